@@ -64,19 +64,19 @@ static inline struct bench_summary bench_summarise(double *v, size_t n)
 
 /* Runs `call` in `rounds` batches with a pause between them, so that the other side can drain what the
  * last batch wrote; each batch gives one ns-per-call value. */
-#define BENCH_BATCHES(out, rounds, batch, pause_us, call)                                          \
-	do {                                                                                       \
-		for (size_t round_ = 0; round_ < (rounds); round_++) {                             \
-			uint64_t t0_ = clock_read_counter();                                       \
-			for (unsigned i_ = 0; i_ < (batch); i_++) {                                \
-				call;                                                              \
-			}                                                                          \
-			uint64_t t1_ = clock_read_counter();                                       \
-			(out)[round_] = bench_ticks_to_ns(t1_ - t0_) / (batch);                    \
-			if ((pause_us) > 0) {                                                      \
-				bench_sleep_us(pause_us);                                          \
-			}                                                                          \
-		}                                                                                  \
+#define BENCH_BATCHES(out, rounds, batch, pause_us, call)                       \
+	do {                                                                    \
+		for (size_t round_ = 0; round_ < (rounds); round_++) {          \
+			uint64_t t0_ = clock_read_counter();                    \
+			for (unsigned i_ = 0; i_ < (batch); i_++) {             \
+				call;                                           \
+			}                                                       \
+			uint64_t t1_ = clock_read_counter();                    \
+			(out)[round_] = bench_ticks_to_ns(t1_ - t0_) / (batch); \
+			if ((pause_us) > 0) {                                   \
+				bench_sleep_us(pause_us);                       \
+			}                                                       \
+		}                                                               \
 	} while (0)
 
 #endif

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define PROCESSES_MAX 64u
-#define PAYLOAD	      28u
+#define PAYLOAD       28u
 
 static struct pool_writer *writer[PROCESSES_MAX];
 static uint32_t per_round, processes, sessions;
@@ -105,8 +105,9 @@ static void add_process(struct etwd *d, uint32_t i)
 /* An event with the schema of one of four sites: a name and three fields. */
 static void write_tracelogging(struct pool_writer *w, uint32_t i, const void *payload)
 {
-	static const char schema[4][46] = {"..A name\0first\0.second\0.third\0.", "..Another\0first\0.second\0.third\0.",
-					   "..The third\0first\0.second\0.third\0.", "..Last\0first\0.second\0.third\0."};
+	static const char schema[4][46] = {
+		"..A name\0first\0.second\0.third\0.", "..Another\0first\0.second\0.third\0.",
+		"..The third\0first\0.second\0.third\0.", "..Last\0first\0.second\0.third\0."};
 	static uint8_t items[4][56] __attribute__((aligned(8)));
 	uint8_t *item = items[i % 4];
 	if (item[0] == 0) {
@@ -200,7 +201,8 @@ int main(int argc, char **argv)
 	struct sink_stats st;
 	sink_stats(d->session[1]->sink, &st);
 	struct bench_summary s = bench_summarise(ns, rounds);
-	printf("%u events a round, %u processes, %u sessions: drain best %.1f, median %.1f, p90 %.1f; file threads %.1f ns an event; no buffer %llu\n",
+	printf("%u events a round, %u processes, %u sessions: drain best %.1f, median %.1f, p90 %.1f; file threads "
+	       "%.1f ns an event; no buffer %llu\n",
 	       per_round, processes, sessions, s.best, s.median, s.p90, (double)file / (double)events,
 	       (unsigned long long)st.lost_no_buffer);
 	order_store_relaxed(&done, true);

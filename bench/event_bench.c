@@ -74,14 +74,14 @@ static inline void write_floor(void)
 #define ROUNDS 1500
 static double values[ROUNDS];
 
-#define MEASURE(batch, pause, call)                                                                \
-	__extension__({                                                                            \
-		for (int w_ = 0; w_ < 1000; w_++) {                                                \
-			call;                                                                      \
-		}                                                                                  \
-		bench_sleep_us(20000);                                                             \
-		BENCH_BATCHES(values, ROUNDS, batch, pause, call);                                 \
-		bench_summarise(values, ROUNDS);                                                   \
+#define MEASURE(batch, pause, call)                                \
+	__extension__({                                            \
+		for (int w_ = 0; w_ < 1000; w_++) {                \
+			call;                                      \
+		}                                                  \
+		bench_sleep_us(20000);                             \
+		BENCH_BATCHES(values, ROUNDS, batch, pause, call); \
+		bench_summarise(values, ROUNDS);                   \
 	})
 
 /* Every 16 calls with a pause on the CPU of some microseconds between them, as a busy program writes;
@@ -130,8 +130,8 @@ static struct bench_summary measure_single(void)
 
 static void show(const char *what, struct bench_summary s, double base)
 {
-	printf("%-40s best %7.2f  median %7.2f  p90 %7.2f  p99 %7.2f ns  %5.2f x floor\n", what, s.best,
-	       s.median, s.p90, s.p99, s.median / base);
+	printf("%-40s best %7.2f  median %7.2f  p90 %7.2f  p99 %7.2f ns  %5.2f x floor\n", what, s.best, s.median,
+	       s.p90, s.p99, s.median / base);
 	fflush(stdout);
 }
 
@@ -156,7 +156,8 @@ static TRACEHANDLE start(int i)
 	props.p.MinimumBuffers = 64;
 	props.p.MaximumBuffers = 128;
 	snprintf(name, sizeof name, "bench-%d", i);
-	snprintf(props.file, sizeof props.file, "%s/bench-%d.etl", getenv("BENCH_DIR") ? getenv("BENCH_DIR") : "/tmp", i);
+	snprintf(props.file, sizeof props.file, "%s/bench-%d.etl", getenv("BENCH_DIR") ? getenv("BENCH_DIR") : "/tmp",
+		 i);
 	ULONG code = StartTraceA(&h, name, &props.p);
 	if (code) {
 		fprintf(stderr, "StartTrace: %u\n", code);
@@ -192,8 +193,7 @@ int main(void)
 	struct bench_summary floor = MEASURE(500, 0, write_floor());
 	show("floor: clock read and copy", floor, floor.median);
 	show("disabled, TraceLoggingWrite (inline)", MEASURE(5000, 0, write_nothing()), floor.median);
-	show("disabled, EventEnabled (call)",
-	     MEASURE(1000, 0, (void)EventEnabled(plain, &descriptor)), floor.median);
+	show("disabled, EventEnabled (call)", MEASURE(1000, 0, (void)EventEnabled(plain, &descriptor)), floor.median);
 	show("disabled, EventWrite (call)", MEASURE(1000, 0, write_plain()), floor.median);
 	h[0] = start(0);
 	struct bench_summary one = MEASURE(250, 1000, write_plain());

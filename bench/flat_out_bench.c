@@ -127,7 +127,8 @@ int main(int argc, char **argv)
 		props.p.BufferSize = 1024;
 		props.p.MinimumBuffers = 32;
 		props.p.MaximumBuffers = 128;
-		snprintf(props.file, sizeof props.file, "%s/flat.etl", getenv("BENCH_DIR") ? getenv("BENCH_DIR") : "/tmp");
+		snprintf(props.file, sizeof props.file, "%s/flat.etl",
+			 getenv("BENCH_DIR") ? getenv("BENCH_DIR") : "/tmp");
 		ULONG code = StartTraceA(&h, "bench-flat", &props.p);
 		if (code) {
 			fprintf(stderr, "StartTrace: %u\n", code);
@@ -165,11 +166,12 @@ int main(int argc, char **argv)
 		}
 		double kept = (double)(total > props.p.EventsLost ? total - props.p.EventsLost : 1);
 		double drain = (cpu.drain_ns - cpu0.drain_ns) / kept, file = (cpu.file_ns - cpu0.file_ns) / kept;
-		printf("%-9s wrote %6.2f M/s, lost %u (%.4f %%), etwd %.1f ns CPU an event (drain %.1f, file %.1f)\n", wanted,
-		       (double)total / seconds / 1e6, props.p.EventsLost,
+		printf("%-9s wrote %6.2f M/s, lost %u (%.4f %%), etwd %.1f ns CPU an event (drain %.1f, file %.1f)\n",
+		       wanted, (double)total / seconds / 1e6, props.p.EventsLost,
 		       total ? 100.0 * props.p.EventsLost / (double)total : 0, drain + file, drain, file);
 		if (rates[i] > 0) {
-			printf("          in windows of 0.1 s: best %.1f, median %.1f ns\n", windows.best, windows.median);
+			printf("          in windows of 0.1 s: best %.1f, median %.1f ns\n", windows.best,
+			       windows.median);
 		}
 		fflush(stdout);
 		unlink(props.file);

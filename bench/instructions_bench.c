@@ -13,10 +13,8 @@
 #define EVENTS 2000
 
 TRACELOGGING_DEFINE_PROVIDER(tlg, "OpenETW.Bench.Tlg",
-			     (0x9c5e4a53, 0x6c86, 0x55a5, 0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90,
-			      0x11));
-static const GUID plain_guid = {
-	0x9c5e4a54, 0x6c86, 0x55a5, {0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90, 0x12}};
+			     (0x9c5e4a53, 0x6c86, 0x55a5, 0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90, 0x11));
+static const GUID plain_guid = {0x9c5e4a54, 0x6c86, 0x55a5, {0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90, 0x12}};
 
 static REGHANDLE plain;
 static struct bench_payload payload = {1, 2, {3}};
@@ -77,8 +75,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < sessions && i < 8; i++) {
 		h[i] = start(i);
 	}
-	for (int i = 0; i < 1000 && sessions && !(EventProviderEnabled(plain, 4, 1) &&
-						  TraceLoggingProviderEnabled(tlg, 4, 1));
+	for (int i = 0;
+	     i < 1000 && sessions && !(EventProviderEnabled(plain, 4, 1) && TraceLoggingProviderEnabled(tlg, 4, 1));
 	     i++) {
 		bench_sleep_us(2000);
 	}

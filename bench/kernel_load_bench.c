@@ -96,10 +96,10 @@ static double spin(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	double us = strcmp(what, "calls") == 0	  ? calls()
+	double us = strcmp(what, "calls") == 0    ? calls()
 		    : strcmp(what, "switch") == 0 ? switches(false)
 		    : strcmp(what, "count") == 0  ? switches(true)
-		    : strcmp(what, "spin") == 0	  ? spin()
+		    : strcmp(what, "spin") == 0   ? spin()
 						  : -1;
 	printf("%.4f\n", us);
 	return us < 0;

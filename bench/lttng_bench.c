@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	bench_sleep_us(20000);
 	BENCH_BATCHES(values, ROUNDS, 250, pause, write_event());
 	struct bench_summary s = bench_summarise(values, ROUNDS);
-	printf("%-40s best %7.2f  median %7.2f  p90 %7.2f  p99 %7.2f ns\n",
-	       argc > 1 ? argv[1] : "LTTng-UST", s.best, s.median, s.p90, s.p99);
+	printf("%-40s best %7.2f  median %7.2f  p90 %7.2f  p99 %7.2f ns\n", argc > 1 ? argv[1] : "LTTng-UST", s.best,
+	       s.median, s.p90, s.p99);
 	return 0;
 }

@@ -13,10 +13,10 @@
 #include <pthread.h>
 #include <time.h>
 
-#define BATCH	  256u
-#define BATCHES	  4000u
+#define BATCH     256u
+#define BATCHES   4000u
 #define CTL_BYTES 65536u
-#define ENTRY	  128u
+#define ENTRY     128u
 
 static struct rig rig;
 static uint8_t *ctl;
@@ -157,8 +157,7 @@ static void bench_floor(void)
 		for (unsigned i = 0; i < BATCH; i++) {
 			floor_write(i * 64);
 		}
-		double ns = (double)(clock_read_counter() - t0) / BATCH * 1e9 /
-			    (double)clock_frequency();
+		double ns = (double)(clock_read_counter() - t0) / BATCH * 1e9 / (double)clock_frequency();
 		best = ns < best ? ns : best;
 	}
 	floor_ns = best;
@@ -175,8 +174,7 @@ static void bench_disabled(void)
 		for (unsigned i = 0; i < BATCH; i++) {
 			event_write(entry(), descriptor, p, 1);
 		}
-		double ns = (double)(clock_read_counter() - t0) / BATCH * 1e9 /
-			    (double)clock_frequency();
+		double ns = (double)(clock_read_counter() - t0) / BATCH * 1e9 / (double)clock_frequency();
 		best = ns < best ? ns : best;
 	}
 	report("disabled, real call", best);
@@ -189,8 +187,7 @@ static void bench_alone(uint32_t sessions)
 	struct result r = measure_write(true, 0);
 	snprintf(what, sizeof what, "%u session%s, best batch", sessions, sessions > 1 ? "s" : "");
 	report(what, r.best);
-	snprintf(what, sizeof what, "%u session%s, median batch", sessions,
-		 sessions > 1 ? "s" : "");
+	snprintf(what, sizeof what, "%u session%s, median batch", sessions, sessions > 1 ? "s" : "");
 	report(what, r.median);
 	if (r.lost) {
 		printf("  (%llu lost)\n", (unsigned long long)r.lost);
@@ -208,11 +205,9 @@ static void bench_live(uint32_t sessions)
 	order_store_relaxed(&drain_stop, true);
 	pthread_join(t, NULL);
 	rig_flush(&rig, NULL, NULL);
-	snprintf(what, sizeof what, "%u session%s, live drain, median", sessions,
-		 sessions > 1 ? "s" : "");
+	snprintf(what, sizeof what, "%u session%s, live drain, median", sessions, sessions > 1 ? "s" : "");
 	report(what, r.median);
-	snprintf(what, sizeof what, "%u session%s, live drain, p99", sessions,
-		 sessions > 1 ? "s" : "");
+	snprintf(what, sizeof what, "%u session%s, live drain, p99", sessions, sessions > 1 ? "s" : "");
 	report(what, r.p99);
 	if (r.lost) {
 		printf("  (%llu of %u lost)\n", (unsigned long long)r.lost, BATCH * BATCHES);
@@ -253,8 +248,7 @@ static void bench_merge(void)
 			test_write(i / 8 % 2 ? rig.w : other.w, field_c, 16);
 		}
 		uint64_t t0 = clock_read_counter();
-		uint64_t n = test_round(rig.p, views, 2, POOL_PASS_FLUSH, clock_now(), count_event,
-					&sum);
+		uint64_t n = test_round(rig.p, views, 2, POOL_PASS_FLUSH, clock_now(), count_event, &sum);
 		double ns = (double)(clock_read_counter() - t0) * 1e9 / (double)clock_frequency();
 		if (n > 0 && ns / (double)n < best) {
 			best = ns / (double)n;

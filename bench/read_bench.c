@@ -32,7 +32,9 @@ static double cpu_ns(void)
 
 static uint32_t make_record(uint8_t *p, uint64_t time, uint32_t n)
 {
-	static const uint8_t meta[] = "\x16\0\0Event\0a\0\x08" "b\0\x0A" "c\0\x2F\x01";
+	static const uint8_t meta[] = "\x16\0\0Event\0a\0\x08"
+				      "b\0\x0A"
+				      "c\0\x2F\x01";
 	static const uint8_t traits[] = "\x0f\0Bench.Reader";
 	uint32_t at = 0x50;
 	memset(p, 0, 0x50);
@@ -192,8 +194,7 @@ static void measure(const char *name, const char *path, void (*run)(const char *
 	}
 	printf("%-14s %9.2f MB/s", name, (double)st.st_size * 1e3 / best);
 	if (events) {
-		printf("  %8.2f ns/event  %7.2f M events/s", best / (double)events,
-		       (double)events * 1e3 / best);
+		printf("  %8.2f ns/event  %7.2f M events/s", best / (double)events, (double)events * 1e3 / best);
 	}
 	printf("\n");
 }

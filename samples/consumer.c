@@ -25,8 +25,7 @@ static void PrintText(const WCHAR *text, const char *otherwise)
 {
 	char utf8[4096];
 
-	if (text != NULL &&
-	    WideCharToMultiByte(CP_UTF8, 0, text, -1, utf8, sizeof(utf8), NULL, NULL) > 0) {
+	if (text != NULL && WideCharToMultiByte(CP_UTF8, 0, text, -1, utf8, sizeof(utf8), NULL, NULL) > 0) {
 		fputs(utf8, stdout);
 	} else {
 		fputs(otherwise, stdout);
@@ -47,8 +46,7 @@ static int PrintProperties(struct Walk *w, unsigned from, unsigned to);
 static int PrintValue(struct Walk *w, unsigned i, USHORT length)
 {
 	EVENT_PROPERTY_INFO const *const p = &w->info->EventPropertyInfoArray[i];
-	ULONG const pointerSize =
-		(w->record->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER) ? 4 : 8;
+	ULONG const pointerSize = (w->record->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER) ? 4 : 8;
 	PEVENT_MAP_INFO map = NULL;
 	WCHAR *text = NULL;
 	ULONG size = 0;
@@ -57,11 +55,9 @@ static int PrintValue(struct Walk *w, unsigned i, USHORT length)
 
 	if (p->nonStructType.MapNameOffset != 0) {
 		WCHAR *const name = (WCHAR *)TextAt(w->info, p->nonStructType.MapNameOffset);
-		if (TdhGetEventMapInformation(w->record, name, NULL, &size) ==
-		    ERROR_INSUFFICIENT_BUFFER) {
+		if (TdhGetEventMapInformation(w->record, name, NULL, &size) == ERROR_INSUFFICIENT_BUFFER) {
 			map = (PEVENT_MAP_INFO)malloc(size);
-			if (map != NULL && TdhGetEventMapInformation(w->record, name, map, &size) !=
-						   ERROR_SUCCESS) {
+			if (map != NULL && TdhGetEventMapInformation(w->record, name, map, &size) != ERROR_SUCCESS) {
 				free(map);
 				map = NULL;
 			}
@@ -69,9 +65,8 @@ static int PrintValue(struct Walk *w, unsigned i, USHORT length)
 		size = 0;
 	}
 	for (;;) {
-		status = TdhFormatProperty(w->info, map, pointerSize, p->nonStructType.InType,
-					   p->nonStructType.OutType, length, w->left, w->data,
-					   &size, text, &used);
+		status = TdhFormatProperty(w->info, map, pointerSize, p->nonStructType.InType, p->nonStructType.OutType,
+					   length, w->left, w->data, &size, text, &used);
 		if (status == ERROR_INSUFFICIENT_BUFFER && text == NULL) {
 			text = (WCHAR *)malloc(size);
 			if (text == NULL) {
@@ -88,8 +83,7 @@ static int PrintValue(struct Walk *w, unsigned i, USHORT length)
 		PrintText(text, "");
 		/* Small integers may turn out to be the count or length of a later property. */
 		if (i < 1024 && used >= 1 && used <= 4) {
-			w->number[i] =
-				used == 1 ? w->data[0] : (USHORT)(w->data[0] | w->data[1] << 8);
+			w->number[i] = used == 1 ? w->data[0] : (USHORT)(w->data[0] | w->data[1] << 8);
 		}
 		w->data += used;
 		w->left = (USHORT)(w->left - used);
@@ -107,8 +101,7 @@ static USHORT Length(const struct Walk *w, const EVENT_PROPERTY_INFO *p)
 		return p->lengthPropertyIndex < 1024 ? w->number[p->lengthPropertyIndex] : 0;
 	}
 	/* An IPv6 address is binary, and may come without its length. */
-	if (!(p->Flags & PropertyStruct) && p->length == 0 &&
-	    p->nonStructType.InType == TDH_INTYPE_BINARY &&
+	if (!(p->Flags & PropertyStruct) && p->length == 0 && p->nonStructType.InType == TDH_INTYPE_BINARY &&
 	    p->nonStructType.OutType == TDH_OUTTYPE_IPV6) {
 		return 16;
 	}
@@ -118,8 +111,7 @@ static USHORT Length(const struct Walk *w, const EVENT_PROPERTY_INFO *p)
 static int PrintProperty(struct Walk *w, unsigned i)
 {
 	EVENT_PROPERTY_INFO const *const p = &w->info->EventPropertyInfoArray[i];
-	int const isArray =
-		(p->Flags & (PropertyParamCount | PropertyParamFixedCount)) != 0 || p->count > 1;
+	int const isArray = (p->Flags & (PropertyParamCount | PropertyParamFixedCount)) != 0 || p->count > 1;
 	USHORT const length = Length(w, p);
 	USHORT count = p->count;
 	USHORT n;
@@ -173,8 +165,8 @@ static void PrintTime(LARGE_INTEGER stamp)
 	ft.dwLowDateTime = (DWORD)stamp.QuadPart;
 	ft.dwHighDateTime = (DWORD)(stamp.QuadPart >> 32);
 	FileTimeToSystemTime(&ft, &st);
-	printf("%04u-%02u-%02u %02u:%02u:%02u.%03u", st.wYear, st.wMonth, st.wDay, st.wHour,
-	       st.wMinute, st.wSecond, st.wMilliseconds);
+	printf("%04u-%02u-%02u %02u:%02u:%02u.%03u", st.wYear, st.wMonth, st.wDay, st.wHour, st.wMinute, st.wSecond,
+	       st.wMilliseconds);
 }
 
 static VOID WINAPI OnEvent(PEVENT_RECORD record)
@@ -196,13 +188,12 @@ static VOID WINAPI OnEvent(PEVENT_RECORD record)
 	status = TdhGetEventInformation(record, 0, NULL, NULL, &size);
 	if (status == ERROR_INSUFFICIENT_BUFFER) {
 		info = (TRACE_EVENT_INFO *)malloc(size);
-		status = info == NULL ? ERROR_OUTOFMEMORY
-				      : TdhGetEventInformation(record, 0, NULL, info, &size);
+		status = info == NULL ? ERROR_OUTOFMEMORY : TdhGetEventInformation(record, 0, NULL, info, &size);
 	}
 	if (status != ERROR_SUCCESS) {
 		printf("{%08x-...} id %u, opcode %u: %u bytes, no description (error %u)\n",
-		       (unsigned)h->ProviderId.Data1, h->EventDescriptor.Id,
-		       h->EventDescriptor.Opcode, record->UserDataLength, (unsigned)status);
+		       (unsigned)h->ProviderId.Data1, h->EventDescriptor.Id, h->EventDescriptor.Opcode,
+		       record->UserDataLength, (unsigned)status);
 		free(info);
 		return;
 	}

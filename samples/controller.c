@@ -16,8 +16,7 @@
 #define SESSION_NAME "OpenETW Sample Session"
 
 /* {71e4037d-56b7-5e7c-163b-9a48a5792f88} OpenETW.Sample.Hello */
-static const GUID HelloId = {
-	0x71e4037d, 0x56b7, 0x5e7c, {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
+static const GUID HelloId = {0x71e4037d, 0x56b7, 0x5e7c, {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
 
 /* The fixed part, then room for the two names it refers to by offset. */
 struct Properties {
@@ -42,8 +41,8 @@ static int ParseGuid(const char *text, GUID *id)
 	if (*text == '{') {
 		text++;
 	}
-	if (sscanf(text, "%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x", &v[0], &v[1], &v[2], &v[3], &v[4],
-		   &v[5], &v[6], &v[7], &v[8], &v[9], &v[10]) != 11) {
+	if (sscanf(text, "%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
+		   &v[7], &v[8], &v[9], &v[10]) != 11) {
 		return 0;
 	}
 	id->Data1 = v[0];
@@ -81,7 +80,7 @@ int main(int argc, char **argv)
 	p.fixed.Wnode.ClientContext = 1; /* time stamps of the performance counter */
 	p.fixed.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	p.fixed.BufferSize = 64; /* KB */
-	p.fixed.FlushTimer = 1;	 /* seconds */
+	p.fixed.FlushTimer = 1;  /* seconds */
 	snprintf(p.fileName, sizeof(p.fileName), "%s", argv[1]);
 	status = StartTraceA(&session, SESSION_NAME, &p.fixed);
 	if (status == ERROR_ALREADY_EXISTS) {
@@ -94,16 +93,14 @@ int main(int argc, char **argv)
 		return 1;
 	}
 
-	status = EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-				TRACE_LEVEL_VERBOSE, 0 /* any keyword */, 0, 1000 /* ms to wait */,
-				NULL);
+	status = EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, TRACE_LEVEL_VERBOSE,
+				0 /* any keyword */, 0, 1000 /* ms to wait */, NULL);
 	Report("EnableTraceEx2", status);
 
 	while (seconds-- > 0) {
 		Sleep(1000);
 		Prepare(&p);
-		if (Report("QueryTrace",
-			   ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_QUERY))) {
+		if (Report("QueryTrace", ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_QUERY))) {
 			printf("%s: %u buffers, %u written, %u events lost\n", p.sessionName,
 			       (unsigned)p.fixed.NumberOfBuffers, (unsigned)p.fixed.BuffersWritten,
 			       (unsigned)p.fixed.EventsLost);
@@ -112,11 +109,10 @@ int main(int argc, char **argv)
 
 	EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0, NULL);
 	Prepare(&p);
-	if (!Report("StopTrace",
-		    ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_STOP))) {
+	if (!Report("StopTrace", ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_STOP))) {
 		return 1;
 	}
-	printf("%s: %u buffers written, %u events lost\n", p.fileName,
-	       (unsigned)p.fixed.BuffersWritten, (unsigned)p.fixed.EventsLost);
+	printf("%s: %u buffers written, %u events lost\n", p.fileName, (unsigned)p.fixed.BuffersWritten,
+	       (unsigned)p.fixed.EventsLost);
 	return 0;
 }

@@ -42,12 +42,12 @@ static std::vector<BYTE> Payload(const Module &m)
 	Put(p, m.base, 8);
 	Put(p, m.size, 8);
 	Put(p, m.processId, 4);
-	Put(p, 0, 4); /* ImageChecksum */
-	Put(p, 0, 4); /* TimeDateStamp */
-	Put(p, 0, 4); /* SignatureLevel, SignatureType, Reserved0 */
+	Put(p, 0, 4);      /* ImageChecksum */
+	Put(p, 0, 4);      /* TimeDateStamp */
+	Put(p, 0, 4);      /* SignatureLevel, SignatureType, Reserved0 */
 	Put(p, m.base, 8); /* DefaultBase */
-	Put(p, 0, 8);	   /* Reserved1, Reserved2 */
-	Put(p, 0, 8);	   /* Reserved3, Reserved4 */
+	Put(p, 0, 8);      /* Reserved1, Reserved2 */
+	Put(p, 0, 8);      /* Reserved3, Reserved4 */
 	std::vector<WCHAR> wide(m.path.size() + 1);
 	int n = MultiByteToWideChar(CP_UTF8, 0, m.path.c_str(), -1, wide.data(), (int)wide.size());
 	for (int i = 0; i < n; i++) {
@@ -56,14 +56,14 @@ static std::vector<BYTE> Payload(const Module &m)
 	return p;
 }
 
-class Injector : public ITraceEventCallback {
+class Injector : public ITraceEventCallback
+{
 	std::vector<Module> modules_;
 	RELOGSTREAM_ID stream_;
 	ULONG references_ = 1;
 
       public:
-	Injector(std::vector<Module> modules, RELOGSTREAM_ID stream)
-	    : modules_(std::move(modules)), stream_(stream)
+	Injector(std::vector<Module> modules, RELOGSTREAM_ID stream) : modules_(std::move(modules)), stream_(stream)
 	{
 	}
 	STDMETHODIMP QueryInterface(REFIID iid, void **object) override

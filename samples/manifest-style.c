@@ -13,41 +13,32 @@
 #include <string.h>
 
 /* {52aed4bb-9d86-5314-151e-72522f9db51f} */
-static const GUID ProviderId = {
-	0x52aed4bb, 0x9d86, 0x5314, {0x15, 0x1e, 0x72, 0x52, 0x2f, 0x9d, 0xb5, 0x1f}};
+static const GUID ProviderId = {0x52aed4bb, 0x9d86, 0x5314, {0x15, 0x1e, 0x72, 0x52, 0x2f, 0x9d, 0xb5, 0x1f}};
 
-#define TASK_COPY	1
-#define KEYWORD_FILES	0x1ULL
+#define TASK_COPY       1
+#define KEYWORD_FILES   0x1ULL
 #define KEYWORD_DETAILS 0x2ULL
 
 /* Id, Version, Channel, Level, Opcode, Task, Keyword */
 static const EVENT_DESCRIPTOR CopyStart = {
 	1, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_START, TASK_COPY, KEYWORD_FILES};
-static const EVENT_DESCRIPTOR CopyBlock = {2,
-					   0,
-					   0,
-					   WINEVENT_LEVEL_VERBOSE,
-					   WINEVENT_OPCODE_INFO,
-					   TASK_COPY,
-					   KEYWORD_FILES | KEYWORD_DETAILS};
-static const EVENT_DESCRIPTOR CopyStop = {
-	3, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_STOP, TASK_COPY, KEYWORD_FILES};
+static const EVENT_DESCRIPTOR CopyBlock = {
+	2, 0, 0, WINEVENT_LEVEL_VERBOSE, WINEVENT_OPCODE_INFO, TASK_COPY, KEYWORD_FILES | KEYWORD_DETAILS};
+static const EVENT_DESCRIPTOR CopyStop = {3, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_STOP, TASK_COPY, KEYWORD_FILES};
 
 static REGHANDLE g_handle;
 
-static VOID NTAPI OnEnable(LPCGUID sourceId, ULONG isEnabled, UCHAR level,
-			   ULONGLONG matchAnyKeyword, ULONGLONG matchAllKeyword,
-			   PEVENT_FILTER_DESCRIPTOR filterData, PVOID context)
+static VOID NTAPI OnEnable(LPCGUID sourceId, ULONG isEnabled, UCHAR level, ULONGLONG matchAnyKeyword,
+			   ULONGLONG matchAllKeyword, PEVENT_FILTER_DESCRIPTOR filterData, PVOID context)
 {
 	UNREFERENCED_PARAMETER(sourceId);
 	UNREFERENCED_PARAMETER(filterData);
 	UNREFERENCED_PARAMETER(context);
 	printf("%s: level %u, any 0x%llx, all 0x%llx\n",
-	       isEnabled == EVENT_CONTROL_CODE_ENABLE_PROVIDER	  ? "enabled"
+	       isEnabled == EVENT_CONTROL_CODE_ENABLE_PROVIDER    ? "enabled"
 	       : isEnabled == EVENT_CONTROL_CODE_DISABLE_PROVIDER ? "disabled"
 								  : "asked for its state",
-	       (unsigned)level, (unsigned long long)matchAnyKeyword,
-	       (unsigned long long)matchAllKeyword);
+	       (unsigned)level, (unsigned long long)matchAnyKeyword, (unsigned long long)matchAllKeyword);
 }
 
 static void Copy(UINT32 number)

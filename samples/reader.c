@@ -36,8 +36,8 @@ int main(int argc, char **argv)
 		while (openetw_reader_next(r, OPENETW_READER_FOREVER, &batch) == 0) {
 			for (uint32_t i = 0; i < batch.count; i++) {
 				const struct openetw_event *e = openetw_batch_event(&batch, i);
-				printf("%s(%" PRIu32 ") %s/%s %s\n", e->process ? e->process : "?", e->pid,
-				       e->provider, e->name, e->json);
+				printf("%s(%" PRIu32 ") %s/%s %s\n", e->process ? e->process : "?", e->pid, e->provider,
+				       e->name, e->json);
 			}
 			fflush(stdout); /* a live session may have nothing more for a while */
 		}

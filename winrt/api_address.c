@@ -55,8 +55,7 @@ static int v6_text(const IN6_ADDR *a, char out[64])
 	}
 	if (groups == 6) {
 		bool colon = !(at >= 0 && at + run == 6);
-		n += snprintf(out + n, 64 - (size_t)n, "%s%u.%u.%u.%u", colon ? ":" : "", b[12],
-			      b[13], b[14], b[15]);
+		n += snprintf(out + n, 64 - (size_t)n, "%s%u.%u.%u.%u", colon ? ":" : "", b[12], b[13], b[14], b[15]);
 	}
 	return n;
 }
@@ -139,15 +138,15 @@ NTSTATUS NTAPI RtlIpv4AddressToStringExW(const IN_ADDR *Address, USHORT Port, PW
 	int n = v4_full(Address, Port, t);
 	return give(t, n, AddressString, AddressStringLength, true);
 }
-NTSTATUS NTAPI RtlIpv6AddressToStringExA(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port,
-					 PSTR AddressString, PULONG AddressStringLength)
+NTSTATUS NTAPI RtlIpv6AddressToStringExA(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port, PSTR AddressString,
+					 PULONG AddressStringLength)
 {
 	char t[128];
 	int n = v6_full(Address, ScopeId, Port, t);
 	return give(t, n, AddressString, AddressStringLength, false);
 }
-NTSTATUS NTAPI RtlIpv6AddressToStringExW(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port,
-					 PWSTR AddressString, PULONG AddressStringLength)
+NTSTATUS NTAPI RtlIpv6AddressToStringExW(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port, PWSTR AddressString,
+					 PULONG AddressStringLength)
 {
 	char t[128];
 	int n = v6_full(Address, ScopeId, Port, t);
@@ -161,14 +160,14 @@ struct hash {
 	struct strbuf data;
 };
 
-BOOL WINAPI CryptAcquireContextW(HCRYPTPROV *phProv, LPCWSTR szContainer, LPCWSTR szProvider,
-				 DWORD dwProvType, DWORD dwFlags)
+BOOL WINAPI CryptAcquireContextW(HCRYPTPROV *phProv, LPCWSTR szContainer, LPCWSTR szProvider, DWORD dwProvType,
+				 DWORD dwFlags)
 {
 	*phProv = 1;
 	return TRUE;
 }
-BOOL WINAPI CryptAcquireContextA(HCRYPTPROV *phProv, LPCSTR szContainer, LPCSTR szProvider,
-				 DWORD dwProvType, DWORD dwFlags)
+BOOL WINAPI CryptAcquireContextA(HCRYPTPROV *phProv, LPCSTR szContainer, LPCSTR szProvider, DWORD dwProvType,
+				 DWORD dwFlags)
 {
 	*phProv = 1;
 	return TRUE;
@@ -177,8 +176,7 @@ BOOL WINAPI CryptReleaseContext(HCRYPTPROV hProv, DWORD dwFlags)
 {
 	return TRUE;
 }
-BOOL WINAPI CryptCreateHash(HCRYPTPROV hProv, ALG_ID Algid, HCRYPTKEY hKey, DWORD dwFlags,
-			    HCRYPTHASH *phHash)
+BOOL WINAPI CryptCreateHash(HCRYPTPROV hProv, ALG_ID Algid, HCRYPTKEY hKey, DWORD dwFlags, HCRYPTHASH *phHash)
 {
 	if (Algid != CALG_SHA1) {
 		return win_fail(0x80090008u); /* NTE_BAD_ALGID */
@@ -193,8 +191,7 @@ BOOL WINAPI CryptHashData(HCRYPTHASH hHash, const BYTE *pbData, DWORD dwDataLen,
 	strbuf_add(&h->data, pbData, dwDataLen);
 	return h->data.failed ? win_fail(ERROR_NOT_ENOUGH_MEMORY) : TRUE;
 }
-BOOL WINAPI CryptGetHashParam(HCRYPTHASH hHash, DWORD dwParam, BYTE *pbData, DWORD *pdwDataLen,
-			      DWORD dwFlags)
+BOOL WINAPI CryptGetHashParam(HCRYPTHASH hHash, DWORD dwParam, BYTE *pbData, DWORD *pdwDataLen, DWORD dwFlags)
 {
 	struct hash *h = (struct hash *)hHash;
 	DWORD value = dwParam == HP_HASHSIZE ? 20 : CALG_SHA1;

@@ -12,8 +12,7 @@
 
 WIN_EXPORT const CLSID CLSID_WbemLocator = {
 	0x4590f811, 0x1d3a, 0x11d0, {0x89, 0x1f, 0x00, 0xaa, 0x00, 0x4b, 0x2e, 0x24}};
-WIN_EXPORT const IID IID_IWbemLocator = {
-	0xdc12a687, 0x737f, 0x11cf, {0x88, 0x4d, 0x00, 0xaa, 0x00, 0x4b, 0x2e, 0x24}};
+WIN_EXPORT const IID IID_IWbemLocator = {0xdc12a687, 0x737f, 0x11cf, {0x88, 0x4d, 0x00, 0xaa, 0x00, 0x4b, 0x2e, 0x24}};
 
 HRESULT WINAPI CoInitialize(LPVOID pvReserved)
 {
@@ -26,15 +25,14 @@ HRESULT WINAPI CoInitializeEx(LPVOID pvReserved, DWORD dwCoInit)
 VOID WINAPI CoUninitialize(void)
 {
 }
-HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc,
-				    PVOID pReserved1, DWORD dwAuthnLevel, DWORD dwImpLevel,
-				    PVOID pAuthList, DWORD dwCapabilities, PVOID pReserved3)
+HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc, PVOID pReserved1,
+				    DWORD dwAuthnLevel, DWORD dwImpLevel, PVOID pAuthList, DWORD dwCapabilities,
+				    PVOID pReserved3)
 {
 	return S_OK;
 }
-HRESULT WINAPI CoSetProxyBlanket(IUnknown *pProxy, DWORD dwAuthnSvc, DWORD dwAuthzSvc,
-				 OLECHAR *pServerPrincName, DWORD dwAuthnLevel, DWORD dwImpLevel,
-				 PVOID pAuthInfo, DWORD dwCapabilities)
+HRESULT WINAPI CoSetProxyBlanket(IUnknown *pProxy, DWORD dwAuthnSvc, DWORD dwAuthzSvc, OLECHAR *pServerPrincName,
+				 DWORD dwAuthnLevel, DWORD dwImpLevel, PVOID pAuthInfo, DWORD dwCapabilities)
 {
 	return S_OK;
 }
@@ -116,8 +114,7 @@ HRESULT WINAPI IIDFromString(LPCOLESTR lpsz, LPIID lpiid)
 	return hr == CO_E_CLASSSTRING ? E_INVALIDARG : hr;
 }
 
-HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext,
-				REFIID riid, LPVOID *ppv)
+HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext, REFIID riid, LPVOID *ppv)
 {
 	union {
 		void *p;

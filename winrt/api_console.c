@@ -72,8 +72,7 @@ UINT WINAPI GetConsoleCP(void)
 
 static __thread WORD attributes = FOREGROUND_RED | FOREGROUND_GREEN | FOREGROUND_BLUE;
 
-BOOL WINAPI GetConsoleScreenBufferInfo(HANDLE hConsoleOutput,
-				       PCONSOLE_SCREEN_BUFFER_INFO lpConsoleScreenBufferInfo)
+BOOL WINAPI GetConsoleScreenBufferInfo(HANDLE hConsoleOutput, PCONSOLE_SCREEN_BUFFER_INFO lpConsoleScreenBufferInfo)
 {
 	struct winsize w = {0};
 	int fd = terminal(hConsoleOutput);
@@ -102,8 +101,7 @@ BOOL WINAPI SetConsoleTextAttribute(HANDLE hConsoleOutput, WORD wAttributes)
 	if (plain) {
 		return dprintf(fd, "\033[0m") > 0;
 	}
-	return dprintf(fd, "\033[0;%d;%dm",
-		       (wAttributes & FOREGROUND_INTENSITY ? 90 : 30) + order[wAttributes & 7],
+	return dprintf(fd, "\033[0;%d;%dm", (wAttributes & FOREGROUND_INTENSITY ? 90 : 30) + order[wAttributes & 7],
 		       wAttributes & 0xF0 ? 40 + order[wAttributes >> 4 & 7] : 49) > 0;
 }
 

@@ -267,18 +267,12 @@ ULONGLONG NTAPI VerSetConditionMask(ULONGLONG ConditionMask, DWORD TypeMask, BYT
 static bool compare(DWORD have, DWORD want, unsigned condition)
 {
 	switch (condition) {
-	case VER_EQUAL:
-		return have == want;
-	case VER_GREATER:
-		return have > want;
-	case VER_GREATER_EQUAL:
-		return have >= want;
-	case VER_LESS:
-		return have < want;
-	case VER_LESS_EQUAL:
-		return have <= want;
-	default:
-		return false;
+	case VER_EQUAL: return have == want;
+	case VER_GREATER: return have > want;
+	case VER_GREATER_EQUAL: return have >= want;
+	case VER_LESS: return have < want;
+	case VER_LESS_EQUAL: return have <= want;
+	default: return false;
 	}
 }
 
@@ -333,22 +327,18 @@ static BOOL verify_version(const struct version_wanted *w, DWORD types, ULONGLON
 	}
 	return fits ? TRUE : win_fail(ERROR_OLD_WIN_VERSION);
 }
-BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW lpVersionInformation, DWORD dwTypeMask,
-			       DWORDLONG dwlConditionMask)
+BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW lpVersionInformation, DWORD dwTypeMask, DWORDLONG dwlConditionMask)
 {
 	const OSVERSIONINFOEXW *v = lpVersionInformation;
-	struct version_wanted w = {v->dwMajorVersion, v->dwMinorVersion, v->dwBuildNumber,
-				   v->dwPlatformId, v->wServicePackMajor, v->wServicePackMinor,
-				   v->wSuiteMask, v->wProductType};
+	struct version_wanted w = {v->dwMajorVersion,    v->dwMinorVersion,    v->dwBuildNumber, v->dwPlatformId,
+				   v->wServicePackMajor, v->wServicePackMinor, v->wSuiteMask,    v->wProductType};
 	return verify_version(&w, dwTypeMask, dwlConditionMask);
 }
-BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA lpVersionInformation, DWORD dwTypeMask,
-			       DWORDLONG dwlConditionMask)
+BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA lpVersionInformation, DWORD dwTypeMask, DWORDLONG dwlConditionMask)
 {
 	const OSVERSIONINFOEXA *v = lpVersionInformation;
-	struct version_wanted w = {v->dwMajorVersion, v->dwMinorVersion, v->dwBuildNumber,
-				   v->dwPlatformId, v->wServicePackMajor, v->wServicePackMinor,
-				   v->wSuiteMask, v->wProductType};
+	struct version_wanted w = {v->dwMajorVersion,    v->dwMinorVersion,    v->dwBuildNumber, v->dwPlatformId,
+				   v->wServicePackMajor, v->wServicePackMinor, v->wSuiteMask,    v->wProductType};
 	return verify_version(&w, dwTypeMask, dwlConditionMask);
 }
 BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize)
@@ -433,8 +423,8 @@ UINT WINAPI GetErrorMode(void)
 	return order_load_relaxed(&error_mode);
 }
 
-VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord,
-				   struct _CONTEXT *pContextRecord, DWORD dwFlags)
+VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord, struct _CONTEXT *pContextRecord,
+				   DWORD dwFlags)
 {
 	__builtin_trap();
 }

@@ -44,23 +44,12 @@ static HANDLE open_path(const char *path, DWORD rights, DWORD disposition)
 		flags |= O_APPEND;
 	}
 	switch (disposition) {
-	case CREATE_NEW:
-		flags |= O_CREAT | O_EXCL;
-		break;
-	case CREATE_ALWAYS:
-		flags |= O_CREAT | O_TRUNC;
-		break;
-	case OPEN_ALWAYS:
-		flags |= O_CREAT;
-		break;
-	case TRUNCATE_EXISTING:
-		flags |= O_TRUNC;
-		break;
-	case OPEN_EXISTING:
-		break;
-	default:
-		SetLastError(ERROR_INVALID_PARAMETER);
-		return INVALID_HANDLE_VALUE;
+	case CREATE_NEW: flags |= O_CREAT | O_EXCL; break;
+	case CREATE_ALWAYS: flags |= O_CREAT | O_TRUNC; break;
+	case OPEN_ALWAYS: flags |= O_CREAT; break;
+	case TRUNCATE_EXISTING: flags |= O_TRUNC; break;
+	case OPEN_EXISTING: break;
+	default: SetLastError(ERROR_INVALID_PARAMETER); return INVALID_HANDLE_VALUE;
 	}
 	bool existed = access(path, F_OK) == 0;
 	int fd = open(path, flags, 0666);
@@ -114,8 +103,8 @@ static int fd_of(HANDLE h)
 	return o ? o->fd : -1;
 }
 
-BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead,
-		     LPDWORD lpNumberOfBytesRead, LPOVERLAPPED lpOverlapped)
+BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead, LPDWORD lpNumberOfBytesRead,
+		     LPOVERLAPPED lpOverlapped)
 {
 	int fd = fd_of(hFile);
 	if (fd < 0) {
@@ -125,8 +114,7 @@ BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead,
 	while (done < nNumberOfBytesToRead) {
 		char *at = (char *)lpBuffer + done;
 		size_t left = nNumberOfBytesToRead - done;
-		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 |
-						   lpOverlapped->Offset) +
+		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 | lpOverlapped->Offset) +
 						   (off_t)done
 					 : 0;
 		ssize_t n = lpOverlapped ? pread(fd, at, left, off) : read(fd, at, left);
@@ -147,8 +135,8 @@ BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead,
 	return TRUE;
 }
 
-BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrite,
-		      LPDWORD lpNumberOfBytesWritten, LPOVERLAPPED lpOverlapped)
+BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrite, LPDWORD lpNumberOfBytesWritten,
+		      LPOVERLAPPED lpOverlapped)
 {
 	int fd = fd_of(hFile);
 	if (fd < 0) {
@@ -158,8 +146,7 @@ BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrit
 	while (done < nNumberOfBytesToWrite) {
 		const char *at = (const char *)lpBuffer + done;
 		size_t left = nNumberOfBytesToWrite - done;
-		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 |
-						   lpOverlapped->Offset) +
+		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 | lpOverlapped->Offset) +
 						   (off_t)done
 					 : 0;
 		ssize_t n = lpOverlapped ? pwrite(fd, at, left, off) : write(fd, at, left);
@@ -210,8 +197,8 @@ DWORD WINAPI GetFileType(HANDLE hFile)
 							      : FILE_TYPE_CHAR;
 }
 
-BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove,
-			     PLARGE_INTEGER lpNewFilePointer, DWORD dwMoveMethod)
+BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove, PLARGE_INTEGER lpNewFilePointer,
+			     DWORD dwMoveMethod)
 {
 	static const int whence[] = {SEEK_SET, SEEK_CUR, SEEK_END};
 	int fd = fd_of(hFile);
@@ -262,8 +249,7 @@ BOOL WINAPI MoveFileW(LPCWSTR lpExistingFileName, LPCWSTR lpNewFileName)
 	BOOL ok = FALSE;
 	if (from && to) {
 		/* Windows does not replace an existing file here. */
-		ok = access(to, F_OK) == 0 ? win_fail(ERROR_ALREADY_EXISTS)
-					   : done(rename(from, to));
+		ok = access(to, F_OK) == 0 ? win_fail(ERROR_ALREADY_EXISTS) : done(rename(from, to));
 	}
 	free(from);
 	free(to);
@@ -354,8 +340,7 @@ DWORD WINAPI GetCurrentDirectoryA(DWORD nBufferLength, LPSTR lpBuffer)
 	memcpy(lpBuffer, p, n + 1);
 	return n;
 }
-DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lpBuffer,
-			      LPWSTR *lpFilePart)
+DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lpBuffer, LPWSTR *lpFilePart)
 {
 	char *p = path_w(lpFileName), cwd[PATH_MAX];
 	if (!p) {
@@ -393,8 +378,7 @@ BOOL WINAPI SetFileInformationByHandle(HANDLE hFile, FILE_INFO_BY_HANDLE_CLASS F
 		return ftruncate(o->fd, at->QuadPart) == 0 ? TRUE : win_fail_errno();
 	}
 	if (FileInformationClass != FileDispositionInfo || dwBufferSize < 1) {
-		return win_fail(FileInformationClass == FileDispositionInfo ||
-						FileInformationClass == FileEndOfFileInfo
+		return win_fail(FileInformationClass == FileDispositionInfo || FileInformationClass == FileEndOfFileInfo
 					? ERROR_BAD_LENGTH
 					: ERROR_NOT_SUPPORTED);
 	}

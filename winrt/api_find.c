@@ -51,8 +51,7 @@ static bool find_next(struct find *f, struct found *ret)
 static void fill(WIN32_FIND_DATAA *d, const struct found *f)
 {
 	memset(d, 0, offsetof(WIN32_FIND_DATAA, cFileName));
-	d->dwFileAttributes =
-		S_ISDIR(f->st.st_mode) ? FILE_ATTRIBUTE_DIRECTORY : FILE_ATTRIBUTE_ARCHIVE;
+	d->dwFileAttributes = S_ISDIR(f->st.st_mode) ? FILE_ATTRIBUTE_DIRECTORY : FILE_ATTRIBUTE_ARCHIVE;
 	if (!(f->st.st_mode & 0222)) {
 		d->dwFileAttributes |= FILE_ATTRIBUTE_READONLY;
 	}

@@ -84,8 +84,8 @@ struct win_object *win_object_of(void *handle, enum win_kind kind)
 {
 	struct win_object *o = handle;
 	/* Pseudo handles are small negative numbers. */
-	if ((uintptr_t)handle < 4096 || (uintptr_t)handle > UINTPTR_MAX - 4096 ||
-	    ((uintptr_t)handle & 7) || o->magic != WIN_OBJECT_MAGIC || (kind && o->kind != kind)) {
+	if ((uintptr_t)handle < 4096 || (uintptr_t)handle > UINTPTR_MAX - 4096 || ((uintptr_t)handle & 7) ||
+	    o->magic != WIN_OBJECT_MAGIC || (kind && o->kind != kind)) {
 		SetLastError(ERROR_INVALID_HANDLE);
 		return NULL;
 	}
@@ -138,9 +138,8 @@ BOOL WINAPI CloseHandle(HANDLE hObject)
 	return TRUE;
 }
 
-BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle,
-			    HANDLE hTargetProcessHandle, LPHANDLE lpTargetHandle,
-			    DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions)
+BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, HANDLE hTargetProcessHandle,
+			    LPHANDLE lpTargetHandle, DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions)
 {
 	struct win_object *o = win_object_of(hSourceHandle, 0);
 	if (!o || !lpTargetHandle) {
@@ -200,8 +199,8 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 	return o;
 }
 
-HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
-			   BOOL bInitialState, LPCWSTR lpName)
+HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset, BOOL bInitialState,
+			   LPCWSTR lpName)
 {
 	struct win_object *o = win_object_named(WIN_EVENT, lpName, false);
 	if (!o) {
@@ -224,8 +223,8 @@ HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpN
 	return o;
 }
 
-HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
-			   BOOL bInitialState, LPCSTR lpName)
+HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset, BOOL bInitialState,
+			   LPCSTR lpName)
 {
 	uint16_t *name = win_utf16(lpName);
 	HANDLE h = CreateEventW(lpEventAttributes, bManualReset, bInitialState, name);
@@ -272,8 +271,7 @@ static bool ready(struct win_object *o)
 {
 	if (o->kind == WIN_PROCESS && !o->signaled) {
 		struct pollfd p = {.fd = o->fd, .events = POLLIN};
-		bool gone =
-			o->fd >= 0 ? poll(&p, 1, 0) == 1 : kill(o->pid, 0) < 0 && errno == ESRCH;
+		bool gone = o->fd >= 0 ? poll(&p, 1, 0) == 1 : kill(o->pid, 0) < 0 && errno == ESRCH;
 		o->signaled = gone;
 	}
 	if (o->kind == WIN_MUTEX) {
@@ -343,8 +341,7 @@ static DWORD wait_locked(struct win_object **o, DWORD n, bool all, DWORD millise
 			win_deadline(&step, PROCESS_POLL_MS);
 			until = until && earlier(until, &step) ? until : &step;
 		}
-		int err = until ? pthread_cond_timedwait(&changed, &lock, until)
-				: pthread_cond_wait(&changed, &lock);
+		int err = until ? pthread_cond_timedwait(&changed, &lock, until) : pthread_cond_wait(&changed, &lock);
 		if (err == ETIMEDOUT && until == &end) {
 			got = try_take(o, n, all);
 			return got >= 0 ? WAIT_OBJECT_0 + (DWORD)got : WAIT_TIMEOUT;
@@ -352,8 +349,7 @@ static DWORD wait_locked(struct win_object **o, DWORD n, bool all, DWORD millise
 	}
 }
 
-DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll,
-				    DWORD dwMilliseconds)
+DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll, DWORD dwMilliseconds)
 {
 	struct win_object *o[MAXIMUM_WAIT_OBJECTS];
 	bool polls = false;
@@ -366,9 +362,8 @@ DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL 
 		if (!o[i]) {
 			return WAIT_FAILED;
 		}
-		if (o[i]->kind != WIN_EVENT && o[i]->kind != WIN_THREAD &&
-		    o[i]->kind != WIN_PROCESS && o[i]->kind != WIN_MUTEX &&
-		    o[i]->kind != WIN_SEMAPHORE) {
+		if (o[i]->kind != WIN_EVENT && o[i]->kind != WIN_THREAD && o[i]->kind != WIN_PROCESS &&
+		    o[i]->kind != WIN_MUTEX && o[i]->kind != WIN_SEMAPHORE) {
 			SetLastError(ERROR_INVALID_HANDLE);
 			return WAIT_FAILED;
 		}
@@ -386,8 +381,8 @@ DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL 
 	return ret;
 }
 
-DWORD WINAPI WaitForMultipleObjectsEx(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll,
-				      DWORD dwMilliseconds, BOOL bAlertable)
+DWORD WINAPI WaitForMultipleObjectsEx(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll, DWORD dwMilliseconds,
+				      BOOL bAlertable)
 {
 	return WaitForMultipleObjects(nCount, lpHandles, bWaitAll, dwMilliseconds);
 }
@@ -437,8 +432,8 @@ static void *thread_main(void *arg)
 }
 
 HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwStackSize,
-			   LPTHREAD_START_ROUTINE lpStartAddress, LPVOID lpParameter,
-			   DWORD dwCreationFlags, LPDWORD lpThreadId)
+			   LPTHREAD_START_ROUTINE lpStartAddress, LPVOID lpParameter, DWORD dwCreationFlags,
+			   LPDWORD lpThreadId)
 {
 	struct win_object *o = win_object_new(WIN_THREAD);
 	if (!o) {
@@ -474,8 +469,8 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwSt
 	return o;
 }
 
-ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(void *),
-			 void *argument, unsigned flags, unsigned *id)
+ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(void *), void *argument, unsigned flags,
+			 unsigned *id)
 {
 	return (ULONG_PTR)CreateThread(NULL, stack_size, start, argument, flags, id);
 }
@@ -618,8 +613,7 @@ DWORD WINAPI GetProcessId(HANDLE Process)
 
 HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId)
 {
-	if (dwProcessId == 0 || dwProcessId > INT32_MAX ||
-	    (kill((pid_t)dwProcessId, 0) < 0 && errno == ESRCH)) {
+	if (dwProcessId == 0 || dwProcessId > INT32_MAX || (kill((pid_t)dwProcessId, 0) < 0 && errno == ESRCH)) {
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
@@ -658,7 +652,7 @@ BOOL WINAPI GetExitCodeProcess(HANDLE hProcess, LPDWORD lpExitCode)
 	}
 	siginfo_t end = {0};
 	if (o->child && waitid(P_PID, (id_t)o->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0) {
-		*lpExitCode = end.si_pid == 0		     ? STILL_ACTIVE
+		*lpExitCode = end.si_pid == 0             ? STILL_ACTIVE
 			      : end.si_code == CLD_EXITED ? (DWORD)end.si_status
 							  : 0xC0000000u | (DWORD)end.si_status;
 		return TRUE;

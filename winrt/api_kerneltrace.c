@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#define KNOWN_FLAGS                                                                                \
-	(EVENT_TRACE_MERGE_EXTENDED_DATA_ALL | EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE |    \
+#define KNOWN_FLAGS                                                                             \
+	(EVENT_TRACE_MERGE_EXTENDED_DATA_ALL | EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE | \
 	 EVENT_TRACE_MERGE_EXTENDED_DATA_INJECT_ONLY)
 
 static char *path_of(LPCWSTR name)
@@ -21,11 +21,11 @@ static char *path_of(LPCWSTR name)
 	return path;
 }
 
-ULONG WINAPI CreateMergedTraceFile(LPCWSTR wszMergedFileName, LPCWSTR wszTraceFileNames[],
-				   ULONG cTraceFileNames, DWORD dwExtendedDataFlags)
+ULONG WINAPI CreateMergedTraceFile(LPCWSTR wszMergedFileName, LPCWSTR wszTraceFileNames[], ULONG cTraceFileNames,
+				   DWORD dwExtendedDataFlags)
 {
-	if (!wszMergedFileName || !wszTraceFileNames || cTraceFileNames == 0 ||
-	    cTraceFileNames > 1024 || (dwExtendedDataFlags & ~KNOWN_FLAGS)) {
+	if (!wszMergedFileName || !wszTraceFileNames || cTraceFileNames == 0 || cTraceFileNames > 1024 ||
+	    (dwExtendedDataFlags & ~KNOWN_FLAGS)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	if (dwExtendedDataFlags & EVENT_TRACE_MERGE_EXTENDED_DATA_INJECT_ONLY) {
@@ -37,15 +37,14 @@ ULONG WINAPI CreateMergedTraceFile(LPCWSTR wszMergedFileName, LPCWSTR wszTraceFi
 	for (ULONG i = 0; i < cTraceFileNames && paths && code == ERROR_SUCCESS; i++) {
 		paths[i] = path_of(wszTraceFileNames[i]);
 		code = !wszTraceFileNames[i] ? ERROR_INVALID_PARAMETER
-		       : !paths[i]	     ? ERROR_NOT_ENOUGH_MEMORY
+		       : !paths[i]           ? ERROR_NOT_ENOUGH_MEMORY
 					     : ERROR_SUCCESS;
 	}
 	if (!output || !paths) {
 		code = ERROR_NOT_ENOUGH_MEMORY;
 	}
 	if (code == ERROR_SUCCESS) {
-		bool compress =
-			dwExtendedDataFlags & EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE;
+		bool compress = dwExtendedDataFlags & EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE;
 		code = openetw_merge((const char *const *)paths, cTraceFileNames, output,
 				     compress ? OPENETW_MERGE_COMPRESS : 0, NULL, NULL);
 	}
@@ -59,8 +58,7 @@ ULONG WINAPI CreateMergedTraceFile(LPCWSTR wszMergedFileName, LPCWSTR wszTraceFi
 
 static ULONG set_stacks(TRACEHANDLE session, void *ids, ULONG count)
 {
-	return TraceSetInformation(session, TraceStackTracingInfo, ids,
-				   count * (ULONG)sizeof(STACK_TRACING_EVENT_ID));
+	return TraceSetInformation(session, TraceStackTracingInfo, ids, count * (ULONG)sizeof(STACK_TRACING_EVENT_ID));
 }
 
 /* All at once; when some are refused, those that are taken alone, all at once. */
@@ -87,8 +85,7 @@ static void take_stacks(TRACEHANDLE session, const STACK_TRACING_EVENT_ID *ids, 
 }
 
 ULONG WINAPI StartKernelTrace(PTRACEHANDLE TraceHandle, PEVENT_TRACE_PROPERTIES Properties,
-			      STACK_TRACING_EVENT_ID StackTracingEventIds[],
-			      ULONG cStackTracingEventIds)
+			      STACK_TRACING_EVENT_ID StackTracingEventIds[], ULONG cStackTracingEventIds)
 {
 	if (TraceHandle) {
 		*TraceHandle = 0;

@@ -65,8 +65,7 @@ HANDLE WINAPI CreateFileMappingA(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttribute
 				 DWORD dwMaximumSizeHigh, DWORD dwMaximumSizeLow, LPCSTR lpName)
 {
 	uint16_t *name = win_utf16(lpName);
-	HANDLE h = CreateFileMappingW(hFile, lpAttributes, flProtect, dwMaximumSizeHigh,
-				      dwMaximumSizeLow, name);
+	HANDLE h = CreateFileMappingW(hFile, lpAttributes, flProtect, dwMaximumSizeHigh, dwMaximumSizeLow, name);
 	DWORD code = GetLastError();
 	free(name);
 	SetLastError(code);
@@ -81,8 +80,7 @@ LPVOID WINAPI MapViewOfFile(HANDLE hFileMappingObject, DWORD dwDesiredAccess, DW
 	if (!o) {
 		return NULL;
 	}
-	if (from % GRANULARITY || from >= (uint64_t)o->count ||
-	    dwNumberOfBytesToMap > (uint64_t)o->count - from) {
+	if (from % GRANULARITY || from >= (uint64_t)o->count || dwNumberOfBytesToMap > (uint64_t)o->count - from) {
 		SetLastError(from % GRANULARITY ? ERROR_MAPPED_ALIGNMENT : ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
@@ -90,8 +88,8 @@ LPVOID WINAPI MapViewOfFile(HANDLE hFileMappingObject, DWORD dwDesiredAccess, DW
 	bool copy = dwDesiredAccess & FILE_MAP_COPY;
 	bool writes = copy || dwDesiredAccess & FILE_MAP_WRITE;
 	struct view *v = malloc(sizeof *v);
-	void *at = v ? mmap(NULL, n, PROT_READ | (writes ? PROT_WRITE : 0),
-			    copy ? MAP_PRIVATE : MAP_SHARED, o->fd, (off_t)from)
+	void *at = v ? mmap(NULL, n, PROT_READ | (writes ? PROT_WRITE : 0), copy ? MAP_PRIVATE : MAP_SHARED, o->fd,
+			    (off_t)from)
 		     : MAP_FAILED;
 	if (at == MAP_FAILED) {
 		win_fail_errno();

@@ -97,8 +97,7 @@ SIZE_T WINAPI LocalSize(HLOCAL hMem)
 LPVOID WINAPI VirtualAlloc(LPVOID lpAddress, SIZE_T dwSize, DWORD flAllocationType, DWORD flProtect)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	if (lpAddress || dwSize == 0 || dwSize > SIZE_MAX / 2 ||
-	    !(flAllocationType & (MEM_COMMIT | MEM_RESERVE))) {
+	if (lpAddress || dwSize == 0 || dwSize > SIZE_MAX / 2 || !(flAllocationType & (MEM_COMMIT | MEM_RESERVE))) {
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}

@@ -65,8 +65,7 @@ static size_t insert(struct win_sink *s, const uint16_t *p, struct inserts *in, 
 	return i;
 }
 
-static void expand(struct win_sink *s, const uint16_t *p, struct inserts *in, DWORD flags,
-		   bool ansi)
+static void expand(struct win_sink *s, const uint16_t *p, struct inserts *in, DWORD flags, bool ansi)
 {
 	while (*p) {
 		if (*p != '%' || !p[1]) {
@@ -87,27 +86,17 @@ static void expand(struct win_sink *s, const uint16_t *p, struct inserts *in, DW
 			continue;
 		}
 		switch (*p) {
-		case 'n':
-			win_sink_utf8(s, "\r\n", 2);
-			break;
-		case 'r':
-			win_sink_unit(s, '\r');
-			break;
-		case 't':
-			win_sink_unit(s, '\t');
-			break;
-		case 'b':
-			win_sink_unit(s, ' ');
-			break;
-		default:
-			win_sink_unit(s, *p);
+		case 'n': win_sink_utf8(s, "\r\n", 2); break;
+		case 'r': win_sink_unit(s, '\r'); break;
+		case 't': win_sink_unit(s, '\t'); break;
+		case 'b': win_sink_unit(s, ' '); break;
+		default: win_sink_unit(s, *p);
 		}
 		p++;
 	}
 }
 
-static bool build(struct win_sink *s, DWORD flags, const uint16_t *source, DWORD id, va_list *args,
-		  bool ansi)
+static bool build(struct win_sink *s, DWORD flags, const uint16_t *source, DWORD id, va_list *args, bool ansi)
 {
 	struct inserts in = {0};
 	if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY) {
@@ -155,8 +144,8 @@ static DWORD deliver(struct win_sink *s, DWORD flags, void *buffer, DWORD cap, s
 	return fits ? (DWORD)n : (DWORD)win_fail(ERROR_INSUFFICIENT_BUFFER);
 }
 
-DWORD WINAPI FormatMessageW(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId, DWORD dwLanguageId,
-			    LPWSTR lpBuffer, DWORD nSize, va_list *Arguments)
+DWORD WINAPI FormatMessageW(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId, DWORD dwLanguageId, LPWSTR lpBuffer,
+			    DWORD nSize, va_list *Arguments)
 {
 	struct win_sink s = {.wide = true, .grow = true};
 	if (!lpBuffer || ((dwFlags & FORMAT_MESSAGE_FROM_STRING) && !lpSource)) {
@@ -169,8 +158,8 @@ DWORD WINAPI FormatMessageW(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId, 
 	return deliver(&s, dwFlags, lpBuffer, nSize, 2);
 }
 
-DWORD WINAPI FormatMessageA(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId, DWORD dwLanguageId,
-			    LPSTR lpBuffer, DWORD nSize, va_list *Arguments)
+DWORD WINAPI FormatMessageA(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId, DWORD dwLanguageId, LPSTR lpBuffer,
+			    DWORD nSize, va_list *Arguments)
 {
 	struct win_sink s = {.grow = true};
 	if (!lpBuffer || ((dwFlags & FORMAT_MESSAGE_FROM_STRING) && !lpSource)) {

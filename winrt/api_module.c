@@ -204,8 +204,7 @@ DWORD WINAPI GetModuleFileNameW(HMODULE hModule, LPWSTR lpFilename, DWORD nSize)
 	SetLastError(len >= nSize ? ERROR_INSUFFICIENT_BUFFER : ERROR_SUCCESS);
 	return len >= nSize ? nSize : len;
 }
-BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lpExeName,
-				       PDWORD lpdwSize)
+BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lpExeName, PDWORD lpdwSize)
 {
 	char link[64], path[4096];
 	snprintf(link, sizeof link, "/proc/%u/exe", GetProcessId(hProcess));

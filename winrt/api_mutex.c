@@ -60,8 +60,8 @@ BOOL WINAPI ReleaseMutex(HANDLE hMutex)
 	return mine ? TRUE : win_fail(ERROR_NOT_OWNER);
 }
 
-HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount,
-			       LONG lMaximumCount, LPCWSTR lpName)
+HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount, LONG lMaximumCount,
+			       LPCWSTR lpName)
 {
 	if (lMaximumCount <= 0 || lInitialCount < 0 || lInitialCount > lMaximumCount) {
 		SetLastError(ERROR_INVALID_PARAMETER);
@@ -78,8 +78,8 @@ HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG
 	win_objects_unlock(false);
 	return o;
 }
-HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount,
-			       LONG lMaximumCount, LPCSTR lpName)
+HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount, LONG lMaximumCount,
+			       LPCSTR lpName)
 {
 	uint16_t *name = win_utf16(lpName);
 	HANDLE h = CreateSemaphoreW(lpSemaphoreAttributes, lInitialCount, lMaximumCount, name);
@@ -88,9 +88,8 @@ HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG
 	SetLastError(code);
 	return h;
 }
-HANDLE WINAPI CreateSemaphoreExW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount,
-				 LONG lMaximumCount, LPCWSTR lpName, DWORD dwFlags,
-				 DWORD dwDesiredAccess)
+HANDLE WINAPI CreateSemaphoreExW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount, LONG lMaximumCount,
+				 LPCWSTR lpName, DWORD dwFlags, DWORD dwDesiredAccess)
 {
 	return CreateSemaphoreW(lpSemaphoreAttributes, lInitialCount, lMaximumCount, lpName);
 }

@@ -35,8 +35,7 @@ BOOL WINAPI MoveFileA(LPCSTR lpExistingFileName, LPCSTR lpNewFileName)
 	return ok;
 }
 
-DWORD WINAPI GetFullPathNameA(LPCSTR lpFileName, DWORD nBufferLength, LPSTR lpBuffer,
-			      LPSTR *lpFilePart)
+DWORD WINAPI GetFullPathNameA(LPCSTR lpFileName, DWORD nBufferLength, LPSTR lpBuffer, LPSTR *lpFilePart)
 {
 	uint16_t *name = win_utf16(lpFileName), *full = malloc(UNITS * sizeof *full);
 	DWORD n = 0;
@@ -98,15 +97,15 @@ BOOL WINAPI WriteConsoleA(HANDLE hConsoleOutput, const VOID *lpBuffer, DWORD nNu
 }
 
 /* A name that may be NULL, for a W function. */
-#define NAMED(name, call)                                                                          \
-	uint16_t *wide = win_utf16(name);                                                          \
-	HANDLE h = NULL;                                                                           \
-	if ((name) && !wide) {                                                                     \
-		SetLastError(ERROR_INVALID_PARAMETER);                                             \
-	} else {                                                                                   \
-		h = call;                                                                          \
-	}                                                                                          \
-	free(wide);                                                                                \
+#define NAMED(name, call)                              \
+	uint16_t *wide = win_utf16(name);              \
+	HANDLE h = NULL;                               \
+	if ((name) && !wide) {                         \
+		SetLastError(ERROR_INVALID_PARAMETER); \
+	} else {                                       \
+		h = call;                              \
+	}                                              \
+	free(wide);                                    \
 	return h
 HANDLE WINAPI CreateEventExA(LPSECURITY_ATTRIBUTES lpEventAttributes, LPCSTR lpName, DWORD dwFlags,
 			     DWORD dwDesiredAccess)
@@ -118,12 +117,11 @@ HANDLE WINAPI CreateMutexExA(LPSECURITY_ATTRIBUTES lpMutexAttributes, LPCSTR lpN
 {
 	NAMED(lpName, CreateMutexExW(lpMutexAttributes, wide, dwFlags, dwDesiredAccess));
 }
-HANDLE WINAPI CreateSemaphoreExA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount,
-				 LONG lMaximumCount, LPCSTR lpName, DWORD dwFlags,
-				 DWORD dwDesiredAccess)
+HANDLE WINAPI CreateSemaphoreExA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount, LONG lMaximumCount,
+				 LPCSTR lpName, DWORD dwFlags, DWORD dwDesiredAccess)
 {
-	NAMED(lpName, CreateSemaphoreExW(lpSemaphoreAttributes, lInitialCount, lMaximumCount, wide,
-					 dwFlags, dwDesiredAccess));
+	NAMED(lpName,
+	      CreateSemaphoreExW(lpSemaphoreAttributes, lInitialCount, lMaximumCount, wide, dwFlags, dwDesiredAccess));
 }
 HANDLE WINAPI OpenEventA(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCSTR lpName)
 {
@@ -139,20 +137,20 @@ HANDLE WINAPI OpenSemaphoreA(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCSTR 
 }
 
 /* Characters with terminator; of cap 0, what is needed. */
-#define PICTURE(function, when, out, cap)                                                          \
-	uint16_t *format = win_utf16(lpFormat), wide[512];                                         \
-	int n = lpFormat && !format ? win_fail(ERROR_INVALID_PARAMETER)                            \
-				    : function(Locale, dwFlags, when, format, wide, 512);          \
-	free(format);                                                                              \
-	DWORD got = n ? give(wide, out, cap < 0 ? 0 : (DWORD)cap) : 0;                             \
+#define PICTURE(function, when, out, cap)                                                 \
+	uint16_t *format = win_utf16(lpFormat), wide[512];                                \
+	int n = lpFormat && !format ? win_fail(ERROR_INVALID_PARAMETER)                   \
+				    : function(Locale, dwFlags, when, format, wide, 512); \
+	free(format);                                                                     \
+	DWORD got = n ? give(wide, out, cap < 0 ? 0 : (DWORD)cap) : 0;                    \
 	return n == 0 ? 0 : cap == 0 ? (int)got : got < (DWORD)cap ? (int)got + 1 : win_fail(ERROR_INSUFFICIENT_BUFFER)
-int WINAPI GetDateFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate, LPCSTR lpFormat,
-			  LPSTR lpDateStr, int cchDate)
+int WINAPI GetDateFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate, LPCSTR lpFormat, LPSTR lpDateStr,
+			  int cchDate)
 {
 	PICTURE(GetDateFormatW, lpDate, lpDateStr, cchDate);
 }
-int WINAPI GetTimeFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime, LPCSTR lpFormat,
-			  LPSTR lpTimeStr, int cchTime)
+int WINAPI GetTimeFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime, LPCSTR lpFormat, LPSTR lpTimeStr,
+			  int cchTime)
 {
 	PICTURE(GetTimeFormatW, lpTime, lpTimeStr, cchTime);
 }

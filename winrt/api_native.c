@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The second word of the trace requests: which of the groups' information. */
-#define GROUP_MASK	 1
+#define GROUP_MASK       1
 #define GROUP_MASK_BYTES 32
 
 struct group_mask_request {
@@ -24,8 +24,7 @@ struct group_mask_request {
 static NTSTATUS status_of(ULONG code)
 {
 	/* The sessions are named by their handles here. */
-	return code == ERROR_WMI_INSTANCE_NOT_FOUND ? (NTSTATUS)STATUS_INVALID_HANDLE
-						    : win_status_of(code);
+	return code == ERROR_WMI_INSTANCE_NOT_FOUND ? (NTSTATUS)STATUS_INVALID_HANDLE : win_status_of(code);
 }
 
 static NTSTATUS basic_information(SYSTEM_BASIC_INFORMATION *b)
@@ -45,14 +44,11 @@ static NTSTATUS basic_information(SYSTEM_BASIC_INFORMATION *b)
 	return STATUS_SUCCESS;
 }
 
-NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass,
-					PVOID SystemInformation, ULONG SystemInformationLength,
-					PULONG ReturnLength)
+NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass, PVOID SystemInformation,
+					ULONG SystemInformationLength, PULONG ReturnLength)
 {
 	struct group_mask_request *r = SystemInformation;
-	ULONG need = SystemInformationClass == SystemBasicInformation
-			     ? sizeof(SYSTEM_BASIC_INFORMATION)
-			     : sizeof *r;
+	ULONG need = SystemInformationClass == SystemBasicInformation ? sizeof(SYSTEM_BASIC_INFORMATION) : sizeof *r;
 	if (SystemInformationClass != SystemBasicInformation &&
 	    SystemInformationClass != SystemPerformanceTraceInformation) {
 		return STATUS_INVALID_INFO_CLASS;
@@ -70,12 +66,12 @@ NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformati
 		return STATUS_NOT_SUPPORTED;
 	}
 	ULONG got;
-	return status_of(TraceQueryInformation(r->session, TraceSystemTraceEnableFlagsInfo,
-					       r->masks, GROUP_MASK_BYTES, &got));
+	return status_of(
+		TraceQueryInformation(r->session, TraceSystemTraceEnableFlagsInfo, r->masks, GROUP_MASK_BYTES, &got));
 }
 
-NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass,
-				      PVOID SystemInformation, ULONG SystemInformationLength)
+NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass, PVOID SystemInformation,
+				      ULONG SystemInformationLength)
 {
 	struct group_mask_request *r = SystemInformation;
 	if (SystemInformationClass != SystemPerformanceTraceInformation) {
@@ -87,6 +83,5 @@ NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformation
 	if (r->kind != GROUP_MASK) {
 		return STATUS_NOT_SUPPORTED;
 	}
-	return status_of(TraceSetInformation(r->session, TraceSystemTraceEnableFlagsInfo, r->masks,
-					     GROUP_MASK_BYTES));
+	return status_of(TraceSetInformation(r->session, TraceSystemTraceEnableFlagsInfo, r->masks, GROUP_MASK_BYTES));
 }

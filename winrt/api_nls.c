@@ -41,8 +41,7 @@ int WINAPI MultiByteToWideChar(UINT CodePage, DWORD dwFlags, LPCSTR lpMultiByteS
 	}
 	size_t n = cbMultiByte < 0 ? strlen(lpMultiByteStr) + 1 : (size_t)cbMultiByte;
 	bool latin = single_byte(CodePage);
-	if (!latin && (dwFlags & MB_ERR_INVALID_CHARS) &&
-	    utf8_to_utf16(lpMultiByteStr, n, NULL, 0) < 0) {
+	if (!latin && (dwFlags & MB_ERR_INVALID_CHARS) && utf8_to_utf16(lpMultiByteStr, n, NULL, 0) < 0) {
 		return win_fail(ERROR_NO_UNICODE_TRANSLATION);
 	}
 	struct win_sink s = {.wide = true, .grow = true};
@@ -53,15 +52,13 @@ int WINAPI MultiByteToWideChar(UINT CodePage, DWORD dwFlags, LPCSTR lpMultiByteS
 	} else {
 		win_sink_utf8(&s, lpMultiByteStr, n);
 	}
-	int ret = s.failed ? win_fail(ERROR_NOT_ENOUGH_MEMORY)
-			   : give(s.buf, s.count, lpWideCharStr, cchWideChar);
+	int ret = s.failed ? win_fail(ERROR_NOT_ENOUGH_MEMORY) : give(s.buf, s.count, lpWideCharStr, cchWideChar);
 	free(s.buf);
 	return ret;
 }
 
 int WINAPI WideCharToMultiByte(UINT CodePage, DWORD dwFlags, LPCWSTR lpWideCharStr, int cchWideChar,
-			       LPSTR lpMultiByteStr, int cbMultiByte, LPCSTR lpDefaultChar,
-			       LPBOOL lpUsedDefaultChar)
+			       LPSTR lpMultiByteStr, int cbMultiByte, LPCSTR lpDefaultChar, LPBOOL lpUsedDefaultChar)
 {
 	if (!lpWideCharStr || cchWideChar == 0 || cchWideChar < -1 || cbMultiByte < 0 ||
 	    (cbMultiByte && !lpMultiByteStr) || !known_page(CodePage)) {
@@ -69,8 +66,7 @@ int WINAPI WideCharToMultiByte(UINT CodePage, DWORD dwFlags, LPCWSTR lpWideCharS
 	}
 	size_t n = cchWideChar < 0 ? utf16_len(lpWideCharStr) + 1 : (size_t)cchWideChar;
 	bool latin = single_byte(CodePage), used = false;
-	if (!latin && (dwFlags & WC_ERR_INVALID_CHARS) &&
-	    utf16_to_utf8(lpWideCharStr, n, NULL, 0) < 0) {
+	if (!latin && (dwFlags & WC_ERR_INVALID_CHARS) && utf16_to_utf8(lpWideCharStr, n, NULL, 0) < 0) {
 		return win_fail(ERROR_NO_UNICODE_TRANSLATION);
 	}
 	struct win_sink s = {.grow = true};
@@ -78,9 +74,7 @@ int WINAPI WideCharToMultiByte(UINT CodePage, DWORD dwFlags, LPCWSTR lpWideCharS
 		for (size_t i = 0; i < n; i++) {
 			bool fits = lpWideCharStr[i] < (CodePage == 20127 ? 0x80 : 0x100);
 			used |= !fits;
-			win_sink_unit(&s, fits		  ? lpWideCharStr[i]
-					  : lpDefaultChar ? (uint8_t)*lpDefaultChar
-							  : '?');
+			win_sink_unit(&s, fits ? lpWideCharStr[i] : lpDefaultChar ? (uint8_t)*lpDefaultChar : '?');
 		}
 	} else {
 		win_sink_utf16(&s, lpWideCharStr, n);
@@ -109,9 +103,8 @@ UINT WINAPI GetOEMCP(void)
 	return CP_UTF8;
 }
 
-int WINAPI LCMapStringEx(LPCWSTR lpLocaleName, DWORD dwMapFlags, LPCWSTR lpSrcStr, int cchSrc,
-			 LPWSTR lpDestStr, int cchDest, LPNLSVERSIONINFO lpVersionInformation,
-			 LPVOID lpReserved, LPARAM sortHandle)
+int WINAPI LCMapStringEx(LPCWSTR lpLocaleName, DWORD dwMapFlags, LPCWSTR lpSrcStr, int cchSrc, LPWSTR lpDestStr,
+			 int cchDest, LPNLSVERSIONINFO lpVersionInformation, LPVOID lpReserved, LPARAM sortHandle)
 {
 	if (!lpSrcStr || cchSrc == 0 || cchDest < 0) {
 		return win_fail(ERROR_INVALID_PARAMETER);
@@ -125,9 +118,7 @@ int WINAPI LCMapStringEx(LPCWSTR lpLocaleName, DWORD dwMapFlags, LPCWSTR lpSrcSt
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint16_t c = lpSrcStr[i];
-		c = dwMapFlags & LCMAP_UPPERCASE   ? win_upper(c)
-		    : dwMapFlags & LCMAP_LOWERCASE ? win_lower(c)
-						   : c;
+		c = dwMapFlags & LCMAP_UPPERCASE ? win_upper(c) : dwMapFlags & LCMAP_LOWERCASE ? win_lower(c) : c;
 		lpDestStr[i] = dwMapFlags & LCMAP_BYTEREV ? __builtin_bswap16(c) : c;
 	}
 	return (int)n;
@@ -141,8 +132,7 @@ int WINAPI lstrlenA(LPCSTR lpString)
 {
 	return lpString ? (int)strlen(lpString) : 0;
 }
-int WINAPI CompareStringOrdinal(LPCWSTR lpString1, int cchCount1, LPCWSTR lpString2, int cchCount2,
-				BOOL bIgnoreCase)
+int WINAPI CompareStringOrdinal(LPCWSTR lpString1, int cchCount1, LPCWSTR lpString2, int cchCount2, BOOL bIgnoreCase)
 {
 	size_t n = cchCount1 < 0 ? utf16_len(lpString1) : (size_t)cchCount1;
 	size_t m = cchCount2 < 0 ? utf16_len(lpString2) : (size_t)cchCount2;
@@ -164,11 +154,9 @@ int WINAPI lstrcmpiW(LPCWSTR lpString1, LPCWSTR lpString2)
 /* ---- date and time pictures
  * ------------------------------------------------------------------------ */
 
-static const char *const months[] = {"January",	  "February", "March",	  "April",
-				     "May",	  "June",     "July",	  "August",
-				     "September", "October",  "November", "December"};
-static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
-				   "Thursday", "Friday", "Saturday"};
+static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",
+				     "July",    "August",   "September", "October", "November", "December"};
+static const char *const days[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 
 static void number(struct win_sink *s, unsigned v, unsigned digits)
 {
@@ -243,18 +231,18 @@ static int format_time(const SYSTEMTIME *given, const WCHAR *format, WCHAR *out,
 	return ret;
 }
 
-int WINAPI GetDateFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate, LPCWSTR lpFormat,
-			  LPWSTR lpDateStr, int cchDate)
+int WINAPI GetDateFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate, LPCWSTR lpFormat, LPWSTR lpDateStr,
+			  int cchDate)
 {
 	LPCWSTR usual = dwFlags & DATE_LONGDATE ? u"dddd, MMMM d, yyyy" : u"M/d/yyyy";
 	return format_time(lpDate, lpFormat ? lpFormat : usual, lpDateStr, cchDate, true);
 }
 
-int WINAPI GetTimeFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime, LPCWSTR lpFormat,
-			  LPWSTR lpTimeStr, int cchTime)
+int WINAPI GetTimeFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime, LPCWSTR lpFormat, LPWSTR lpTimeStr,
+			  int cchTime)
 {
 	LPCWSTR usual = dwFlags & TIME_FORCE24HOURFORMAT ? u"H:mm:ss"
-			: dwFlags & TIME_NOSECONDS	 ? u"h:mm tt"
+			: dwFlags & TIME_NOSECONDS       ? u"h:mm tt"
 							 : u"h:mm:ss tt";
 	return format_time(lpTime, lpFormat ? lpFormat : usual, lpTimeStr, cchTime, false);
 }

@@ -10,11 +10,11 @@
 
 #include <stdarg.h>
 
-#define NTDLL(ret, name, parameters, call)                                                         \
-	WIN_EXPORT ret name parameters;                                                            \
-	ret name parameters                                                                        \
-	{                                                                                          \
-		return call;                                                                       \
+#define NTDLL(ret, name, parameters, call) \
+	WIN_EXPORT ret name parameters;    \
+	ret name parameters                \
+	{                                  \
+		return call;               \
 	}
 
 NTDLL(ULONG, EtwEventRegister, (LPCGUID id, PENABLECALLBACK f, PVOID context, PREGHANDLE ret),
@@ -25,42 +25,37 @@ NTDLL(ULONG, EtwEventSetInformation, (REGHANDLE h, EVENT_INFO_CLASS what, PVOID 
 NTDLL(BOOLEAN, EtwEventEnabled, (REGHANDLE h, PCEVENT_DESCRIPTOR d), EventEnabled(h, d))
 NTDLL(BOOLEAN, EtwEventProviderEnabled, (REGHANDLE h, UCHAR level, ULONGLONG keyword),
       EventProviderEnabled(h, level, keyword))
-NTDLL(ULONG, EtwEventWrite,
-      (REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n, PEVENT_DATA_DESCRIPTOR data),
+NTDLL(ULONG, EtwEventWrite, (REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n, PEVENT_DATA_DESCRIPTOR data),
       EventWrite(h, d, n, data))
 NTDLL(ULONG, EtwEventWriteTransfer,
-      (REGHANDLE h, PCEVENT_DESCRIPTOR d, LPCGUID activity, LPCGUID related, ULONG n,
-       PEVENT_DATA_DESCRIPTOR data),
+      (REGHANDLE h, PCEVENT_DESCRIPTOR d, LPCGUID activity, LPCGUID related, ULONG n, PEVENT_DATA_DESCRIPTOR data),
       EventWriteTransfer(h, d, activity, related, n, data))
 NTDLL(ULONG, EtwEventWriteEx,
-      (REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG64 filter, ULONG flags, LPCGUID activity,
-       LPCGUID related, ULONG n, PEVENT_DATA_DESCRIPTOR data),
+      (REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG64 filter, ULONG flags, LPCGUID activity, LPCGUID related, ULONG n,
+       PEVENT_DATA_DESCRIPTOR data),
       EventWriteEx(h, d, filter, flags, activity, related, n, data))
 NTDLL(ULONG, EtwEventWriteString, (REGHANDLE h, UCHAR level, ULONGLONG keyword, PCWSTR text),
       EventWriteString(h, level, keyword, text))
 NTDLL(ULONG, EtwEventActivityIdControl, (ULONG what, LPGUID id), EventActivityIdControl(what, id))
 
 NTDLL(ULONG, EtwRegisterTraceGuidsW,
-      (WMIDPREQUEST f, PVOID context, LPCGUID control, ULONG n, PTRACE_GUID_REGISTRATION guids,
-       LPCWSTR path, LPCWSTR name, PTRACEHANDLE ret),
+      (WMIDPREQUEST f, PVOID context, LPCGUID control, ULONG n, PTRACE_GUID_REGISTRATION guids, LPCWSTR path,
+       LPCWSTR name, PTRACEHANDLE ret),
       RegisterTraceGuidsW(f, context, control, n, guids, path, name, ret))
 NTDLL(ULONG, EtwRegisterTraceGuidsA,
-      (WMIDPREQUEST f, PVOID context, LPCGUID control, ULONG n, PTRACE_GUID_REGISTRATION guids,
-       LPCSTR path, LPCSTR name, PTRACEHANDLE ret),
+      (WMIDPREQUEST f, PVOID context, LPCGUID control, ULONG n, PTRACE_GUID_REGISTRATION guids, LPCSTR path,
+       LPCSTR name, PTRACEHANDLE ret),
       RegisterTraceGuidsA(f, context, control, n, guids, path, name, ret))
 NTDLL(ULONG, EtwUnregisterTraceGuids, (TRACEHANDLE h), UnregisterTraceGuids(h))
 NTDLL(TRACEHANDLE, EtwGetTraceLoggerHandle, (PVOID buffer), GetTraceLoggerHandle(buffer))
 NTDLL(ULONG, EtwGetTraceEnableFlags, (TRACEHANDLE h), GetTraceEnableFlags(h))
 NTDLL(UCHAR, EtwGetTraceEnableLevel, (TRACEHANDLE h), GetTraceEnableLevel(h))
 NTDLL(ULONG, EtwLogTraceEvent, (TRACEHANDLE h, PEVENT_TRACE_HEADER event), TraceEvent(h, event))
-NTDLL(ULONG, EtwCreateTraceInstanceId, (HANDLE h, PEVENT_INSTANCE_INFO info),
-      CreateTraceInstanceId(h, info))
+NTDLL(ULONG, EtwCreateTraceInstanceId, (HANDLE h, PEVENT_INSTANCE_INFO info), CreateTraceInstanceId(h, info))
 NTDLL(ULONG, EtwTraceEventInstance,
-      (TRACEHANDLE h, PEVENT_INSTANCE_HEADER event, PEVENT_INSTANCE_INFO info,
-       PEVENT_INSTANCE_INFO parent),
+      (TRACEHANDLE h, PEVENT_INSTANCE_HEADER event, PEVENT_INSTANCE_INFO info, PEVENT_INSTANCE_INFO parent),
       TraceEventInstance(h, event, info, parent))
-NTDLL(ULONG, EtwTraceMessageVa,
-      (TRACEHANDLE h, ULONG flags, LPCGUID guid, USHORT number, va_list arguments),
+NTDLL(ULONG, EtwTraceMessageVa, (TRACEHANDLE h, ULONG flags, LPCGUID guid, USHORT number, va_list arguments),
       TraceMessageVa(h, flags, guid, number, arguments))
 
 WIN_EXPORT ULONG EtwTraceMessage(TRACEHANDLE h, ULONG flags, LPCGUID guid, USHORT number, ...);

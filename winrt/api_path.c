@@ -115,8 +115,7 @@ HRESULT WINAPI PathCchRemoveBackslash(PWSTR pszPath, size_t cchPath)
 	return S_OK;
 }
 
-HRESULT WINAPI PathCchCanonicalizeEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn,
-				     unsigned int dwFlags)
+HRESULT WINAPI PathCchCanonicalizeEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn, unsigned int dwFlags)
 {
 	if (!pszPathOut || !end_of(pszPathIn, PATHCCH_MAX_CCH) || cchPathOut == 0) {
 		return E_INVALIDARG;
@@ -177,12 +176,12 @@ HRESULT WINAPI PathCchCombineEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszP
 {
 	static const WCHAR nothing[1];
 	PCWSTR in = pszPathIn ? pszPathIn : nothing, more = pszMore ? pszMore : nothing;
-	if (!pszPathOut || cchPathOut == 0 || (!pszPathIn && !pszMore) ||
-	    !end_of(in, PATHCCH_MAX_CCH) || !end_of(more, PATHCCH_MAX_CCH)) {
+	if (!pszPathOut || cchPathOut == 0 || (!pszPathIn && !pszMore) || !end_of(in, PATHCCH_MAX_CCH) ||
+	    !end_of(more, PATHCCH_MAX_CCH)) {
 		return E_INVALIDARG;
 	}
 	size_t root = root_length(in), n = utf16_len(in), m = utf16_len(more);
-	bool alone = root_length(more) > 1 || n == 0;	     /* "C:\x", "\\server" */
+	bool alone = root_length(more) > 1 || n == 0;        /* "C:\x", "\\server" */
 	bool from_root = !alone && m && is_separator(*more); /* "\x": from the root of the other */
 	uint16_t *both = malloc(2 * (n + m + 2));
 	if (!both) {

@@ -37,10 +37,14 @@ static void paths_are_combined(void **state)
 	static const struct {
 		const wchar_t *first, *more, *wanted;
 	} cases[] = {
-		{L"C:\\a", L"b", L"C:\\a\\b"},	       {L"C:\\a\\", L"b", L"C:\\a\\b"},
-		{L"C:\\a", L"..\\b", L"C:\\b"},	       {L"C:\\a", L"\\b", L"C:\\b"},
-		{L"C:\\a", L"D:\\b", L"D:\\b"},	       {L"C:\\a", NULL, L"C:\\a"},
-		{NULL, L"C:\\a", L"C:\\a"},	       {L"C:\\a", L"\\\\server\\share\\b", L"\\\\server\\share\\b"},
+		{L"C:\\a", L"b", L"C:\\a\\b"},
+		{L"C:\\a\\", L"b", L"C:\\a\\b"},
+		{L"C:\\a", L"..\\b", L"C:\\b"},
+		{L"C:\\a", L"\\b", L"C:\\b"},
+		{L"C:\\a", L"D:\\b", L"D:\\b"},
+		{L"C:\\a", NULL, L"C:\\a"},
+		{NULL, L"C:\\a", L"C:\\a"},
+		{L"C:\\a", L"\\\\server\\share\\b", L"\\\\server\\share\\b"},
 		{L"\\\\server\\share", L"b", L"\\\\server\\share\\b"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

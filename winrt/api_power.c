@@ -53,8 +53,7 @@ static ULONG listed_frequency(long cpu)
 }
 
 NTSTATUS WINAPI CallNtPowerInformation(POWER_INFORMATION_LEVEL InformationLevel, PVOID InputBuffer,
-				       ULONG InputBufferLength, PVOID OutputBuffer,
-				       ULONG OutputBufferLength)
+				       ULONG InputBufferLength, PVOID OutputBuffer, ULONG OutputBufferLength)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (InformationLevel != ProcessorInformation) {
@@ -86,8 +85,7 @@ DWORD WINAPI PowerSetActiveScheme(HKEY UserRootPowerKey, const GUID *SchemeGuid)
 {
 	return ERROR_NOT_SUPPORTED;
 }
-DWORD WINAPI PowerReadACValueIndex(HKEY RootPowerKey, const GUID *SchemeGuid,
-				   const GUID *SubGroupOfPowerSettingsGuid,
+DWORD WINAPI PowerReadACValueIndex(HKEY RootPowerKey, const GUID *SchemeGuid, const GUID *SubGroupOfPowerSettingsGuid,
 				   const GUID *PowerSettingGuid, LPDWORD AcValueIndex)
 {
 	return ERROR_NOT_SUPPORTED;

@@ -165,11 +165,10 @@ static BOOL started(pid_t pid, LPPROCESS_INFORMATION ret)
 	return TRUE;
 }
 
-BOOL WINAPI CreateProcessW(LPCWSTR lpApplicationName, LPWSTR lpCommandLine,
-			   LPSECURITY_ATTRIBUTES lpProcessAttributes,
-			   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles,
-			   DWORD dwCreationFlags, LPVOID lpEnvironment, LPCWSTR lpCurrentDirectory,
-			   LPSTARTUPINFOW lpStartupInfo, LPPROCESS_INFORMATION lpProcessInformation)
+BOOL WINAPI CreateProcessW(LPCWSTR lpApplicationName, LPWSTR lpCommandLine, LPSECURITY_ATTRIBUTES lpProcessAttributes,
+			   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles, DWORD dwCreationFlags,
+			   LPVOID lpEnvironment, LPCWSTR lpCurrentDirectory, LPSTARTUPINFOW lpStartupInfo,
+			   LPPROCESS_INFORMATION lpProcessInformation)
 {
 	if ((!lpApplicationName && !lpCommandLine) || !lpStartupInfo || !lpProcessInformation) {
 		return win_fail(ERROR_INVALID_PARAMETER);
@@ -178,8 +177,7 @@ BOOL WINAPI CreateProcessW(LPCWSTR lpApplicationName, LPWSTR lpCommandLine,
 		return win_fail(ERROR_NOT_SUPPORTED);
 	}
 	char **argv = arguments(lpCommandLine ? lpCommandLine : lpApplicationName);
-	char **env = lpEnvironment ? environment_of(lpEnvironment, dwCreationFlags & CREATE_UNICODE_ENVIRONMENT)
-				   : NULL;
+	char **env = lpEnvironment ? environment_of(lpEnvironment, dwCreationFlags & CREATE_UNICODE_ENVIRONMENT) : NULL;
 	char *name = lpApplicationName ? win_utf8(lpApplicationName) : NULL;
 	char *folder = lpCurrentDirectory ? win_utf8(lpCurrentDirectory) : NULL;
 	char *folder_path = folder ? win_path(folder) : NULL;
@@ -204,11 +202,10 @@ BOOL WINAPI CreateProcessW(LPCWSTR lpApplicationName, LPWSTR lpCommandLine,
 	return ok;
 }
 
-BOOL WINAPI CreateProcessA(LPCSTR lpApplicationName, LPSTR lpCommandLine,
-			   LPSECURITY_ATTRIBUTES lpProcessAttributes,
-			   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles,
-			   DWORD dwCreationFlags, LPVOID lpEnvironment, LPCSTR lpCurrentDirectory,
-			   LPSTARTUPINFOA lpStartupInfo, LPPROCESS_INFORMATION lpProcessInformation)
+BOOL WINAPI CreateProcessA(LPCSTR lpApplicationName, LPSTR lpCommandLine, LPSECURITY_ATTRIBUTES lpProcessAttributes,
+			   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles, DWORD dwCreationFlags,
+			   LPVOID lpEnvironment, LPCSTR lpCurrentDirectory, LPSTARTUPINFOA lpStartupInfo,
+			   LPPROCESS_INFORMATION lpProcessInformation)
 {
 	uint16_t *name = win_utf16(lpApplicationName), *line = win_utf16(lpCommandLine);
 	uint16_t *folder = win_utf16(lpCurrentDirectory);
@@ -219,9 +216,8 @@ BOOL WINAPI CreateProcessA(LPCSTR lpApplicationName, LPSTR lpCommandLine,
 		start.hStdOutput = lpStartupInfo->hStdOutput;
 		start.hStdError = lpStartupInfo->hStdError;
 	}
-	BOOL ok = CreateProcessW(name, line, lpProcessAttributes, lpThreadAttributes, bInheritHandles,
-				 dwCreationFlags, lpEnvironment, folder, lpStartupInfo ? &start : NULL,
-				 lpProcessInformation);
+	BOOL ok = CreateProcessW(name, line, lpProcessAttributes, lpThreadAttributes, bInheritHandles, dwCreationFlags,
+				 lpEnvironment, folder, lpStartupInfo ? &start : NULL, lpProcessInformation);
 	free(name);
 	free(line);
 	free(folder);
@@ -256,8 +252,7 @@ static struct win_object *file_of(int fd, bool owns)
 	return o;
 }
 
-BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBUTES lpPipeAttributes,
-		       DWORD nSize)
+BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBUTES lpPipeAttributes, DWORD nSize)
 {
 	int fds[2];
 	if (!hReadPipe || !hWritePipe) {
@@ -335,8 +330,7 @@ DWORD WINAPI GetTempPathW(DWORD nBufferLength, LPWSTR lpBuffer)
 }
 
 /* FOLDER/preXXXX.tmp; with unique 0 made, so that nobody else gets it. */
-UINT WINAPI GetTempFileNameA(LPCSTR lpPathName, LPCSTR lpPrefixString, UINT uUnique,
-			     LPSTR lpTempFileName)
+UINT WINAPI GetTempFileNameA(LPCSTR lpPathName, LPCSTR lpPrefixString, UINT uUnique, LPSTR lpTempFileName)
 {
 	char *dir = lpPathName ? win_path(lpPathName) : NULL;
 	UINT number = uUnique & 0xFFFF;
@@ -370,8 +364,7 @@ UINT WINAPI GetTempFileNameA(LPCSTR lpPathName, LPCSTR lpPrefixString, UINT uUni
 	free(dir);
 	return 0;
 }
-UINT WINAPI GetTempFileNameW(LPCWSTR lpPathName, LPCWSTR lpPrefixString, UINT uUnique,
-			     LPWSTR lpTempFileName)
+UINT WINAPI GetTempFileNameW(LPCWSTR lpPathName, LPCWSTR lpPrefixString, UINT uUnique, LPWSTR lpTempFileName)
 {
 	char name[MAX_PATH], *dir = win_utf8(lpPathName), *prefix = win_utf8(lpPrefixString);
 	UINT v = dir ? GetTempFileNameA(dir, prefix, uUnique, name) : (UINT)win_fail(ERROR_INVALID_PARAMETER);

@@ -93,8 +93,7 @@ static int modules_of_other(DWORD pid, struct modules *m)
 		int at = 0;
 		read += (size_t)n;
 		line[strcspn(line, "\n")] = 0;
-		if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &begin, &end, rights, &at) < 3 ||
-		    line[at] != '/') {
+		if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &begin, &end, rights, &at) < 3 || line[at] != '/') {
 			continue;
 		}
 		struct module *last = all.count ? &all.v[all.count - 1] : NULL;
@@ -243,8 +242,7 @@ BOOL WINAPI EnumProcessModules(HANDLE hProcess, HMODULE *lphModule, DWORD cb, LP
 	modules_free(&m);
 	return TRUE;
 }
-BOOL WINAPI EnumProcessModulesEx(HANDLE hProcess, HMODULE *lphModule, DWORD cb, LPDWORD lpcbNeeded,
-				 DWORD dwFilterFlag)
+BOOL WINAPI EnumProcessModulesEx(HANDLE hProcess, HMODULE *lphModule, DWORD cb, LPDWORD lpcbNeeded, DWORD dwFilterFlag)
 {
 	if (dwFilterFlag > LIST_MODULES_ALL) {
 		return win_fail(ERROR_INVALID_PARAMETER);
@@ -433,9 +431,7 @@ DWORD WINAPI GetDeviceDriverFileNameA(LPVOID ImageBase, LPSTR lpFilename, DWORD 
 
 DWORD WINAPI GetProcessImageFileNameW(HANDLE hProcess, LPWSTR lpImageFileName, DWORD nSize)
 {
-	return lpImageFileName && QueryFullProcessImageNameW(hProcess, 0, lpImageFileName, &nSize)
-		       ? nSize
-		       : 0;
+	return lpImageFileName && QueryFullProcessImageNameW(hProcess, 0, lpImageFileName, &nSize) ? nSize : 0;
 }
 DWORD WINAPI GetProcessImageFileNameA(HANDLE hProcess, LPSTR lpImageFileName, DWORD nSize)
 {
@@ -455,8 +451,7 @@ DWORD WINAPI GetProcessImageFileNameA(HANDLE hProcess, LPSTR lpImageFileName, DW
 }
 
 /* The names that kernel32 has them under. */
-#define K32(ret, name, parameters)                                                                 \
-	WIN_EXPORT ret K32##name parameters __attribute__((alias(#name)));
+#define K32(ret, name, parameters) WIN_EXPORT ret K32##name parameters __attribute__((alias(#name)));
 K32(BOOL, EnumProcesses, (DWORD *, DWORD, LPDWORD))
 K32(BOOL, EnumProcessModules, (HANDLE, HMODULE *, DWORD, LPDWORD))
 K32(BOOL, EnumProcessModulesEx, (HANDLE, HMODULE *, DWORD, LPDWORD, DWORD))

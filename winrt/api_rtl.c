@@ -78,8 +78,8 @@ VOID NTAPI RtlFreeUnicodeString(PUNICODE_STRING UnicodeString)
 }
 
 /* A name that no header has: declared here, as it is where it is called. */
-#define UNDECLARED(ret, name, parameters)                                                          \
-	WIN_EXPORT ret NTAPI name parameters;                                                      \
+#define UNDECLARED(ret, name, parameters)     \
+	WIN_EXPORT ret NTAPI name parameters; \
 	ret NTAPI name parameters
 
 UNDECLARED(NTSTATUS, RtlStringFromGUID, (const GUID *Guid, PUNICODE_STRING GuidString))
@@ -93,7 +93,7 @@ UNDECLARED(NTSTATUS, RtlStringFromGUID, (const GUID *Guid, PUNICODE_STRING GuidS
 	return STATUS_SUCCESS;
 }
 
-UNDECLARED(NTSTATUS, RtlGUIDFromString, (PCUNICODE_STRING GuidString, GUID * Guid))
+UNDECLARED(NTSTATUS, RtlGUIDFromString, (PCUNICODE_STRING GuidString, GUID *Guid))
 {
 	uint16_t text[39];
 	if (GuidString->Length < 38 * 2 || !GuidString->Buffer) {

@@ -10,18 +10,17 @@
 #include <stdlib.h>
 
 /* A self-relative descriptor: revision, control, offsets of owner, group, SACL and DACL. */
-#define SD_BYTES	 20
+#define SD_BYTES         20
 #define SD_SELF_RELATIVE 0x8000
-#define SD_DACL_PRESENT	 0x0004
+#define SD_DACL_PRESENT  0x0004
 
 static void put_sid(struct win_sink *s, const uint8_t *sid)
 {
 	static const struct {
 		const char *text, *alias;
-	} known[] = {{"S-1-1-0", "WD"},	     {"S-1-5-18", "SY"},     {"S-1-5-19", "LS"},
-		     {"S-1-5-20", "NS"},     {"S-1-5-32-544", "BA"}, {"S-1-5-32-545", "BU"},
-		     {"S-1-5-32-558", "MU"}, {"S-1-5-32-559", "LU"}, {"S-1-5-11", "AU"},
-		     {"S-1-5-4", "IU"},	     {"S-1-3-0", "CO"},	     {"S-1-5-10", "PS"}};
+	} known[] = {{"S-1-1-0", "WD"},      {"S-1-5-18", "SY"},     {"S-1-5-19", "LS"},     {"S-1-5-20", "NS"},
+		     {"S-1-5-32-544", "BA"}, {"S-1-5-32-545", "BU"}, {"S-1-5-32-558", "MU"}, {"S-1-5-32-559", "LU"},
+		     {"S-1-5-11", "AU"},     {"S-1-5-4", "IU"},      {"S-1-3-0", "CO"},      {"S-1-5-10", "PS"}};
 	LPSTR text;
 	if (!ConvertSidToStringSidA((PSID)sid, &text)) {
 		s->failed = true;
@@ -58,9 +57,8 @@ static void put_acl(struct win_sink *s, const char *name, const uint8_t *acl)
 				 type == 0   ? "A"
 				 : type == 1 ? "D"
 					     : "AU",
-				 flags & 2 ? "CI" : "", flags & 1 ? "OI" : "",
-				 flags & 4 ? "NP" : "", flags & 8 ? "IO" : "",
-				 flags & 0x40 ? "SA" : "", flags & 0x80 ? "FA" : "",
+				 flags & 2 ? "CI" : "", flags & 1 ? "OI" : "", flags & 4 ? "NP" : "",
+				 flags & 8 ? "IO" : "", flags & 0x40 ? "SA" : "", flags & 0x80 ? "FA" : "",
 				 le32_get(p + at + 4));
 			put_text(s, text);
 			put_sid(s, acl + at + 8);
@@ -77,8 +75,7 @@ static bool describe(struct win_sink *s, const uint8_t *sd, SECURITY_INFORMATION
 		SetLastError(ERROR_INVALID_SECURITY_DESCR);
 		return false;
 	}
-	uint32_t owner = le32_get(p + 4), group = le32_get(p + 8), sacl = le32_get(p + 12),
-		 dacl = le32_get(p + 16);
+	uint32_t owner = le32_get(p + 4), group = le32_get(p + 8), sacl = le32_get(p + 12), dacl = le32_get(p + 16);
 	if ((parts & OWNER_SECURITY_INFORMATION) && owner >= SD_BYTES) {
 		put_text(s, "O:");
 		put_sid(s, sd + owner);
@@ -104,8 +101,7 @@ static bool describe(struct win_sink *s, const uint8_t *sd, SECURITY_INFORMATION
 }
 
 /* The grown memory of the sink, with a terminator, is what LocalFree frees. */
-static void *text_of(PSECURITY_DESCRIPTOR sd, DWORD revision, SECURITY_INFORMATION parts, bool wide,
-		     PULONG ret_len)
+static void *text_of(PSECURITY_DESCRIPTOR sd, DWORD revision, SECURITY_INFORMATION parts, bool wide, PULONG ret_len)
 {
 	struct win_sink s = {.wide = wide, .grow = true};
 	if (revision != SDDL_REVISION_1) {
@@ -125,25 +121,27 @@ static void *text_of(PSECURITY_DESCRIPTOR sd, DWORD revision, SECURITY_INFORMATI
 	return s.buf;
 }
 
-BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorW(
-	PSECURITY_DESCRIPTOR SecurityDescriptor, DWORD RequestedStringSDRevision,
-	SECURITY_INFORMATION SecurityInformation, LPWSTR *StringSecurityDescriptor,
-	PULONG StringSecurityDescriptorLen)
+BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorW(PSECURITY_DESCRIPTOR SecurityDescriptor,
+								 DWORD RequestedStringSDRevision,
+								 SECURITY_INFORMATION SecurityInformation,
+								 LPWSTR *StringSecurityDescriptor,
+								 PULONG StringSecurityDescriptorLen)
 {
-	WCHAR *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation,
-			      true, StringSecurityDescriptorLen);
+	WCHAR *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation, true,
+			      StringSecurityDescriptorLen);
 	if (text) {
 		*StringSecurityDescriptor = text;
 	}
 	return text != NULL;
 }
-BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorA(
-	PSECURITY_DESCRIPTOR SecurityDescriptor, DWORD RequestedStringSDRevision,
-	SECURITY_INFORMATION SecurityInformation, LPSTR *StringSecurityDescriptor,
-	PULONG StringSecurityDescriptorLen)
+BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorA(PSECURITY_DESCRIPTOR SecurityDescriptor,
+								 DWORD RequestedStringSDRevision,
+								 SECURITY_INFORMATION SecurityInformation,
+								 LPSTR *StringSecurityDescriptor,
+								 PULONG StringSecurityDescriptorLen)
 {
-	char *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation,
-			     false, StringSecurityDescriptorLen);
+	char *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation, false,
+			     StringSecurityDescriptorLen);
 	if (text) {
 		*StringSecurityDescriptor = text;
 	}

@@ -67,12 +67,10 @@ static void sid_make(SID *s, BYTE authority, BYTE count, const DWORD *sub)
 	memcpy((char *)s + 8, sub, 4 * (size_t)count);
 }
 
-BOOL WINAPI AllocateAndInitializeSid(PSID_IDENTIFIER_AUTHORITY pIdentifierAuthority,
-				     BYTE nSubAuthorityCount, DWORD nSubAuthority0,
-				     DWORD nSubAuthority1, DWORD nSubAuthority2,
-				     DWORD nSubAuthority3, DWORD nSubAuthority4,
-				     DWORD nSubAuthority5, DWORD nSubAuthority6,
-				     DWORD nSubAuthority7, PSID *pSid)
+BOOL WINAPI AllocateAndInitializeSid(PSID_IDENTIFIER_AUTHORITY pIdentifierAuthority, BYTE nSubAuthorityCount,
+				     DWORD nSubAuthority0, DWORD nSubAuthority1, DWORD nSubAuthority2,
+				     DWORD nSubAuthority3, DWORD nSubAuthority4, DWORD nSubAuthority5,
+				     DWORD nSubAuthority6, DWORD nSubAuthority7, PSID *pSid)
 {
 	const DWORD sub[8] = {nSubAuthority0, nSubAuthority1, nSubAuthority2, nSubAuthority3,
 			      nSubAuthority4, nSubAuthority5, nSubAuthority6, nSubAuthority7};
@@ -94,8 +92,7 @@ PVOID WINAPI FreeSid(PSID pSid)
 	return NULL;
 }
 
-BOOL WINAPI CreateWellKnownSid(WELL_KNOWN_SID_TYPE WellKnownSidType, PSID DomainSid, PSID pSid,
-			       DWORD *cbSid)
+BOOL WINAPI CreateWellKnownSid(WELL_KNOWN_SID_TYPE WellKnownSidType, PSID DomainSid, PSID pSid, DWORD *cbSid)
 {
 	static const struct {
 		WELL_KNOWN_SID_TYPE type;
@@ -152,11 +149,9 @@ static bool sid_text(PSID sid, char out[256])
 		authority = authority << 8 | s->IdentifierAuthority.Value[i];
 	}
 	/* Authorities beyond 32 bits are written in hexadecimal. */
-	int n = snprintf(out, 256, authority >> 32 ? "S-1-0x%012llX" : "S-1-%llu",
-			 (unsigned long long)authority);
+	int n = snprintf(out, 256, authority >> 32 ? "S-1-0x%012llX" : "S-1-%llu", (unsigned long long)authority);
 	for (int i = 0; i < s->SubAuthorityCount; i++) {
-		n += snprintf(out + n, 256 - (size_t)n, "-%u",
-			      le32_get((const char *)s + 8 + 4 * i));
+		n += snprintf(out + n, 256 - (size_t)n, "-%u", le32_get((const char *)s + 8 + 4 * i));
 	}
 	return true;
 }
@@ -242,24 +237,21 @@ BOOL WINAPI OpenProcessToken(HANDLE ProcessHandle, DWORD DesiredAccess, PHANDLE 
 }
 
 BOOL WINAPI GetTokenInformation(HANDLE TokenHandle, TOKEN_INFORMATION_CLASS TokenInformationClass,
-				LPVOID TokenInformation, DWORD TokenInformationLength,
-				PDWORD ReturnLength)
+				LPVOID TokenInformation, DWORD TokenInformationLength, PDWORD ReturnLength)
 {
 	struct {
 		TOKEN_USER user;
 		char sid[16];
 	} user;
 	TOKEN_ELEVATION elevated = {geteuid() == 0};
-	TOKEN_ELEVATION_TYPE type =
-		elevated.TokenIsElevated ? TokenElevationTypeFull : TokenElevationTypeLimited;
+	TOKEN_ELEVATION_TYPE type = elevated.TokenIsElevated ? TokenElevationTypeFull : TokenElevationTypeLimited;
 	const void *from;
 	DWORD n;
 	switch (TokenInformationClass) {
 	case TokenUser: {
 		DWORD sub[2] = {UNIX_USER, (DWORD)geteuid()};
 		memset(&user, 0, sizeof user);
-		user.user.User.Sid =
-			TokenInformation ? (char *)TokenInformation + sizeof(TOKEN_USER) : NULL;
+		user.user.User.Sid = TokenInformation ? (char *)TokenInformation + sizeof(TOKEN_USER) : NULL;
 		sid_make((SID *)(void *)user.sid, UNIX_AUTHORITY, 2, sub);
 		from = &user;
 		n = sizeof user;
@@ -273,8 +265,7 @@ BOOL WINAPI GetTokenInformation(HANDLE TokenHandle, TOKEN_INFORMATION_CLASS Toke
 		from = &type;
 		n = sizeof type;
 		break;
-	default:
-		return win_fail(ERROR_NOT_SUPPORTED);
+	default: return win_fail(ERROR_NOT_SUPPORTED);
 	}
 	if (ReturnLength) {
 		*ReturnLength = n;
@@ -292,9 +283,9 @@ BOOL WINAPI LookupPrivilegeValueA(LPCSTR lpSystemName, LPCSTR lpName, PLUID lpLu
 		const char *name;
 		DWORD value;
 	} known[] = {
-		{"SeSecurityPrivilege", 8},	  {"SeLoadDriverPrivilege", 10},
+		{"SeSecurityPrivilege", 8},       {"SeLoadDriverPrivilege", 10},
 		{"SeSystemProfilePrivilege", 11}, {"SeIncreaseBasePriorityPrivilege", 14},
-		{"SeBackupPrivilege", 17},	  {"SeRestorePrivilege", 18},
+		{"SeBackupPrivilege", 17},        {"SeRestorePrivilege", 18},
 		{"SeDebugPrivilege", 20},
 	};
 	for (size_t i = 0; lpName && lpLuid && i < BASE_ARRAY_LEN(known); i++) {
@@ -327,9 +318,8 @@ BOOL WINAPI PrivilegeCheck(HANDLE ClientToken, PPRIVILEGE_SET RequiredPrivileges
 	*pfResult = TRUE;
 	return TRUE;
 }
-BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges,
-				  PTOKEN_PRIVILEGES NewState, DWORD BufferLength,
-				  PTOKEN_PRIVILEGES PreviousState, PDWORD ReturnLength)
+BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges, PTOKEN_PRIVILEGES NewState,
+				  DWORD BufferLength, PTOKEN_PRIVILEGES PreviousState, PDWORD ReturnLength)
 {
 	if (!win_object_of(TokenHandle, WIN_TOKEN)) {
 		return FALSE;
@@ -338,9 +328,8 @@ BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges,
 	return TRUE;
 }
 
-BOOL WINAPI LookupAccountSidW(LPCWSTR lpSystemName, PSID Sid, LPWSTR Name, LPDWORD cchName,
-			      LPWSTR ReferencedDomainName, LPDWORD cchReferencedDomainName,
-			      PSID_NAME_USE peUse)
+BOOL WINAPI LookupAccountSidW(LPCWSTR lpSystemName, PSID Sid, LPWSTR Name, LPDWORD cchName, LPWSTR ReferencedDomainName,
+			      LPDWORD cchReferencedDomainName, PSID_NAME_USE peUse)
 {
 	const SID *s = Sid;
 	struct passwd *pw = NULL, pw_buf;
@@ -374,9 +363,8 @@ BOOL WINAPI LookupAccountSidW(LPCWSTR lpSystemName, PSID Sid, LPWSTR Name, LPDWO
 	free(w);
 	return fits ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
 }
-BOOL WINAPI LookupAccountSidA(LPCSTR lpSystemName, PSID Sid, LPSTR Name, LPDWORD cchName,
-			      LPSTR ReferencedDomainName, LPDWORD cchReferencedDomainName,
-			      PSID_NAME_USE peUse)
+BOOL WINAPI LookupAccountSidA(LPCSTR lpSystemName, PSID Sid, LPSTR Name, LPDWORD cchName, LPSTR ReferencedDomainName,
+			      LPDWORD cchReferencedDomainName, PSID_NAME_USE peUse)
 {
 	WCHAR name[257], domain[2];
 	DWORD name_len = 257, domain_len = 2;

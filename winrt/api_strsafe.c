@@ -15,8 +15,7 @@ static HRESULT copy(void *d, size_t cch, size_t at, const void *s, size_t n, siz
 		return STRSAFE_E_INVALID_PARAMETER;
 	}
 	size_t k = 0;
-	while (s && k < n &&
-	       (size == 2 ? ((const uint16_t *)s)[k] != 0 : ((const char *)s)[k] != 0)) {
+	while (s && k < n && (size == 2 ? ((const uint16_t *)s)[k] != 0 : ((const char *)s)[k] != 0)) {
 		k++;
 	}
 	bool cut = k >= cch - at;
@@ -51,8 +50,7 @@ static HRESULT length(const void *s, size_t cch, size_t size, size_t *ret)
 	return S_OK;
 }
 
-static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_list ap,
-		     size_t *ret_end)
+static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_list ap, size_t *ret_end)
 {
 	if (!d || cch == 0 || cch > LIMIT) {
 		return STRSAFE_E_INVALID_PARAMETER;
@@ -65,100 +63,98 @@ static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_li
 	return s.count >= cch ? STRSAFE_E_INSUFFICIENT_BUFFER : S_OK;
 }
 
-#define PRINT(d, cch, chr)                                                                         \
-	va_list ap;                                                                                \
-	size_t at = 0;                                                                                 \
-	va_start(ap, format);                                                                      \
-	HRESULT hr = print(d, cch, sizeof(chr), format, ap, &at);                                  \
+#define PRINT(d, cch, chr)                                        \
+	va_list ap;                                               \
+	size_t at = 0;                                            \
+	va_start(ap, format);                                     \
+	HRESULT hr = print(d, cch, sizeof(chr), format, ap, &at); \
 	va_end(ap)
 
-#define FAMILY(X, chr)                                                                             \
-	HRESULT StringCchCopy##X(chr *d, size_t cch, const chr *s)                                 \
-	{                                                                                          \
-		return copy(d, cch, 0, s, LIMIT, sizeof(chr));                                     \
-	}                                                                                          \
-	HRESULT StringCchCopyN##X(chr *d, size_t cch, const chr *s, size_t n)                      \
-	{                                                                                          \
-		return copy(d, cch, 0, s, n, sizeof(chr));                                         \
-	}                                                                                          \
-	HRESULT StringCchCatN##X(chr *d, size_t cch, const chr *s, size_t n)                       \
-	{                                                                                          \
-		size_t at = cch;                                                                   \
-		HRESULT hr = length(d, cch, sizeof(chr), &at);                                     \
-		return FAILED(hr) ? hr : copy(d, cch, at, s, n, sizeof(chr));                      \
-	}                                                                                          \
-	HRESULT StringCchCat##X(chr *d, size_t cch, const chr *s)                                  \
-	{                                                                                          \
-		return StringCchCatN##X(d, cch, s, LIMIT);                                         \
-	}                                                                                          \
-	HRESULT StringCchLength##X(const chr *s, size_t cch, size_t *ret)                          \
-	{                                                                                          \
-		return length(s, cch, sizeof(chr), ret);                                           \
-	}                                                                                          \
-	HRESULT StringCchVPrintf##X(chr *d, size_t cch, const chr *format, va_list ap)             \
-	{                                                                                          \
-		size_t at = 0;                                                                         \
-		return print(d, cch, sizeof(chr), format, ap, &at);                                \
-	}                                                                                          \
-	HRESULT StringCchPrintf##X(chr *d, size_t cch, const chr *format, ...)                     \
-	{                                                                                          \
-		PRINT(d, cch, chr);                                                                \
-		return hr;                                                                         \
-	}                                                                                          \
-	HRESULT StringCchPrintfEx##X(chr *d, size_t cch, chr **end, size_t *left, DWORD flags,     \
-				     const chr *format, ...)                                       \
-	{                                                                                          \
-		PRINT(d, cch, chr);                                                                \
-		if (hr != STRSAFE_E_INVALID_PARAMETER) {                                           \
-			if (end) {                                                                 \
-				*end = d + at;                                                     \
-			}                                                                          \
-			if (left) {                                                                \
-				*left = cch - at;                                                  \
-			}                                                                          \
-		}                                                                                  \
-		return hr;                                                                         \
-	}                                                                                          \
-	HRESULT StringCbCopy##X(chr *d, size_t cb, const chr *s)                                   \
-	{                                                                                          \
-		return copy(d, cb / sizeof(chr), 0, s, LIMIT, sizeof(chr));                        \
-	}                                                                                          \
-	HRESULT StringCbCat##X(chr *d, size_t cb, const chr *s)                                    \
-	{                                                                                          \
-		return StringCchCatN##X(d, cb / sizeof(chr), s, LIMIT);                            \
-	}                                                                                          \
-	HRESULT StringCbLength##X(const chr *s, size_t cb, size_t *ret)                            \
-	{                                                                                          \
-		size_t n = 0;                                                                      \
-		HRESULT hr = length(s, cb / sizeof(chr), sizeof(chr), &n);                         \
-		if (ret) {                                                                         \
-			*ret = n * sizeof(chr);                                                    \
-		}                                                                                  \
-		return hr;                                                                         \
-	}                                                                                          \
-	HRESULT StringCbVPrintf##X(chr *d, size_t cb, const chr *format, va_list ap)               \
-	{                                                                                          \
-		size_t at = 0;                                                                         \
-		return print(d, cb / sizeof(chr), sizeof(chr), format, ap, &at);                   \
-	}                                                                                          \
-	HRESULT StringCbPrintf##X(chr *d, size_t cb, const chr *format, ...)                       \
-	{                                                                                          \
-		PRINT(d, cb / sizeof(chr), chr);                                                   \
-		return hr;                                                                         \
-	}                                                                                          \
-	HRESULT StringCbPrintfEx##X(chr *d, size_t cb, chr **end, size_t *left, DWORD flags,       \
-				    const chr *format, ...)                                        \
-	{                                                                                          \
-		PRINT(d, cb / sizeof(chr), chr);                                                   \
-		if (hr != STRSAFE_E_INVALID_PARAMETER) {                                           \
-			if (end) {                                                                 \
-				*end = d + at;                                                     \
-			}                                                                          \
-			if (left) {                                                                \
-				*left = cb - at * sizeof(chr);                                     \
-			}                                                                          \
-		}                                                                                  \
-		return hr;                                                                         \
+#define FAMILY(X, chr)                                                                                                 \
+	HRESULT StringCchCopy##X(chr *d, size_t cch, const chr *s)                                                     \
+	{                                                                                                              \
+		return copy(d, cch, 0, s, LIMIT, sizeof(chr));                                                         \
+	}                                                                                                              \
+	HRESULT StringCchCopyN##X(chr *d, size_t cch, const chr *s, size_t n)                                          \
+	{                                                                                                              \
+		return copy(d, cch, 0, s, n, sizeof(chr));                                                             \
+	}                                                                                                              \
+	HRESULT StringCchCatN##X(chr *d, size_t cch, const chr *s, size_t n)                                           \
+	{                                                                                                              \
+		size_t at = cch;                                                                                       \
+		HRESULT hr = length(d, cch, sizeof(chr), &at);                                                         \
+		return FAILED(hr) ? hr : copy(d, cch, at, s, n, sizeof(chr));                                          \
+	}                                                                                                              \
+	HRESULT StringCchCat##X(chr *d, size_t cch, const chr *s)                                                      \
+	{                                                                                                              \
+		return StringCchCatN##X(d, cch, s, LIMIT);                                                             \
+	}                                                                                                              \
+	HRESULT StringCchLength##X(const chr *s, size_t cch, size_t *ret)                                              \
+	{                                                                                                              \
+		return length(s, cch, sizeof(chr), ret);                                                               \
+	}                                                                                                              \
+	HRESULT StringCchVPrintf##X(chr *d, size_t cch, const chr *format, va_list ap)                                 \
+	{                                                                                                              \
+		size_t at = 0;                                                                                         \
+		return print(d, cch, sizeof(chr), format, ap, &at);                                                    \
+	}                                                                                                              \
+	HRESULT StringCchPrintf##X(chr *d, size_t cch, const chr *format, ...)                                         \
+	{                                                                                                              \
+		PRINT(d, cch, chr);                                                                                    \
+		return hr;                                                                                             \
+	}                                                                                                              \
+	HRESULT StringCchPrintfEx##X(chr *d, size_t cch, chr **end, size_t *left, DWORD flags, const chr *format, ...) \
+	{                                                                                                              \
+		PRINT(d, cch, chr);                                                                                    \
+		if (hr != STRSAFE_E_INVALID_PARAMETER) {                                                               \
+			if (end) {                                                                                     \
+				*end = d + at;                                                                         \
+			}                                                                                              \
+			if (left) {                                                                                    \
+				*left = cch - at;                                                                      \
+			}                                                                                              \
+		}                                                                                                      \
+		return hr;                                                                                             \
+	}                                                                                                              \
+	HRESULT StringCbCopy##X(chr *d, size_t cb, const chr *s)                                                       \
+	{                                                                                                              \
+		return copy(d, cb / sizeof(chr), 0, s, LIMIT, sizeof(chr));                                            \
+	}                                                                                                              \
+	HRESULT StringCbCat##X(chr *d, size_t cb, const chr *s)                                                        \
+	{                                                                                                              \
+		return StringCchCatN##X(d, cb / sizeof(chr), s, LIMIT);                                                \
+	}                                                                                                              \
+	HRESULT StringCbLength##X(const chr *s, size_t cb, size_t *ret)                                                \
+	{                                                                                                              \
+		size_t n = 0;                                                                                          \
+		HRESULT hr = length(s, cb / sizeof(chr), sizeof(chr), &n);                                             \
+		if (ret) {                                                                                             \
+			*ret = n * sizeof(chr);                                                                        \
+		}                                                                                                      \
+		return hr;                                                                                             \
+	}                                                                                                              \
+	HRESULT StringCbVPrintf##X(chr *d, size_t cb, const chr *format, va_list ap)                                   \
+	{                                                                                                              \
+		size_t at = 0;                                                                                         \
+		return print(d, cb / sizeof(chr), sizeof(chr), format, ap, &at);                                       \
+	}                                                                                                              \
+	HRESULT StringCbPrintf##X(chr *d, size_t cb, const chr *format, ...)                                           \
+	{                                                                                                              \
+		PRINT(d, cb / sizeof(chr), chr);                                                                       \
+		return hr;                                                                                             \
+	}                                                                                                              \
+	HRESULT StringCbPrintfEx##X(chr *d, size_t cb, chr **end, size_t *left, DWORD flags, const chr *format, ...)   \
+	{                                                                                                              \
+		PRINT(d, cb / sizeof(chr), chr);                                                                       \
+		if (hr != STRSAFE_E_INVALID_PARAMETER) {                                                               \
+			if (end) {                                                                                     \
+				*end = d + at;                                                                         \
+			}                                                                                              \
+			if (left) {                                                                                    \
+				*left = cb - at * sizeof(chr);                                                         \
+			}                                                                                              \
+		}                                                                                                      \
+		return hr;                                                                                             \
 	}
 
 FAMILY(A, CHAR)

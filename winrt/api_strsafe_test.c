@@ -60,7 +60,8 @@ static void printing_says_where_the_text_ends_and_what_is_left(void **state)
 	assert_int_equal(left, 5);
 	assert_int_equal(StringCbPrintfExW(w, sizeof w, &end, &left, 0, L"%d", 123), S_OK);
 	assert_int_equal(left, 10);
-	assert_int_equal(StringCchPrintfExA(n, 4, &narrow_end, &left, 0, "%s", "abcdef"), STRSAFE_E_INSUFFICIENT_BUFFER);
+	assert_int_equal(StringCchPrintfExA(n, 4, &narrow_end, &left, 0, "%s", "abcdef"),
+			 STRSAFE_E_INSUFFICIENT_BUFFER);
 	assert_string_equal(n, "abc");
 	assert_ptr_equal(narrow_end, n + 3);
 	assert_int_equal(left, 1);

@@ -22,7 +22,7 @@ _Static_assert(sizeof(pthread_cond_t) <= sizeof(CONDITION_VARIABLE), "room for a
 
 #define MUTEX(p)  ((pthread_mutex_t *)(void *)(p))
 #define RWLOCK(p) ((pthread_rwlock_t *)(void *)(p))
-#define COND(p)	  ((pthread_cond_t *)(void *)(p))
+#define COND(p)   ((pthread_cond_t *)(void *)(p))
 
 VOID WINAPI Sleep(DWORD dwMilliseconds)
 {
@@ -51,14 +51,12 @@ VOID WINAPI InitializeCriticalSection(LPCRITICAL_SECTION lpCriticalSection)
 	pthread_mutex_init(MUTEX(lpCriticalSection), &a);
 	pthread_mutexattr_destroy(&a);
 }
-BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION lpCriticalSection,
-						  DWORD dwSpinCount)
+BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION lpCriticalSection, DWORD dwSpinCount)
 {
 	InitializeCriticalSection(lpCriticalSection);
 	return TRUE;
 }
-BOOL WINAPI InitializeCriticalSectionEx(LPCRITICAL_SECTION lpCriticalSection, DWORD dwSpinCount,
-					DWORD Flags)
+BOOL WINAPI InitializeCriticalSectionEx(LPCRITICAL_SECTION lpCriticalSection, DWORD dwSpinCount, DWORD Flags)
 {
 	InitializeCriticalSection(lpCriticalSection);
 	return TRUE;
@@ -113,8 +111,8 @@ VOID WINAPI InitializeConditionVariable(PCONDITION_VARIABLE ConditionVariable)
 {
 	memset(ConditionVariable, 0, sizeof *ConditionVariable);
 }
-BOOL WINAPI SleepConditionVariableCS(PCONDITION_VARIABLE ConditionVariable,
-				     PCRITICAL_SECTION CriticalSection, DWORD dwMilliseconds)
+BOOL WINAPI SleepConditionVariableCS(PCONDITION_VARIABLE ConditionVariable, PCRITICAL_SECTION CriticalSection,
+				     DWORD dwMilliseconds)
 {
 	if (dwMilliseconds == INFINITE) {
 		pthread_cond_wait(COND(ConditionVariable), MUTEX(CriticalSection));
@@ -122,18 +120,16 @@ BOOL WINAPI SleepConditionVariableCS(PCONDITION_VARIABLE ConditionVariable,
 	}
 	struct timespec end;
 	win_deadline(&end, dwMilliseconds);
-	int err = pthread_cond_clockwait(COND(ConditionVariable), MUTEX(CriticalSection),
-					 CLOCK_MONOTONIC, &end);
+	int err = pthread_cond_clockwait(COND(ConditionVariable), MUTEX(CriticalSection), CLOCK_MONOTONIC, &end);
 	return err == 0 ? TRUE : win_fail(ERROR_TIMEOUT);
 }
 /* A condition of pthreads wants a mutex. Those that hold a SRWLOCK sleep on a number behind it, which
  * every wake-up changes; it is read before the lock is given up, so none is missed. */
 #define SEQUENCE(p) (&(p)->Storage[7])
-_Static_assert(sizeof(pthread_cond_t) <= offsetof(CONDITION_VARIABLE, Storage[7]),
-	       "room for the number");
+_Static_assert(sizeof(pthread_cond_t) <= offsetof(CONDITION_VARIABLE, Storage[7]), "room for the number");
 
-BOOL WINAPI SleepConditionVariableSRW(PCONDITION_VARIABLE ConditionVariable, PSRWLOCK SRWLock,
-				      DWORD dwMilliseconds, ULONG Flags)
+BOOL WINAPI SleepConditionVariableSRW(PCONDITION_VARIABLE ConditionVariable, PSRWLOCK SRWLock, DWORD dwMilliseconds,
+				      ULONG Flags)
 {
 	ULONG64 *sequence = SEQUENCE(ConditionVariable);
 	ULONG64 seen = order_load_acquire(sequence);
@@ -172,8 +168,7 @@ VOID WINAPI WakeAllConditionVariable(PCONDITION_VARIABLE ConditionVariable)
 static pthread_mutex_t once_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t once_changed = PTHREAD_COND_INITIALIZER;
 
-BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE lpInitOnce, DWORD dwFlags, PBOOL fPending,
-				    LPVOID *lpContext)
+BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE lpInitOnce, DWORD dwFlags, PBOOL fPending, LPVOID *lpContext)
 {
 	if (dwFlags & INIT_ONCE_ASYNC) {
 		return win_fail(ERROR_NOT_SUPPORTED);
@@ -210,8 +205,7 @@ BOOL WINAPI InitOnceComplete(LPINIT_ONCE lpInitOnce, DWORD dwFlags, LPVOID lpCon
 	return TRUE;
 }
 
-BOOL WINAPI InitOnceExecuteOnce(PINIT_ONCE InitOnce, PINIT_ONCE_FN InitFn, PVOID Parameter,
-				LPVOID *Context)
+BOOL WINAPI InitOnceExecuteOnce(PINIT_ONCE InitOnce, PINIT_ONCE_FN InitFn, PVOID Parameter, LPVOID *Context)
 {
 	BOOL pending;
 	PVOID made = NULL;
@@ -235,8 +229,7 @@ BOOL WINAPI InitOnceExecuteOnce(PINIT_ONCE InitOnce, PINIT_ONCE_FN InitFn, PVOID
 /* ---- addresses: a futex on the aligned 32 bits that hold the start of the value
  * --------------------- */
 
-BOOL WINAPI WaitOnAddress(volatile VOID *Address, PVOID CompareAddress, SIZE_T AddressSize,
-			  DWORD dwMilliseconds)
+BOOL WINAPI WaitOnAddress(volatile VOID *Address, PVOID CompareAddress, SIZE_T AddressSize, DWORD dwMilliseconds)
 {
 	volatile uint32_t *word = (volatile uint32_t *)((uintptr_t)Address & ~(uintptr_t)3);
 	struct timespec t = {dwMilliseconds / 1000, (long)(dwMilliseconds % 1000) * 1000000};
@@ -244,14 +237,12 @@ BOOL WINAPI WaitOnAddress(volatile VOID *Address, PVOID CompareAddress, SIZE_T A
 	if (memcmp((const void *)(uintptr_t)Address, CompareAddress, AddressSize) != 0) {
 		return TRUE;
 	}
-	long r = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen,
-			 dwMilliseconds == INFINITE ? NULL : &t, NULL, 0);
+	long r = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, dwMilliseconds == INFINITE ? NULL : &t, NULL, 0);
 	return r < 0 && errno == ETIMEDOUT ? win_fail(ERROR_TIMEOUT) : TRUE;
 }
 static void wake(PVOID address, int n)
 {
-	syscall(SYS_futex, (void *)((uintptr_t)address & ~(uintptr_t)3), FUTEX_WAKE_PRIVATE, n,
-		NULL, NULL, 0);
+	syscall(SYS_futex, (void *)((uintptr_t)address & ~(uintptr_t)3), FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
 }
 VOID WINAPI WakeByAddressSingle(PVOID Address)
 {
@@ -299,6 +290,5 @@ VOID WINAPI GetSystemInfo(LPSYSTEM_INFO lpSystemInfo)
 	lpSystemInfo->dwPageSize = (DWORD)sysconf(_SC_PAGESIZE);
 	lpSystemInfo->dwAllocationGranularity = 65536;
 	lpSystemInfo->dwNumberOfProcessors = cpus > 0 ? (DWORD)cpus : 1;
-	lpSystemInfo->dwActiveProcessorMask =
-		cpus >= 64 ? ~(DWORD_PTR)0 : ((DWORD_PTR)1 << cpus) - 1;
+	lpSystemInfo->dwActiveProcessorMask = cpus >= 64 ? ~(DWORD_PTR)0 : ((DWORD_PTR)1 << cpus) - 1;
 }

@@ -54,8 +54,7 @@ static void *timer_main(void *arg)
 		if (pthread_cond_timedwait(&t->changed, &t->lock, &due) != ETIMEDOUT) {
 			continue; /* something changed: look again */
 		}
-		if (!t->set || t->closed || t->due.tv_sec != due.tv_sec ||
-		    t->due.tv_nsec != due.tv_nsec) {
+		if (!t->set || t->closed || t->due.tv_sec != due.tv_sec || t->due.tv_nsec != due.tv_nsec) {
 			continue;
 		}
 		t->set = t->period_ms != 0;
@@ -72,8 +71,7 @@ static void *timer_main(void *arg)
 	return NULL;
 }
 
-PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv,
-				       PTP_CALLBACK_ENVIRON pcbe)
+PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv, PTP_CALLBACK_ENVIRON pcbe)
 {
 	struct _TP_TIMER *t = pfnti ? calloc(1, sizeof *t) : NULL;
 	if (!t) {
@@ -102,18 +100,15 @@ PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv,
 	return t;
 }
 
-VOID WINAPI SetThreadpoolTimer(PTP_TIMER pti, PFILETIME pftDueTime, DWORD msPeriod,
-			       DWORD msWindowLength)
+VOID WINAPI SetThreadpoolTimer(PTP_TIMER pti, PFILETIME pftDueTime, DWORD msPeriod, DWORD msWindowLength)
 {
 	struct timespec due, now;
 	clock_gettime(CLOCK_MONOTONIC, &due);
 	if (pftDueTime) {
-		long long v = (long long)((uint64_t)pftDueTime->dwHighDateTime << 32 |
-					  pftDueTime->dwLowDateTime);
+		long long v = (long long)((uint64_t)pftDueTime->dwHighDateTime << 32 | pftDueTime->dwLowDateTime);
 		if (v > 0) { /* a date: as far from now as it is */
 			clock_gettime(CLOCK_REALTIME, &now);
-			v -= UNITS_1601_TO_1970 + (long long)now.tv_sec * UNITS_PER_SECOND +
-			     now.tv_nsec / 100;
+			v -= UNITS_1601_TO_1970 + (long long)now.tv_sec * UNITS_PER_SECOND + now.tv_nsec / 100;
 			v = v > 0 ? v : 0;
 		} else {
 			v = v == INT64_MIN ? INT64_MAX : -v;
@@ -193,9 +188,8 @@ static DWORD WINAPI wait_main(PVOID arg)
 	return 0;
 }
 
-BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject,
-					WAITORTIMERCALLBACK Callback, PVOID Context,
-					ULONG dwMilliseconds, ULONG dwFlags)
+BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject, WAITORTIMERCALLBACK Callback,
+					PVOID Context, ULONG dwMilliseconds, ULONG dwFlags)
 {
 	if (!phNewWaitObject || !Callback || !win_object_of(hObject, 0)) {
 		return win_fail(ERROR_INVALID_PARAMETER);

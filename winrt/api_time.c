@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define TICKS_PER_SECOND 10000000ull
-#define TICKS_PER_DAY	 (86400 * TICKS_PER_SECOND)
+#define TICKS_PER_DAY    (86400 * TICKS_PER_SECOND)
 #define UNIX_EPOCH_TICKS 116444736000000000ull
 
 static uint64_t ticks_of(const FILETIME *f)
@@ -109,8 +109,8 @@ BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *lpSystemTime, LPFILETIME lpFi
 {
 	const SYSTEMTIME *s = lpSystemTime;
 	if (s->wYear < 1601 || s->wYear > 30827 || s->wMonth < 1 || s->wMonth > 12 || s->wDay < 1 ||
-	    s->wDay > month_days(s->wYear, s->wMonth) || s->wHour > 23 || s->wMinute > 59 ||
-	    s->wSecond > 59 || s->wMilliseconds > 999) {
+	    s->wDay > month_days(s->wYear, s->wMonth) || s->wHour > 23 || s->wMinute > 59 || s->wSecond > 59 ||
+	    s->wMilliseconds > 999) {
 		return win_fail(ERROR_INVALID_PARAMETER);
 	}
 	uint64_t days = year_days(s->wYear) + s->wDay - 1;
@@ -167,8 +167,7 @@ VOID WINAPI GetLocalTime(LPSYSTEMTIME lpSystemTime)
 	FileTimeToSystemTime(&f, lpSystemTime);
 }
 BOOL WINAPI SystemTimeToTzSpecificLocalTime(const TIME_ZONE_INFORMATION *lpTimeZoneInformation,
-					    const SYSTEMTIME *lpUniversalTime,
-					    LPSYSTEMTIME lpLocalTime)
+					    const SYSTEMTIME *lpUniversalTime, LPSYSTEMTIME lpLocalTime)
 {
 	FILETIME f;
 	if (!SystemTimeToFileTime(lpUniversalTime, &f)) {
@@ -198,7 +197,5 @@ DWORD WINAPI GetTimeZoneInformation(LPTIME_ZONE_INFORMATION lpTimeZoneInformatio
 	z->DaylightBias = tm.tm_isdst > 0 ? (LONG)(-(tm.tm_gmtoff / 60) - z->Bias) : 0;
 	zone_name(z->StandardName, tzname[0]);
 	zone_name(z->DaylightName, daylight ? tzname[1] : tzname[0]);
-	return tm.tm_isdst > 0 ? TIME_ZONE_ID_DAYLIGHT
-	       : daylight      ? TIME_ZONE_ID_STANDARD
-			       : TIME_ZONE_ID_UNKNOWN;
+	return tm.tm_isdst > 0 ? TIME_ZONE_ID_DAYLIGHT : daylight ? TIME_ZONE_ID_STANDARD : TIME_ZONE_ID_UNKNOWN;
 }

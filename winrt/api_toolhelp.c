@@ -38,8 +38,8 @@ static bool read_entry(const char *pid, struct entry *ret_e)
 	size_t length = BASE_MIN((size_t)(close - open - 1), sizeof e.name - 1);
 	memcpy(e.name, open + 1, length);
 	int parent = 0, threads = 0;
-	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
-		   &parent, &threads) != 2) {
+	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &parent,
+		   &threads) != 2) {
 		return false;
 	}
 	e.parent = (uint32_t)parent;
@@ -105,10 +105,8 @@ static BOOL get_narrow(HANDLE snapshot, bool first, LPPROCESSENTRY32 p)
 	if (!p || !next(snapshot, first, p->dwSize, sizeof *p, &e)) {
 		return FALSE;
 	}
-	*p = (PROCESSENTRY32){.dwSize = p->dwSize,
-			      .th32ProcessID = e.pid,
-			      .th32ParentProcessID = e.parent,
-			      .cntThreads = e.threads};
+	*p = (PROCESSENTRY32){
+		.dwSize = p->dwSize, .th32ProcessID = e.pid, .th32ParentProcessID = e.parent, .cntThreads = e.threads};
 	memcpy(p->szExeFile, e.name, sizeof e.name);
 	return TRUE;
 }
@@ -119,10 +117,8 @@ static BOOL get_wide(HANDLE snapshot, bool first, LPPROCESSENTRY32W p)
 	if (!p || !next(snapshot, first, p->dwSize, sizeof *p, &e)) {
 		return FALSE;
 	}
-	*p = (PROCESSENTRY32W){.dwSize = p->dwSize,
-			       .th32ProcessID = e.pid,
-			       .th32ParentProcessID = e.parent,
-			       .cntThreads = e.threads};
+	*p = (PROCESSENTRY32W){
+		.dwSize = p->dwSize, .th32ProcessID = e.pid, .th32ParentProcessID = e.parent, .cntThreads = e.threads};
 	MultiByteToWideChar(CP_UTF8, 0, e.name, -1, p->szExeFile, MAX_PATH);
 	return TRUE;
 }

@@ -186,14 +186,13 @@ static NTSTATUS control_session(ULONG code, const void *in, ULONG in_bytes, void
 	return status;
 }
 
-static NTSTATUS ask(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG out_bytes,
-		    ULONG *ret_bytes)
+static NTSTATUS ask(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG out_bytes, ULONG *ret_bytes)
 {
 	return win_status_of(EnumerateTraceGuidsEx(what, in, in_bytes, out, out_bytes, ret_bytes));
 }
 
-WIN_EXPORT NTSTATUS NTAPI NtTraceControl(ULONG FunctionCode, PVOID InBuffer, ULONG InBufferLen,
-					 PVOID OutBuffer, ULONG OutBufferLen, PULONG ReturnLength);
+WIN_EXPORT NTSTATUS NTAPI NtTraceControl(ULONG FunctionCode, PVOID InBuffer, ULONG InBufferLen, PVOID OutBuffer,
+					 ULONG OutBufferLen, PULONG ReturnLength);
 NTSTATUS NTAPI NtTraceControl(ULONG FunctionCode, PVOID InBuffer, ULONG InBufferLen, PVOID OutBuffer,
 			      ULONG OutBufferLen, PULONG ReturnLength)
 {
@@ -217,14 +216,10 @@ NTSTATUS NTAPI NtTraceControl(ULONG FunctionCode, PVOID InBuffer, ULONG InBuffer
 		}
 		*ret = sizeof(GUID);
 		return win_status_of(EventActivityIdControl(EVENT_ACTIVITY_CTRL_CREATE_ID, OutBuffer));
-	case CODE_GUID_LIST:
-		return ask(TraceGuidQueryList, NULL, 0, OutBuffer, OutBufferLen, ret);
-	case CODE_GUID_INFO:
-		return ask(TraceGuidQueryInfo, InBuffer, InBufferLen, OutBuffer, OutBufferLen, ret);
-	case CODE_GROUP_LIST:
-		return ask(TraceGroupQueryList, NULL, 0, OutBuffer, OutBufferLen, ret);
-	case CODE_GROUP_INFO:
-		return ask(TraceGroupQueryInfo, InBuffer, InBufferLen, OutBuffer, OutBufferLen, ret);
+	case CODE_GUID_LIST: return ask(TraceGuidQueryList, NULL, 0, OutBuffer, OutBufferLen, ret);
+	case CODE_GUID_INFO: return ask(TraceGuidQueryInfo, InBuffer, InBufferLen, OutBuffer, OutBufferLen, ret);
+	case CODE_GROUP_LIST: return ask(TraceGroupQueryList, NULL, 0, OutBuffer, OutBufferLen, ret);
+	case CODE_GROUP_INFO: return ask(TraceGroupQueryInfo, InBuffer, InBufferLen, OutBuffer, OutBufferLen, ret);
 	default:
 		return FunctionCode > 0 && FunctionCode <= CODE_LAST ? STATUS_NOT_SUPPORTED
 								     : (NTSTATUS)STATUS_INVALID_PARAMETER;

@@ -12,12 +12,11 @@
 #include <stdlib.h>
 
 /* Starts of scenarios go to a diagnosis service there; what is left of them are their events. */
-#define SCENARIO(name)                                                                             \
-	WIN_EXPORT ULONG name(REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n,                          \
-			      PEVENT_DATA_DESCRIPTOR data);                                        \
-	ULONG name(REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n, PEVENT_DATA_DESCRIPTOR data)        \
-	{                                                                                          \
-		return EventWrite(h, d, n, data);                                                  \
+#define SCENARIO(name)                                                                                  \
+	WIN_EXPORT ULONG name(REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n, PEVENT_DATA_DESCRIPTOR data); \
+	ULONG name(REGHANDLE h, PCEVENT_DESCRIPTOR d, ULONG n, PEVENT_DATA_DESCRIPTOR data)             \
+	{                                                                                               \
+		return EventWrite(h, d, n, data);                                                       \
 	}
 SCENARIO(EventWriteStartScenario)
 SCENARIO(EventWriteEndScenario)
@@ -26,11 +25,10 @@ SCENARIO(EtwEventWriteEndScenario)
 
 /* What is known of the event: pointers to the structures, then the structures, all in the caller's
  * memory. Schemas here name exactly one event for a record, so *pCount is 1 and *pIndex is 0. */
-WIN_EXPORT ULONG TdhGetAllEventsInformation(PEVENT_RECORD pEvent, PVOID pWbemService, ULONG *pIndex,
-					    ULONG *pCount, PTRACE_EVENT_INFO *ppBuffer,
-					    ULONG *pBufferSize);
-ULONG TdhGetAllEventsInformation(PEVENT_RECORD pEvent, PVOID pWbemService, ULONG *pIndex,
-				 ULONG *pCount, PTRACE_EVENT_INFO *ppBuffer, ULONG *pBufferSize)
+WIN_EXPORT ULONG TdhGetAllEventsInformation(PEVENT_RECORD pEvent, PVOID pWbemService, ULONG *pIndex, ULONG *pCount,
+					    PTRACE_EVENT_INFO *ppBuffer, ULONG *pBufferSize);
+ULONG TdhGetAllEventsInformation(PEVENT_RECORD pEvent, PVOID pWbemService, ULONG *pIndex, ULONG *pCount,
+				 PTRACE_EVENT_INFO *ppBuffer, ULONG *pBufferSize)
 {
 	(void)pWbemService; /* there is no such namespace to look into */
 	if (!pEvent || !pIndex || !pCount || !pBufferSize || (!ppBuffer && *pBufferSize)) {

@@ -8,36 +8,30 @@
 
 #include <stdlib.h>
 
-#define FADF_BSTR	0x100
+#define FADF_BSTR        0x100
 #define FADF_HAVEVARTYPE 0x80
-#define MAX_ARRAY_BYTES (1u << 30)
+#define MAX_ARRAY_BYTES  (1u << 30)
 
 static ULONG element_bytes(VARTYPE vt)
 {
 	switch (vt) {
 	case VT_I1:
-	case VT_UI1:
-		return 1;
+	case VT_UI1: return 1;
 	case VT_I2:
 	case VT_UI2:
-	case VT_BOOL:
-		return 2;
+	case VT_BOOL: return 2;
 	case VT_I4:
 	case VT_UI4:
 	case VT_R4:
 	case VT_INT:
 	case VT_UINT:
-	case VT_ERROR:
-		return 4;
+	case VT_ERROR: return 4;
 	case VT_I8:
 	case VT_UI8:
 	case VT_R8:
-	case VT_DATE:
-		return 8;
-	case VT_BSTR:
-		return sizeof(BSTR);
-	default:
-		return 0;
+	case VT_DATE: return 8;
+	case VT_BSTR: return sizeof(BSTR);
+	default: return 0;
 	}
 }
 

@@ -9,8 +9,8 @@
 #include <wchar.h>
 
 typedef uint16_t wc;
-#define FN(ret, name, args)                                                                        \
-	WIN_EXPORT ret etw16_##name args;                                                          \
+#define FN(ret, name, args)               \
+	WIN_EXPORT ret etw16_##name args; \
 	ret etw16_##name args
 
 /* Numbers are ASCII: copy what can belong to one, let libc read that, count how far it came. */
@@ -31,13 +31,13 @@ static void to_ascii(struct ascii *a, const wc *s)
 	a->text[n] = 0;
 }
 
-#define NUMBER(ret, read)                                                                          \
-	struct ascii a;                                                                            \
-	char *stop;                                                                                \
-	to_ascii(&a, s);                                                                           \
-	ret v = read;                                                                              \
-	if (end) {                                                                                 \
-		*end = (wc *)s + (stop == a.text ? 0 : a.skipped + (size_t)(stop - a.text));       \
+#define NUMBER(ret, read)                                                                    \
+	struct ascii a;                                                                      \
+	char *stop;                                                                          \
+	to_ascii(&a, s);                                                                     \
+	ret v = read;                                                                        \
+	if (end) {                                                                           \
+		*end = (wc *)s + (stop == a.text ? 0 : a.skipped + (size_t)(stop - a.text)); \
 	}
 
 FN(long long, wcstoll, (const wc *s, wc **end, int base))

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 typedef uint16_t wc;
-#define FN(ret, name, args)                                                                        \
-	WIN_EXPORT ret etw16_##name args;                                                          \
+#define FN(ret, name, args)               \
+	WIN_EXPORT ret etw16_##name args; \
 	ret etw16_##name args
 
 /* The layout is that of etw_fs_native.h. */
@@ -55,9 +55,8 @@ FN(int, fs_stat, (const wc *path, int follow, struct fs_stat *ret))
 	char *p = native(path);
 	int r = !p ? -1 : follow ? stat(p, &st) : lstat(p, &st);
 	if (r == 0) {
-		*ret = (struct fs_stat){st.st_mode,	 0,		     (uint64_t)st.st_size,
-					st.st_nlink,	 st.st_dev,	     st.st_ino,
-					st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
+		*ret = (struct fs_stat){st.st_mode, 0,         (uint64_t)st.st_size, st.st_nlink,
+					st.st_dev,  st.st_ino, st.st_mtim.tv_sec,    st.st_mtim.tv_nsec};
 	}
 	return done(p, r);
 }
@@ -151,11 +150,11 @@ FN(int, fs_realpath, (const wc *path, wc **ret))
 	free(p);
 	return give(text, ret);
 }
-FN(int, fs_getcwd, (wc **ret))
+FN(int, fs_getcwd, (wc * *ret))
 {
 	return give(getcwd(NULL, 0), ret);
 }
-FN(int, fs_temp, (wc **ret))
+FN(int, fs_temp, (wc * *ret))
 {
 	static const char *const names[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 	const char *found = NULL;
@@ -254,7 +253,7 @@ struct crt_stat {
 static int give_stat(int r, const struct stat *s, struct crt_stat *ret)
 {
 	if (r == 0) {
-		*ret = (struct crt_stat){s->st_dev,  s->st_ino,	 s->st_mode, s->st_nlink, s->st_uid, s->st_gid,
+		*ret = (struct crt_stat){s->st_dev,  s->st_ino,  s->st_mode, s->st_nlink, s->st_uid, s->st_gid,
 					 s->st_rdev, s->st_size, s->st_atim, s->st_mtim,  s->st_ctim};
 	}
 	return r;

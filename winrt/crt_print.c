@@ -9,8 +9,7 @@
 
 /* Formats into a buffer of `cap` units (terminator included). `ret_full` tells that it did not fit.
  */
-static int format_buffer(void *buf, size_t cap, bool wide, const void *format, va_list ap,
-			 bool *ret_full)
+static int format_buffer(void *buf, size_t cap, bool wide, const void *format, va_list ap, bool *ret_full)
 {
 	struct win_sink s = {.wide = wide, .buf = cap ? buf : NULL, .cap = cap ? cap - 1 : 0};
 	win_format(&s, format, wide, ap);
@@ -40,11 +39,11 @@ static int print_file(FILE *file, const void *format, bool wide, va_list ap)
 
 /* ---- wide ------------------------------------------------------------------------------------ */
 
-#define VARIADIC(call)                                                                             \
-	va_list ap;                                                                                \
-	va_start(ap, format);                                                                      \
-	int ret = call;                                                                            \
-	va_end(ap);                                                                                \
+#define VARIADIC(call)        \
+	va_list ap;           \
+	va_start(ap, format); \
+	int ret = call;       \
+	va_end(ap);           \
 	return ret
 
 WIN_EXPORT int etw16_vfwprintf(FILE *file, const uint16_t *format, va_list ap);
@@ -147,8 +146,7 @@ int etw16__scprintf(const char *format, ...)
 
 /* Too small: empty text and -1, unless `count` allows truncation. On Windows the first of these
  * ends the program through the invalid-parameter handler; a library does not. */
-static int format_secure(void *buf, size_t cap, size_t count, bool wide, const void *format,
-			 va_list ap)
+static int format_secure(void *buf, size_t cap, size_t count, bool wide, const void *format, va_list ap)
 {
 	if (!buf || cap == 0 || !format) {
 		errno = EINVAL;
@@ -182,14 +180,12 @@ int etw16_swprintf_s(uint16_t *buf, size_t cap, const uint16_t *format, ...)
 {
 	VARIADIC(format_secure(buf, cap, cap, true, format, ap));
 }
-WIN_EXPORT int etw16__vsnwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format,
-				   va_list ap);
+WIN_EXPORT int etw16__vsnwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format, va_list ap);
 int etw16__vsnwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format, va_list ap)
 {
 	return format_secure(buf, cap, count, true, format, ap);
 }
-WIN_EXPORT int etw16__snwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format,
-				  ...);
+WIN_EXPORT int etw16__snwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format, ...);
 int etw16__snwprintf_s(uint16_t *buf, size_t cap, size_t count, const uint16_t *format, ...)
 {
 	VARIADIC(format_secure(buf, cap, count, true, format, ap));
@@ -204,8 +200,7 @@ int etw16_sprintf_s(char *buf, size_t cap, const char *format, ...)
 {
 	VARIADIC(format_secure(buf, cap, cap, false, format, ap));
 }
-WIN_EXPORT int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format,
-				  va_list ap);
+WIN_EXPORT int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format, va_list ap);
 int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format, va_list ap)
 {
 	return format_secure(buf, cap, count, false, format, ap);

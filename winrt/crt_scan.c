@@ -41,8 +41,7 @@ struct conversion {
 };
 
 /* The characters that may belong to a number, as ASCII. */
-static size_t number_text(struct input *in, size_t width, const char *allowed, char *out,
-			  size_t cap)
+static size_t number_text(struct input *in, size_t width, const char *allowed, char *out, size_t cap)
 {
 	size_t n = 0;
 	while (n < width && n + 1 < cap && get(in) && get(in) < 0x80 && strchr(allowed, get(in))) {
@@ -58,10 +57,8 @@ static bool scan_integer(struct input *in, const struct conversion *c, int base,
 	char text[80], *end;
 	skip_space(in);
 	size_t from = in->at;
-	number_text(in, c->width, base == 10 ? "+-0123456789" : "+-0123456789abcdefABCDEFxX", text,
-		    sizeof text);
-	uint64_t v =
-		text[0] == '-' ? (uint64_t)strtoll(text, &end, base) : strtoull(text, &end, base);
+	number_text(in, c->width, base == 10 ? "+-0123456789" : "+-0123456789abcdefABCDEFxX", text, sizeof text);
+	uint64_t v = text[0] == '-' ? (uint64_t)strtoll(text, &end, base) : strtoull(text, &end, base);
 	in->at = from + (size_t)(end - text);
 	if (end == text) {
 		return false;
@@ -178,15 +175,9 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 			c.drop = true;
 			break;
 		case 'd':
-		case 'u':
-			ok = scan_integer(in, &c, 10, to);
-			break;
-		case 'i':
-			ok = scan_integer(in, &c, 0, to);
-			break;
-		case 'o':
-			ok = scan_integer(in, &c, 8, to);
-			break;
+		case 'u': ok = scan_integer(in, &c, 10, to); break;
+		case 'i': ok = scan_integer(in, &c, 0, to); break;
+		case 'o': ok = scan_integer(in, &c, 8, to); break;
 		case 'x':
 		case 'X':
 		case 'p':
@@ -199,9 +190,7 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 		case 'a':
 		case 'E':
 		case 'F':
-		case 'G':
-			ok = scan_float(in, &c, to);
-			break;
+		case 'G': ok = scan_float(in, &c, to); break;
 		case 'n':
 			if (to) {
 				int n = (int)in->at;
@@ -234,14 +223,11 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 				cap = va_arg(ap, unsigned);
 			}
 			size_t max = !text && c.width == SIZE_MAX ? 1 : c.width;
-			struct win_sink out = {.wide = c.wide_text,
-					       .buf = to,
-					       .cap = cap - (cap != SIZE_MAX && text)};
+			struct win_sink out = {.wide = c.wide_text, .buf = to, .cap = cap - (cap != SIZE_MAX && text)};
 			size_t from = in->at;
 			while (in->at - from < max && get(in)) {
 				uint16_t v = get(in);
-				if (conv == '[' ? !in_set(f, set_from, set_to, negate, v)
-						: text && space(v)) {
+				if (conv == '[' ? !in_set(f, set_from, set_to, negate, v) : text && space(v)) {
 					break;
 				}
 				win_sink_unit(&out, v);
@@ -258,8 +244,7 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 			}
 			break;
 		}
-		default:
-			break;
+		default: break;
 		}
 		if (!ok) {
 			va_end(ap);
@@ -271,13 +256,13 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 	return done;
 }
 
-#define SCAN(text, is_wide, sized)                                                                 \
-	struct input in = {text, is_wide, 0};                                                      \
-	struct input f = {format, is_wide, 0};                                                     \
-	va_list ap;                                                                                \
-	va_start(ap, format);                                                                      \
-	int ret = scan(&in, &f, sized, ap);                                                        \
-	va_end(ap);                                                                                \
+#define SCAN(text, is_wide, sized)             \
+	struct input in = {text, is_wide, 0};  \
+	struct input f = {format, is_wide, 0}; \
+	va_list ap;                            \
+	va_start(ap, format);                  \
+	int ret = scan(&in, &f, sized, ap);    \
+	va_end(ap);                            \
 	return ret
 
 WIN_EXPORT int etw16_vswscanf(const wc *s, const wc *format, va_list ap);

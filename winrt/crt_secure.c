@@ -13,8 +13,8 @@
 typedef uint16_t wc;
 #define TRUNCATE  ((size_t)-1)
 #define STRUNCATE 80
-#define FN(ret, name, args)                                                                        \
-	WIN_EXPORT ret etw16_##name args;                                                          \
+#define FN(ret, name, args)               \
+	WIN_EXPORT ret etw16_##name args; \
 	ret etw16_##name args
 
 /* Copies at most `count` units of s to d + at. `size` is 1 or 2 bytes a unit. */
@@ -251,8 +251,8 @@ static void split(const wc *p, struct parts *r)
 }
 
 FN(int, _wsplitpath_s,
-   (const wc *path, wc *drive, size_t drive_cap, wc *dir, size_t dir_cap, wc *name, size_t name_cap,
-    wc *ext, size_t ext_cap))
+   (const wc *path, wc *drive, size_t drive_cap, wc *dir, size_t dir_cap, wc *name, size_t name_cap, wc *ext,
+    size_t ext_cap))
 {
 	if (!path) {
 		return EINVAL;
@@ -266,8 +266,7 @@ FN(int, _wsplitpath_s,
 	err = ext && !err ? copy(ext, ext_cap, 0, path + p.ext, p.end - p.ext, 2) : err;
 	return err;
 }
-FN(int, _wmakepath_s,
-   (wc * path, size_t cap, const wc *drive, const wc *dir, const wc *name, const wc *ext))
+FN(int, _wmakepath_s, (wc * path, size_t cap, const wc *drive, const wc *dir, const wc *name, const wc *ext))
 {
 	static const wc colon[] = {':', 0}, slash[] = {'\\', 0}, dot[] = {'.', 0};
 	if (!path || cap == 0) {

@@ -10,8 +10,8 @@
 
 typedef uint16_t wc;
 #define WEOF_ 0xFFFFu
-#define FN(ret, name, args)                                                                        \
-	WIN_EXPORT ret etw16_##name args;                                                          \
+#define FN(ret, name, args)               \
+	WIN_EXPORT ret etw16_##name args; \
 	ret etw16_##name args
 
 static int put(const wc *s, size_t n, FILE *f)
@@ -165,7 +165,7 @@ FN(wc *, _wgetenv, (const wc *name))
 	return last;
 }
 /* `value` may be NULL when `cap` is 0: the size is asked for. */
-FN(int, getenv_s, (size_t *ret, char *value, size_t cap, const char *name))
+FN(int, getenv_s, (size_t * ret, char *value, size_t cap, const char *name))
 {
 	const char *v = name ? getenv(name) : NULL;
 	if (!ret || !name || (!value && cap)) {
@@ -183,7 +183,7 @@ FN(int, getenv_s, (size_t *ret, char *value, size_t cap, const char *name))
 	}
 	return 0;
 }
-FN(int, _wgetenv_s, (size_t *ret, wc *value, size_t cap, const wc *name))
+FN(int, _wgetenv_s, (size_t * ret, wc *value, size_t cap, const wc *name))
 {
 	char *n = name ? win_utf8(name) : NULL;
 	const char *v = n ? getenv(n) : NULL;
@@ -218,7 +218,7 @@ FN(int, _dupenv_s, (char **ret, size_t *count, const char *name))
 	}
 	return v && !*ret ? ENOMEM : 0;
 }
-FN(int, _wdupenv_s, (wc **ret, size_t *count, const wc *name))
+FN(int, _wdupenv_s, (wc * *ret, size_t *count, const wc *name))
 {
 	if (!ret || !name) {
 		return EINVAL;
@@ -245,9 +245,7 @@ FN(int, _putenv_s, (const char *name, const char *value))
 FN(int, _wputenv_s, (const wc *name, const wc *value))
 {
 	char *n = name ? win_utf8(name) : NULL, *v = value ? win_utf8(value) : NULL;
-	int err = !n || !v || !*n || strchr(n, '=') ? EINVAL
-		  : (*v ? setenv(n, v, 1) : unsetenv(n)) == 0 ? 0
-							      : errno;
+	int err = !n || !v || !*n || strchr(n, '=') ? EINVAL : (*v ? setenv(n, v, 1) : unsetenv(n)) == 0 ? 0 : errno;
 	free(n);
 	free(v);
 	return err;

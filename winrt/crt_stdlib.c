@@ -28,10 +28,9 @@ static int compare(const void *a, const void *b, void *arg)
 	return o->compare(o->context, a, b);
 }
 
-WIN_EXPORT void etw16_qsort_s(void *base, size_t n, size_t size,
-			      int (*order)(void *, const void *, const void *), void *context);
-void etw16_qsort_s(void *base, size_t n, size_t size,
-		   int (*order)(void *, const void *, const void *), void *context)
+WIN_EXPORT void etw16_qsort_s(void *base, size_t n, size_t size, int (*order)(void *, const void *, const void *),
+			      void *context);
+void etw16_qsort_s(void *base, size_t n, size_t size, int (*order)(void *, const void *, const void *), void *context)
 {
 	struct order o = {order, context};
 	if (base && order && size) {

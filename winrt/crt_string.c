@@ -74,8 +74,8 @@ uint16_t *win_utf16(const char *s)
 	return sink.buf;
 }
 
-#define FN(ret, name, args)                                                                        \
-	WIN_EXPORT ret etw16_##name args;                                                          \
+#define FN(ret, name, args)               \
+	WIN_EXPORT ret etw16_##name args; \
 	ret etw16_##name args
 
 FN(size_t, wcslen, (const wc *s))

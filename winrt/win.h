@@ -78,11 +78,11 @@ struct win_object {
 	bool manual_reset;
 	bool suspended;
 	bool owns_fd;
-	bool child; /* a process that this one started */
+	bool child;         /* a process that this one started */
 	bool closes_itself; /* a thread of _beginthread */
-	int fd;	 /* file, or pidfd of a process, -1 otherwise */
-	int pid; /* process, or tid of a thread; the thread that owns a mutex, else 0 */
-	long count, limit; /* of a semaphore; how often a mutex was taken */
+	int fd;             /* file, or pidfd of a process, -1 otherwise */
+	int pid;            /* process, or tid of a thread; the thread that owns a mutex, else 0 */
+	long count, limit;  /* of a semaphore; how often a mutex was taken */
 	uint32_t exit_code;
 	uint16_t *name;
 	struct win_object *next; /* named events */
@@ -90,7 +90,7 @@ struct win_object {
 	void *start_arg;
 };
 
-void win_child_left(pid_t pid); /* of a child, when its last handle is closed */
+void win_child_left(pid_t pid);                        /* of a child, when its last handle is closed */
 struct win_object *win_object_new(enum win_kind kind); /* one reference; NULL and last error 8 */
 /* The object if it is one of `kind` (0: any), else NULL and ERROR_INVALID_HANDLE. */
 struct win_object *win_object_of(void *handle, enum win_kind kind);

@@ -50,8 +50,7 @@ void win_sink_utf16(struct win_sink *s, const uint16_t *text, size_t n)
 	}
 	for (size_t i = 0; i < n;) {
 		char out[8];
-		bool pair = (text[i] & 0xFC00) == 0xD800 && i + 1 < n &&
-			    (text[i + 1] & 0xFC00) == 0xDC00;
+		bool pair = (text[i] & 0xFC00) == 0xD800 && i + 1 < n && (text[i + 1] & 0xFC00) == 0xDC00;
 		size_t units = pair ? 2 : 1;
 		long k = utf16_to_utf8_lossy(text + i, units, out, sizeof out);
 		for (long j = 0; j < k; j++) {
@@ -96,8 +95,7 @@ static void pad(struct win_sink *s, char c, long n)
 	}
 }
 
-static void put_number(struct win_sink *s, const struct spec *f, const char *sign,
-		       const char *digits, size_t n)
+static void put_number(struct win_sink *s, const struct spec *f, const char *sign, const char *digits, size_t n)
 {
 	long zeros = f->precision > (long)n ? f->precision - (long)n : 0;
 	long used = (long)strlen(sign) + zeros + (long)n;
@@ -116,8 +114,8 @@ static void put_number(struct win_sink *s, const struct spec *f, const char *sig
 	}
 }
 
-static void put_unsigned(struct win_sink *s, const struct spec *f, uint64_t v, unsigned base,
-			 bool upper, const char *sign)
+static void put_unsigned(struct win_sink *s, const struct spec *f, uint64_t v, unsigned base, bool upper,
+			 const char *sign)
 {
 	char buf[72];
 	char *p = buf + sizeof buf;
@@ -141,38 +139,28 @@ static void put_unsigned(struct win_sink *s, const struct spec *f, uint64_t v, u
 static int64_t signed_of(enum size size, uint64_t v)
 {
 	switch (size) {
-	case SIZE_HH:
-		return (int8_t)v;
-	case SIZE_H:
-		return (int16_t)v;
-	case SIZE_64:
-		return (int64_t)v;
-	default:
-		return (int32_t)v;
+	case SIZE_HH: return (int8_t)v;
+	case SIZE_H: return (int16_t)v;
+	case SIZE_64: return (int64_t)v;
+	default: return (int32_t)v;
 	}
 }
 
 static uint64_t unsigned_of(enum size size, uint64_t v)
 {
 	switch (size) {
-	case SIZE_HH:
-		return (uint8_t)v;
-	case SIZE_H:
-		return (uint16_t)v;
-	case SIZE_64:
-		return v;
-	default:
-		return (uint32_t)v;
+	case SIZE_HH: return (uint8_t)v;
+	case SIZE_H: return (uint16_t)v;
+	case SIZE_64: return v;
+	default: return (uint32_t)v;
 	}
 }
 
-static void put_double(struct win_sink *s, const struct spec *f, char conv, long double ld,
-		       double d)
+static void put_double(struct win_sink *s, const struct spec *f, char conv, long double ld, double d)
 {
 	char fmt[32], small[128], *text = small;
-	snprintf(fmt, sizeof fmt, "%%%s%s%s%s%s*.*%s%c", f->minus ? "-" : "", f->plus ? "+" : "",
-		 f->space ? " " : "", f->alt ? "#" : "", f->zero ? "0" : "",
-		 f->size == SIZE_LD ? "L" : "", conv);
+	snprintf(fmt, sizeof fmt, "%%%s%s%s%s%s*.*%s%c", f->minus ? "-" : "", f->plus ? "+" : "", f->space ? " " : "",
+		 f->alt ? "#" : "", f->zero ? "0" : "", f->size == SIZE_LD ? "L" : "", conv);
 	int n = f->size == SIZE_LD ? snprintf(small, sizeof small, fmt, f->width, f->precision, ld)
 				   : snprintf(small, sizeof small, fmt, f->width, f->precision, d);
 	if (n >= (int)sizeof small) {
@@ -249,23 +237,12 @@ static void read_flags(struct reader *r, struct spec *f)
 {
 	for (;; r->at++) {
 		switch (peek(r)) {
-		case '-':
-			f->minus = true;
-			break;
-		case '+':
-			f->plus = true;
-			break;
-		case ' ':
-			f->space = true;
-			break;
-		case '#':
-			f->alt = true;
-			break;
-		case '0':
-			f->zero = true;
-			break;
-		default:
-			return;
+		case '-': f->minus = true; break;
+		case '+': f->plus = true; break;
+		case ' ': f->space = true; break;
+		case '#': f->alt = true; break;
+		case '0': f->zero = true; break;
+		default: return;
 		}
 	}
 }
@@ -294,18 +271,12 @@ static void read_size(struct reader *r, struct spec *f)
 			f->size = f->size == SIZE_L ? SIZE_64 : SIZE_L;
 			f->force_wide = true;
 			break;
-		case 'w':
-			f->force_wide = true;
-			break;
-		case 'L':
-			f->size = SIZE_LD;
-			break;
+		case 'w': f->force_wide = true; break;
+		case 'L': f->size = SIZE_LD; break;
 		case 'q':
 		case 'j':
 		case 'z':
-		case 't':
-			f->size = SIZE_64;
-			break;
+		case 't': f->size = SIZE_64; break;
 		case 'I':
 			if (d == '6' && format_at(r->format, r->wide, r->at + 2) == '4') {
 				f->size = SIZE_64;
@@ -317,8 +288,7 @@ static void read_size(struct reader *r, struct spec *f)
 				f->size = sizeof(void *) == 8 ? SIZE_64 : SIZE_32;
 			}
 			break;
-		default:
-			return;
+		default: return;
 		}
 	}
 }
@@ -328,15 +298,13 @@ struct args {
 	va_list ap;
 };
 
-static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool format_wide,
-		    struct args *a)
+static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool format_wide, struct args *a)
 {
 	bool wide_text;
 	switch (conv) {
 	case 'd':
 	case 'i': {
-		uint64_t raw =
-			f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
+		uint64_t raw = f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
 		int64_t v = signed_of(f->size, raw);
 		const char *sign = v < 0 ? "-" : f->plus ? "+" : f->space ? " " : "";
 		f->alt = false;
@@ -347,13 +315,8 @@ static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool form
 	case 'o':
 	case 'x':
 	case 'X': {
-		uint64_t raw =
-			f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
-		put_unsigned(s, f, unsigned_of(f->size, raw),
-			     conv == 'u'   ? 10
-			     : conv == 'o' ? 8
-					   : 16,
-			     conv == 'X', "");
+		uint64_t raw = f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
+		put_unsigned(s, f, unsigned_of(f->size, raw), conv == 'u' ? 10 : conv == 'o' ? 8 : 16, conv == 'X', "");
 		return;
 	}
 	case 'p': {
@@ -415,11 +378,8 @@ static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool form
 		}
 		return;
 	}
-	case 'n': /* switched off on Windows too */
-		(void)va_arg(a->ap, void *);
-		return;
-	default: /* %% and unknown ones print themselves */
-		win_sink_unit(s, conv);
+	case 'n': /* switched off on Windows too */ (void)va_arg(a->ap, void *); return;
+	default: /* %% and unknown ones print themselves */ win_sink_unit(s, conv);
 	}
 }
 

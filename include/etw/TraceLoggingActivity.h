@@ -45,51 +45,46 @@ TraceLoggingWriteActivity."
 /* ---- macros ----------------------------------------------------------------------------- */
 
 /* Start an activity that is fresh and write its start event. */
-#define TraceLoggingWriteStart(activity, ...)                                                      \
+#define TraceLoggingWriteStart(activity, ...) \
 	_tlgWriteStartStop(activity, zInternalStart, 1, zInternalRelatedId, __VA_ARGS__)
 
 /* Stop an activity that is started and write its stop event. */
-#define TraceLoggingWriteStop(activity, ...)                                                       \
-	_tlgWriteStartStop(activity, zInternalStop, 2, zInternalNoId, __VA_ARGS__)
+#define TraceLoggingWriteStop(activity, ...) _tlgWriteStartStop(activity, zInternalStop, 2, zInternalNoId, __VA_ARGS__)
 
 /* Write an event with the activity's id. */
-#define TraceLoggingWriteTagged(activity, ...)                                                     \
-	do {                                                                                       \
-		auto const &_tlgActivity = (activity);                                             \
-		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                       \
-			    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__);            \
+#define TraceLoggingWriteTagged(activity, ...)                                          \
+	do {                                                                            \
+		auto const &_tlgActivity = (activity);                                  \
+		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),            \
+			    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__); \
 	} while (0)
 
 /* The same, or nothing unless the activity is started. */
-#define TraceLoggingWriteTaggedIfStarted(activity, ...)                                            \
-	do {                                                                                       \
-		auto const &_tlgActivity = (activity);                                             \
-		if (_tlgActivity.IsStarted()) {                                                    \
-			_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),               \
-				    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__);    \
-		}                                                                                  \
+#define TraceLoggingWriteTaggedIfStarted(activity, ...)                                         \
+	do {                                                                                    \
+		auto const &_tlgActivity = (activity);                                          \
+		if (_tlgActivity.IsStarted()) {                                                 \
+			_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),            \
+				    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__); \
+		}                                                                               \
 	} while (0)
 
-#define _tlgWriteStartStop(activity, change, opcode, related, ...)                                 \
-	do {                                                                                       \
-		auto &_tlgActivity = (activity);                                                   \
-		static constexpr UINT64 _tlgActivity_Keyword =                                     \
-			_TlgActivityConst<decltype(activity)>::Keyword;                            \
-		static constexpr UINT8 _tlgActivity_Level =                                        \
-			_TlgActivityConst<decltype(activity)>::Level;                              \
-		static_assert((0 _tlg_EACH(_tlgLevelMark, __VA_ARGS__)) == 0,                      \
-			      "TraceLoggingLevel does not go into start and stop events: the "     \
-			      "activity's type has the level");                                    \
-		static_assert((0 _tlg_EACH(_tlgKeywordVal, __VA_ARGS__)) == 0,                     \
-			      "TraceLoggingKeyword does not go into start and stop events: the "   \
-			      "activity's type has the keyword");                                  \
-		_tlgActivity.change();                                                             \
-		_tlgWriteAt(                                                                       \
-			_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                           \
-			(_tlgWriteTransfer, _tlgActivity.zInternalId(), _tlgActivity.related()),   \
-			__VA_ARGS__, TraceLoggingOpcode(opcode),                                   \
-			TraceLoggingLevel(_tlgActivity_Level),                                     \
-			TraceLoggingKeyword(_tlgActivity_Keyword));                                \
+#define _tlgWriteStartStop(activity, change, opcode, related, ...)                                                \
+	do {                                                                                                      \
+		auto &_tlgActivity = (activity);                                                                  \
+		static constexpr UINT64 _tlgActivity_Keyword = _TlgActivityConst<decltype(activity)>::Keyword;    \
+		static constexpr UINT8 _tlgActivity_Level = _TlgActivityConst<decltype(activity)>::Level;         \
+		static_assert((0 _tlg_EACH(_tlgLevelMark, __VA_ARGS__)) == 0,                                     \
+			      "TraceLoggingLevel does not go into start and stop events: the "                    \
+			      "activity's type has the level");                                                   \
+		static_assert((0 _tlg_EACH(_tlgKeywordVal, __VA_ARGS__)) == 0,                                    \
+			      "TraceLoggingKeyword does not go into start and stop events: the "                  \
+			      "activity's type has the keyword");                                                 \
+		_tlgActivity.change();                                                                            \
+		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                                      \
+			    (_tlgWriteTransfer, _tlgActivity.zInternalId(), _tlgActivity.related()), __VA_ARGS__, \
+			    TraceLoggingOpcode(opcode), TraceLoggingLevel(_tlgActivity_Level),                    \
+			    TraceLoggingKeyword(_tlgActivity_Keyword));                                           \
 	} while (0)
 
 /* For code that writes such macros itself, with Microsoft's names. */
@@ -202,8 +197,7 @@ template <class DerivedTy, UINT64 keyword, UINT8 level> class _TlgActivityBase
 	}
 
       protected:
-	_TlgActivityBase()
-	    : m_state(Created), m_relatedIsSet(false), m_hooked(false), m_id(), m_relatedId()
+	_TlgActivityBase() : m_state(Created), m_relatedIsSet(false), m_hooked(false), m_id(), m_relatedId()
 	{
 	}
 	_TlgActivityBase(_TlgActivityBase &&other) : _TlgActivityBase()
@@ -289,8 +283,7 @@ constexpr UINT8 _TlgActivityBase<DerivedTy, keyword, level>::Level;
 template <TraceLoggingHProvider const &provider, UINT64 keyword = 0, UINT8 level = 5,
 	  typename TlgReflectorTag = _TlgReflectorTag_Param0IsHProvider>
 class TraceLoggingActivity
-    : public _TlgActivityBase<TraceLoggingActivity<provider, keyword, level, TlgReflectorTag>,
-			      keyword, level>
+    : public _TlgActivityBase<TraceLoggingActivity<provider, keyword, level, TlgReflectorTag>, keyword, level>
 {
 	typedef _TlgActivityBase<TraceLoggingActivity, keyword, level> Base;
 	friend Base;
@@ -322,8 +315,7 @@ class TraceLoggingActivity
 template <TraceLoggingHProvider const &provider, UINT64 keyword = 0, UINT8 level = 5,
 	  typename TlgReflectorTag = _TlgReflectorTag_Param0IsHProvider>
 class TraceLoggingThreadActivity
-    : public _TlgActivityBase<TraceLoggingThreadActivity<provider, keyword, level, TlgReflectorTag>,
-			      keyword, level>
+    : public _TlgActivityBase<TraceLoggingThreadActivity<provider, keyword, level, TlgReflectorTag>, keyword, level>
 {
 	typedef _TlgActivityBase<TraceLoggingThreadActivity, keyword, level> Base;
 	friend Base;
@@ -362,8 +354,7 @@ class TraceLoggingThreadActivityIdSetter
 	{
 		(void)TLG_EVENT_ACTIVITY_ID_CONTROL(EVENT_ACTIVITY_CTRL_GET_SET_ID, &m_previous);
 	}
-	explicit TraceLoggingThreadActivityIdSetter(GUID const *id)
-	    : TraceLoggingThreadActivityIdSetter(*id)
+	explicit TraceLoggingThreadActivityIdSetter(GUID const *id) : TraceLoggingThreadActivityIdSetter(*id)
 	{
 	}
 	template <class ActivityTy>
@@ -378,8 +369,7 @@ class TraceLoggingThreadActivityIdSetter
 		_tlgActivityAssert(__builtin_memcmp(&m_previous, &m_id, sizeof(m_id)) == 0);
 	}
 	TraceLoggingThreadActivityIdSetter(TraceLoggingThreadActivityIdSetter const &) = delete;
-	TraceLoggingThreadActivityIdSetter &
-	operator=(TraceLoggingThreadActivityIdSetter const &) = delete;
+	TraceLoggingThreadActivityIdSetter &operator=(TraceLoggingThreadActivityIdSetter const &) = delete;
 
       private:
 	GUID m_id;
@@ -427,8 +417,7 @@ class _TlgFunctionActivity : public _TlgActivityBase<_TlgFunctionActivity, 0, 5>
 		zInternalStop();
 		if (_tlgEnabled(m_provider, Level, Keyword)) {
 			EVENT_DATA_DESCRIPTOR data[2];
-			(void)_tlgWriteTransfer(m_provider, m_stopEvent, data, 2, zInternalId(),
-						NULL);
+			(void)_tlgWriteTransfer(m_provider, m_stopEvent, data, 2, zInternalId(), NULL);
 		}
 	}
 	TraceLoggingHProvider Provider() const
@@ -451,21 +440,20 @@ class _TlgFunctionActivity : public _TlgActivityBase<_TlgFunctionActivity, 0, 5>
 };
 
 /* At the top of a scope, once. The arguments are fields of the start event. */
-#define TraceLoggingFunction(hProvider, ...)                                                       \
-	enum { _tlgFunctionLength = sizeof(__FUNCTION__) };                                        \
-	static const struct __attribute__((packed)) {                                              \
-		EVENT_DESCRIPTOR _tlgDescriptor;                                                   \
-		UINT16 _tlgEvtMetaSize;                                                            \
-		UINT8 _tlgEvtTag;                                                                  \
-		_TlgText<_tlgFunctionLength> _tlgEvtName;                                          \
-	} _tlgFunctionStop __attribute__((aligned(8))) = {                                         \
-		{0, 0, 11, 5, 2, 0, 0}, 3 + _tlgFunctionLength, 0, _tlgText(__FUNCTION__)};        \
-	_TlgFunctionActivity _tlgFunctionActivity((hProvider), &_tlgFunctionStop);                 \
-	_tlgFunctionActivity.zInternalStart();                                                     \
-	_tlgWriteNamed(_tlgFunctionActivity.Provider(), _TlgText<_tlgFunctionLength> _tlgEvtName,  \
-		       _tlgText(__FUNCTION__),                                                     \
-		       (_tlgWriteTransfer, _tlgFunctionActivity.zInternalId(),                     \
-			_tlgFunctionActivity.zInternalRelatedId()),                                \
-		       0, TraceLoggingOpcode(1), ##__VA_ARGS__)
+#define TraceLoggingFunction(hProvider, ...)                                                                           \
+	enum { _tlgFunctionLength = sizeof(__FUNCTION__) };                                                            \
+	static const struct __attribute__((packed)) {                                                                  \
+		EVENT_DESCRIPTOR _tlgDescriptor;                                                                       \
+		UINT16 _tlgEvtMetaSize;                                                                                \
+		UINT8 _tlgEvtTag;                                                                                      \
+		_TlgText<_tlgFunctionLength> _tlgEvtName;                                                              \
+	} _tlgFunctionStop __attribute__((aligned(8))) = {                                                             \
+		{0, 0, 11, 5, 2, 0, 0}, 3 + _tlgFunctionLength, 0, _tlgText(__FUNCTION__)};                            \
+	_TlgFunctionActivity _tlgFunctionActivity((hProvider), &_tlgFunctionStop);                                     \
+	_tlgFunctionActivity.zInternalStart();                                                                         \
+	_tlgWriteNamed(                                                                                                \
+		_tlgFunctionActivity.Provider(), _TlgText<_tlgFunctionLength> _tlgEvtName, _tlgText(__FUNCTION__),     \
+		(_tlgWriteTransfer, _tlgFunctionActivity.zInternalId(), _tlgFunctionActivity.zInternalRelatedId()), 0, \
+		TraceLoggingOpcode(1), ##__VA_ARGS__)
 
 #endif

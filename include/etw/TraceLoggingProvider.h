@@ -96,20 +96,18 @@
  *
  * Statements without a result: an event that cannot be written is lost and counted by the session.
  * context: any thread, signal handlers (if the values are fit for it). */
-#define TraceLoggingWrite(hProvider, ...)                                                          \
+#define TraceLoggingWrite(hProvider, ...) \
 	_tlgWriteAt(hProvider, _tlgFirst(__VA_ARGS__), (_tlgWriteTransfer, NULL, NULL), __VA_ARGS__)
 
 /* TraceLoggingWriteActivity(provider, "event name", activity, related, arguments)
  * `activity` and `related` are GUID pointers or NULL. */
-#define TraceLoggingWriteActivity(hProvider, eventName, pActivityId, ...)                          \
-	_tlgWriteAt(hProvider, eventName,                                                          \
-		    (_tlgWriteTransfer, pActivityId, _tlgFirst(__VA_ARGS__)), __VA_ARGS__)
+#define TraceLoggingWriteActivity(hProvider, eventName, pActivityId, ...) \
+	_tlgWriteAt(hProvider, eventName, (_tlgWriteTransfer, pActivityId, _tlgFirst(__VA_ARGS__)), __VA_ARGS__)
 
 /* TraceLoggingWriteEx(provider, "event name", filter, flags, activity, related, arguments)
  * `filter` and `flags` as for EventWriteEx. */
-#define TraceLoggingWriteEx(hProvider, eventName, filter, flags, pActivityId, ...)                 \
-	_tlgWriteAt(hProvider, eventName,                                                          \
-		    (_tlgWriteEx, filter, flags, pActivityId, _tlgFirst(__VA_ARGS__)),             \
+#define TraceLoggingWriteEx(hProvider, eventName, filter, flags, pActivityId, ...)                           \
+	_tlgWriteAt(hProvider, eventName, (_tlgWriteEx, filter, flags, pActivityId, _tlgFirst(__VA_ARGS__)), \
 		    __VA_ARGS__)
 
 /* ---- providers -------------------------------------------------------------------------- */
@@ -124,84 +122,78 @@
  * A handle belongs to one program or shared object: so the compiler may rely on its value, and a
  * disabled write in the defining file needs no load for it. (Hidden visibility would say the same,
  * but would rub off on activity classes and everything derived from them.) */
-#define TRACELOGGING_DECLARE_PROVIDER(handleVariable)                                              \
-	EXTERN_C TraceLoggingHProvider const handleVariable _tlgMODULE
-#define _tlgMODULE __attribute__((visibility("protected")))
+#define TRACELOGGING_DECLARE_PROVIDER(handleVariable) EXTERN_C TraceLoggingHProvider const handleVariable _tlgMODULE
+#define _tlgMODULE                                    __attribute__((visibility("protected")))
 
-#define TRACELOGGING_DEFINE_PROVIDER(handleVariable, ...)                                          \
-	TRACELOGGING_DEFINE_PROVIDER_STORAGE(_tlgStorage_##handleVariable, __VA_ARGS__);           \
-	TRACELOGGING_DECLARE_PROVIDER(handleVariable);                                             \
+#define TRACELOGGING_DEFINE_PROVIDER(handleVariable, ...)                                \
+	TRACELOGGING_DEFINE_PROVIDER_STORAGE(_tlgStorage_##handleVariable, __VA_ARGS__); \
+	TRACELOGGING_DECLARE_PROVIDER(handleVariable);                                   \
 	TraceLoggingHProvider const handleVariable = &_tlgStorage_##handleVariable
 
 /* The static variable a handle points to, for handles kept elsewhere:
  * `handle = &storageVariable`. */
-#define TRACELOGGING_DEFINE_PROVIDER_STORAGE(storageVariable, providerName, ...)                   \
+#define TRACELOGGING_DEFINE_PROVIDER_STORAGE(storageVariable, providerName, ...) \
 	_tlgDefineStorage(storageVariable, providerName, _tlgFirst(__VA_ARGS__), __VA_ARGS__)
 
 /* Puts the provider into a provider group. */
-#define TraceLoggingOptionGroup(l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                         \
+#define TraceLoggingOptionGroup(l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
 	(_tlgTrait, EtwProviderTraitTypeGroup, GUID, {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}})
 
 /* A trait of type 128 to 255, one's own: `value` initialises a variable of `valueType`. */
-#define TraceLoggingOptionTrait(traitType, valueType, ...)                                         \
-	(_tlgTrait, traitType, valueType, __VA_ARGS__)
+#define TraceLoggingOptionTrait(traitType, valueType, ...) (_tlgTrait, traitType, valueType, __VA_ARGS__)
 
 /* `_tlgPad` aligns the GUID, and with it the traits blob, which starts at byte 20. */
-#define _tlgDefineStorage(storageVariable, providerName, guid, ...)                                \
-	static const struct __attribute__((packed)) {                                              \
-		UINT8 _tlgPad[3];                                                                  \
-		UINT8 _tlgBlobTyp;                                                                 \
-		GUID _tlgProvGuid;                                                                 \
-		UINT16 _tlgProvMetaSize;                                                           \
-		char _tlgProvName[sizeof(providerName)];                                           \
-		_tlg_EACH(_tlgOptDecl, __VA_ARGS__)                                                \
-	} storageVariable##_Meta                                                                   \
-		__attribute__((aligned(4))) = {{0, 0, 0},                                          \
-					       _TlgBlobProvider3,                                  \
-					       _tlgGuid guid,                                      \
-					       (UINT16)(sizeof(storageVariable##_Meta) - 20),      \
-					       providerName _tlg_EACH(_tlgOptInit, __VA_ARGS__)};  \
-	static struct _tlgProvider_t storageVariable = {                                           \
-		0,   (UINT16 const *)(void const *)((UCHAR const *)&storageVariable##_Meta + 20),  \
-		0,   0,                                                                            \
-		0,   NULL,                                                                         \
-		NULL}
-#define _tlgGuid(l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                                        \
-	{                                                                                          \
-		l, w1, w2,                                                                         \
-		{                                                                                  \
-			b1, b2, b3, b4, b5, b6, b7, b8                                             \
-		}                                                                                  \
+#define _tlgDefineStorage(storageVariable, providerName, guid, ...)                                                \
+	static const struct __attribute__((packed)) {                                                              \
+		UINT8 _tlgPad[3];                                                                                  \
+		UINT8 _tlgBlobTyp;                                                                                 \
+		GUID _tlgProvGuid;                                                                                 \
+		UINT16 _tlgProvMetaSize;                                                                           \
+		char _tlgProvName[sizeof(providerName)];                                                           \
+		_tlg_EACH(_tlgOptDecl, __VA_ARGS__)                                                                \
+	} storageVariable##_Meta __attribute__((aligned(4))) = {{0, 0, 0},                                         \
+								_TlgBlobProvider3,                                 \
+								_tlgGuid guid,                                     \
+								(UINT16)(sizeof(storageVariable##_Meta) - 20),     \
+								providerName _tlg_EACH(_tlgOptInit, __VA_ARGS__)}; \
+	static struct _tlgProvider_t storageVariable = {                                                           \
+		0, (UINT16 const *)(void const *)((UCHAR const *)&storageVariable##_Meta + 20), 0, 0, 0, NULL, NULL}
+#define _tlgGuid(l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
+	{                                                   \
+		l, w1, w2,                                  \
+		{                                           \
+			b1, b2, b3, b4, b5, b6, b7, b8      \
+		}                                           \
 	}
 
-#define _tlgOptDecl(n, arg) _tlgOp(_tlgOptDecl, n, _tlgStrip arg)
+#define _tlgOptDecl(n, arg)       _tlgOp(_tlgOptDecl, n, _tlgStrip arg)
 #define _tlgOptDecl_tlgStrip(...) /* an empty option */
 #define _tlgOptInit_tlgStrip(...)
-#define _tlgOptDecl_tlgTrait(n, type, ctype, ...)                                                  \
-	UINT16 _tlgTraitSize##n;                                                                   \
-	UINT8 _tlgTraitType##n;                                                                    \
+#define _tlgOptDecl_tlgTrait(n, type, ctype, ...) \
+	UINT16 _tlgTraitSize##n;                  \
+	UINT8 _tlgTraitType##n;                   \
 	__typeof__(ctype) _tlgTrait##n;
-#define _tlgOptInit(n, arg)			  _tlgOp(_tlgOptInit, n, _tlgStrip arg)
+#define _tlgOptInit(n, arg)                       _tlgOp(_tlgOptInit, n, _tlgStrip arg)
 #define _tlgOptInit_tlgTrait(n, type, ctype, ...) , (UINT16)(3 + sizeof(ctype)), type, __VA_ARGS__
 
 /* Tools on Windows find providers by this note in the debug database. There is none here. */
-#define _tlg_DefineProvider_annotation(storage, functionSuffix, wrap, providerName)                \
+#define _tlg_DefineProvider_annotation(storage, functionSuffix, wrap, providerName) \
 	_tlgSA(sizeof(providerName) > 0, "TraceLogging: a provider has a name")
 
 /* ---- registration ----------------------------------------------------------------------- */
 
 /* What EventRegister calls. Keeps the state that _tlgEnabled reads, then forwards to the provider's
  * own callback. A disabled provider keeps its keywords: the level alone decides. */
-static __inline__ __attribute__((unused)) VOID NTAPI
-_tlgEnableCallback(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level, ULONGLONG MatchAnyKeyword,
-		   ULONGLONG MatchAllKeyword, PEVENT_FILTER_DESCRIPTOR FilterData, PVOID Context)
+static __inline__ __attribute__((unused)) VOID NTAPI _tlgEnableCallback(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level,
+									ULONGLONG MatchAnyKeyword,
+									ULONGLONG MatchAllKeyword,
+									PEVENT_FILTER_DESCRIPTOR FilterData,
+									PVOID Context)
 {
 	struct _tlgProvider_t *const p = (struct _tlgProvider_t *)Context;
 
 	switch (IsEnabled) {
-	case EVENT_CONTROL_CODE_DISABLE_PROVIDER:
-		__atomic_store_n(&p->LevelPlus1, 0u, __ATOMIC_RELAXED);
-		break;
+	case EVENT_CONTROL_CODE_DISABLE_PROVIDER: __atomic_store_n(&p->LevelPlus1, 0u, __ATOMIC_RELAXED); break;
 	case EVENT_CONTROL_CODE_ENABLE_PROVIDER:
 		/* Keywords first, so that a provider becoming enabled has them. A write at this
 		 * moment may see old and new mixed; the library tests every session's own again. */
@@ -209,12 +201,11 @@ _tlgEnableCallback(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level, ULONGLONG Mat
 		__atomic_store_n(&p->KeywordAll, MatchAllKeyword, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->LevelPlus1, Level != 0 ? Level + 1u : 256u, __ATOMIC_RELEASE);
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (p->EnableCallback != NULL) {
-		p->EnableCallback(SourceId, IsEnabled, Level, MatchAnyKeyword, MatchAllKeyword,
-				  FilterData, p->CallbackContext);
+		p->EnableCallback(SourceId, IsEnabled, Level, MatchAnyKeyword, MatchAllKeyword, FilterData,
+				  p->CallbackContext);
 	}
 }
 
@@ -223,8 +214,8 @@ _tlgEnableCallback(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level, ULONGLONG Mat
  * said; programs may ignore it, writes to an unregistered provider do nothing.
  *
  * Register, Unregister: not at the same time for the same provider. */
-static __inline__ __attribute__((unused)) TLG_STATUS
-TraceLoggingRegisterEx(TraceLoggingHProvider hProvider, TLG_PENABLECALLBACK callback, PVOID context)
+static __inline__ __attribute__((unused)) TLG_STATUS TraceLoggingRegisterEx(TraceLoggingHProvider hProvider,
+									    TLG_PENABLECALLBACK callback, PVOID context)
 {
 	/* Handles are const so that only this header writes through them; what they point to is
 	 * not. */
@@ -242,23 +233,20 @@ TraceLoggingRegisterEx(TraceLoggingHProvider hProvider, TLG_PENABLECALLBACK call
 #if TLG_HAVE_EVENT_SET_INFORMATION
 	if (status == ERROR_SUCCESS) {
 		(void)TLG_EVENT_SET_INFORMATION(p->RegHandle, EventProviderSetTraits,
-						(PVOID)(ULONG_PTR)p->ProviderMetadataPtr,
-						*p->ProviderMetadataPtr);
+						(PVOID)(ULONG_PTR)p->ProviderMetadataPtr, *p->ProviderMetadataPtr);
 	}
 #endif
 	return HRESULT_FROM_WIN32(status);
 }
 
-static __inline__ __attribute__((unused)) TLG_STATUS
-TraceLoggingRegister(TraceLoggingHProvider hProvider)
+static __inline__ __attribute__((unused)) TLG_STATUS TraceLoggingRegister(TraceLoggingHProvider hProvider)
 {
 	return TraceLoggingRegisterEx(hProvider, NULL, NULL);
 }
 
 /* After this no callback runs and writes do nothing. A provider may be registered again. Harmless
  * on a provider that is not registered. */
-static __inline__ __attribute__((unused)) void
-TraceLoggingUnregister(TraceLoggingHProvider hProvider)
+static __inline__ __attribute__((unused)) void TraceLoggingUnregister(TraceLoggingHProvider hProvider)
 {
 	struct _tlgProvider_t *const p = (struct _tlgProvider_t *)(ULONG_PTR)hProvider;
 	REGHANDLE const handle = p->RegHandle;
@@ -269,13 +257,14 @@ TraceLoggingUnregister(TraceLoggingHProvider hProvider)
 }
 
 /* EventSetInformation of the provider's registration. */
-static __inline__ __attribute__((unused)) TLG_STATUS
-TraceLoggingSetInformation(TraceLoggingHProvider hProvider, EVENT_INFO_CLASS informationClass,
-			   PVOID pbInformation, ULONG cbInformation)
+static __inline__ __attribute__((unused)) TLG_STATUS TraceLoggingSetInformation(TraceLoggingHProvider hProvider,
+										EVENT_INFO_CLASS informationClass,
+										PVOID pbInformation,
+										ULONG cbInformation)
 {
 #if TLG_HAVE_EVENT_SET_INFORMATION
-	ULONG const status = TLG_EVENT_SET_INFORMATION(hProvider->RegHandle, informationClass,
-						       pbInformation, cbInformation);
+	ULONG const status =
+		TLG_EVENT_SET_INFORMATION(hProvider->RegHandle, informationClass, pbInformation, cbInformation);
 	return HRESULT_FROM_WIN32(status);
 #else
 	(void)hProvider, (void)informationClass, (void)pbInformation, (void)cbInformation;
@@ -285,20 +274,17 @@ TraceLoggingSetInformation(TraceLoggingHProvider hProvider, EVENT_INFO_CLASS inf
 
 /* Would an event of this level and keyword be written? Level 0 asks whether anybody listens at all.
  */
-static __inline__ __attribute__((unused)) BOOLEAN
-TraceLoggingProviderEnabled(TraceLoggingHProvider hProvider, UCHAR eventLevel,
-			    ULONGLONG eventKeyword)
+static __inline__ __attribute__((unused)) BOOLEAN TraceLoggingProviderEnabled(TraceLoggingHProvider hProvider,
+									      UCHAR eventLevel, ULONGLONG eventKeyword)
 {
 	return (BOOLEAN)(_tlgEnabled(hProvider, eventLevel, eventKeyword) != 0);
 }
 
-static __inline__ __attribute__((unused)) GUID
-TraceLoggingProviderId(TraceLoggingHProvider hProvider)
+static __inline__ __attribute__((unused)) GUID TraceLoggingProviderId(TraceLoggingHProvider hProvider)
 {
 	GUID guid;
 
-	__builtin_memcpy(&guid, (UCHAR const *)hProvider->ProviderMetadataPtr - sizeof(guid),
-			 sizeof(guid));
+	__builtin_memcpy(&guid, (UCHAR const *)hProvider->ProviderMetadataPtr - sizeof(guid), sizeof(guid));
 	return guid;
 }
 

@@ -82,7 +82,7 @@ typedef struct _EVENT_EXTENDED_ITEM_EVENT_KEY {
 typedef struct _EVENT_HEADER {
 	USHORT Size;
 	USHORT HeaderType;
-	USHORT Flags;	      /* EVENT_HEADER_FLAG_* */
+	USHORT Flags;         /* EVENT_HEADER_FLAG_* */
 	USHORT EventProperty; /* EVENT_HEADER_PROPERTY_* */
 	ULONG ThreadId;
 	ULONG ProcessId;
@@ -103,7 +103,7 @@ struct _EVENT_RECORD {
 	EVENT_HEADER EventHeader;
 	ETW_BUFFER_CONTEXT BufferContext;
 	USHORT ExtendedDataCount;
-	USHORT UserDataLength;			       /* bytes */
+	USHORT UserDataLength;                         /* bytes */
 	PEVENT_HEADER_EXTENDED_DATA_ITEM ExtendedData; /* NULL when there is none */
 	PVOID UserData;
 	PVOID UserContext; /* EVENT_TRACE_LOGFILE.Context */
@@ -134,8 +134,7 @@ EXTERN_C_END
  * S-1-1-0 everyone, S-1-22-1-uid, S-1-22-2-gid; S-1-5-18 and S-1-5-32-544 are root. The system
  * lists are kept, not acted upon. ERROR_INVALID_PARAMETER, ERROR_ACCESS_DENIED,
  * ERROR_NO_SYSTEM_RESOURCES: 64 entries for a GUID, 1024 GUIDs. */
-ETW_API ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights,
-					 BOOLEAN AllowOrDeny);
+ETW_API ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights, BOOLEAN AllowOrDeny);
 /* The self-relative security descriptor; *BufferSize is in bytes, ERROR_MORE_DATA when too small. */
 ETW_API ULONG EVNTAPI EventAccessQuery(LPGUID Guid, PSECURITY_DESCRIPTOR Buffer, PULONG BufferSize);
 /* Back to the default rights. ERROR_FILE_NOT_FOUND: there are no others. */
@@ -153,8 +152,8 @@ FORCEINLINE ULONG GetEventProcessorIndex(PCEVENT_RECORD EventRecord)
 /* Find a trait in a traits blob (EVENT_HEADER_EXT_TYPE_PROV_TRAITS): 16-bit total size, name with
  * NUL, then records of 16-bit size, 8-bit type, data. Sets *Trait to NULL and *Size (bytes) to 0 if
  * it is not there or the blob is damaged. */
-FORCEINLINE void EtwGetTraitFromProviderTraits(const VOID *ProviderTraits, UCHAR TraitType,
-					       const VOID **Trait, USHORT *Size)
+FORCEINLINE void EtwGetTraitFromProviderTraits(const VOID *ProviderTraits, UCHAR TraitType, const VOID **Trait,
+					       USHORT *Size)
 {
 	const UCHAR *p = (const UCHAR *)ProviderTraits;
 	ULONG total = (ULONG)p[0] | (ULONG)p[1] << 8;

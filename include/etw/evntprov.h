@@ -25,8 +25,8 @@
 
 EXTERN_C_START
 
-#define EVENT_MIN_LEVEL			  0
-#define EVENT_MAX_LEVEL			  0xFF
+#define EVENT_MIN_LEVEL 0
+#define EVENT_MAX_LEVEL 0xFF
 
 typedef ULONGLONG REGHANDLE, *PREGHANDLE;
 
@@ -71,7 +71,7 @@ typedef struct _EVENT_FILTER_HEADER {
 	UCHAR Version;
 	UCHAR Reserved[5];
 	ULONGLONG InstanceId; /* the session's bit for EventWriteEx's Filter */
-	ULONG Size;	      /* bytes, header included */
+	ULONG Size;           /* bytes, header included */
 	ULONG NextOffset;     /* to the next header, 0 at the last */
 } EVENT_FILTER_HEADER, *PEVENT_FILTER_HEADER;
 
@@ -102,13 +102,13 @@ typedef struct _EVENT_FILTER_LEVEL_KW {
 typedef enum _EVENT_INFO_CLASS {
 	EventProviderBinaryTrackInfo, /* no data: log the path of the registering module */
 	EventProviderSetReserved1,
-	EventProviderSetTraits,		/* traits blob; once per registration */
+	EventProviderSetTraits,         /* traits blob; once per registration */
 	EventProviderUseDescriptorType, /* BOOLEAN: heed EVENT_DATA_DESCRIPTOR.Type */
 	MaxEventInfo
 } EVENT_INFO_CLASS;
 
 typedef enum _ETW_PROVIDER_TRAIT_TYPE {
-	EtwProviderTraitTypeGroup = 1,	/* GUID of the provider group */
+	EtwProviderTraitTypeGroup = 1,  /* GUID of the provider group */
 	EtwProviderTraitDecodeGuid = 2, /* GUID that decoders should use */
 	EtwProviderTraitTypeMax
 } ETW_PROVIDER_TRAIT_TYPE;
@@ -125,9 +125,9 @@ typedef enum _ETW_PROVIDER_TRAIT_TYPE {
  *   FilterData       schematized filter or NULL, valid during the call only
  *
  * Calls for one registration never overlap. The callback may write events. */
-typedef VOID(NTAPI *PENABLECALLBACK)(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level,
-				     ULONGLONG MatchAnyKeyword, ULONGLONG MatchAllKeyword,
-				     PEVENT_FILTER_DESCRIPTOR FilterData, PVOID CallbackContext);
+typedef VOID(NTAPI *PENABLECALLBACK)(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level, ULONGLONG MatchAnyKeyword,
+				     ULONGLONG MatchAllKeyword, PEVENT_FILTER_DESCRIPTOR FilterData,
+				     PVOID CallbackContext);
 
 EXTERN_C_END
 
@@ -135,8 +135,8 @@ EXTERN_C_END
  * callback runs before this returns, and *RegHandle is valid inside of it. ERROR_INVALID_PARAMETER:
  * ProviderId or RegHandle is NULL. ERROR_NOT_ENOUGH_MEMORY, or 1024 registrations exist in the
  * process. *RegHandle is 0 on failure. */
-ETW_API ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback,
-				    PVOID CallbackContext, PREGHANDLE RegHandle);
+ETW_API ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback, PVOID CallbackContext,
+				    PREGHANDLE RegHandle);
 
 /* After this no callback of the registration runs, except the one that called it.
  * ERROR_INVALID_HANDLE: 0 or not registered. */
@@ -159,26 +159,24 @@ ETW_API BOOLEAN EVNTAPI EventProviderEnabled(REGHANDLE RegHandle, UCHAR Level, U
  * ERROR_INVALID_PARAMETER: no descriptor, no array, too many blocks. ERROR_ARITHMETIC_OVERFLOW:
  * header, extended items and payload exceed 64 KiB. ERROR_MORE_DATA: larger than a buffer of the
  * session. ERROR_NOT_ENOUGH_MEMORY: buffers full, the event is lost and counted. */
-ETW_API ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-				 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData);
+ETW_API ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG UserDataCount,
+				 PEVENT_DATA_DESCRIPTOR UserData);
 
 /* EventWrite with an activity instead of the thread's (NULL: the thread's) and a related activity
  * (NULL: none), which travels as an extended data item. */
-ETW_API ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-					 LPCGUID ActivityId, LPCGUID RelatedActivityId,
-					 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData);
+ETW_API ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, LPCGUID ActivityId,
+					 LPCGUID RelatedActivityId, ULONG UserDataCount,
+					 PEVENT_DATA_DESCRIPTOR UserData);
 
 /* EventWriteTransfer that leaves out the sessions whose EVENT_FILTER_HEADER.InstanceId bits are in
  * `Filter`. `Flags`: EVENT_WRITE_FLAG_*. */
-ETW_API ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-				   ULONG64 Filter, ULONG Flags, LPCGUID ActivityId,
-				   LPCGUID RelatedActivityId, ULONG UserDataCount,
+ETW_API ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter, ULONG Flags,
+				   LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
 				   PEVENT_DATA_DESCRIPTOR UserData);
 
 /* Write a text. The payload is the UTF-16 string with its terminator; such events need no schema.
  * ERROR_INVALID_HANDLE is checked before ERROR_INVALID_PARAMETER (String is NULL). */
-ETW_API ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword,
-				       PCWSTR String);
+ETW_API ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword, PCWSTR String);
 
 /* Get, set or make the activity id of this thread (EVENT_ACTIVITY_CTRL_*). GET_SET swaps;
  * CREATE_SET gives the thread a new id and hands back the old one; CREATE leaves the thread alone.
@@ -193,8 +191,7 @@ ETW_API LONG WINAPI CveEventWrite(PCWSTR CveId, PCWSTR AdditionalDetails);
 /* ---- inline helpers ------------------------------------------------------------------------- */
 
 /* One block: DataSize bytes at DataPtr, which must stay valid until the write returns. */
-FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR EventDataDescriptor,
-				     const VOID *DataPtr, ULONG DataSize)
+FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR EventDataDescriptor, const VOID *DataPtr, ULONG DataSize)
 {
 	EventDataDescriptor->Ptr = (ULONGLONG)(ULONG_PTR)DataPtr;
 	EventDataDescriptor->Size = DataSize;
@@ -202,9 +199,8 @@ FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR EventDataDescriptor,
 }
 
 /* Fill all fields. */
-FORCEINLINE VOID EventDescCreate(PEVENT_DESCRIPTOR EventDescriptor, USHORT Id, UCHAR Version,
-				 UCHAR Channel, UCHAR Level, USHORT Task, UCHAR Opcode,
-				 ULONGLONG Keyword)
+FORCEINLINE VOID EventDescCreate(PEVENT_DESCRIPTOR EventDescriptor, USHORT Id, UCHAR Version, UCHAR Channel,
+				 UCHAR Level, USHORT Task, UCHAR Opcode, ULONGLONG Keyword)
 {
 	EventDescriptor->Id = Id;
 	EventDescriptor->Version = Version;
@@ -221,16 +217,15 @@ FORCEINLINE VOID EventDescZero(PEVENT_DESCRIPTOR EventDescriptor)
 	memset(EventDescriptor, 0, sizeof(EVENT_DESCRIPTOR));
 }
 
-#define ETW_DESC_FIELD(name, type)                                                                 \
-	FORCEINLINE type EventDescGet##name(PCEVENT_DESCRIPTOR EventDescriptor)                    \
-	{                                                                                          \
-		return EventDescriptor->name;                                                      \
-	}                                                                                          \
-	FORCEINLINE PEVENT_DESCRIPTOR EventDescSet##name(PEVENT_DESCRIPTOR EventDescriptor,        \
-							 type name)                                \
-	{                                                                                          \
-		EventDescriptor->name = name;                                                      \
-		return EventDescriptor;                                                            \
+#define ETW_DESC_FIELD(name, type)                                                                     \
+	FORCEINLINE type EventDescGet##name(PCEVENT_DESCRIPTOR EventDescriptor)                        \
+	{                                                                                              \
+		return EventDescriptor->name;                                                          \
+	}                                                                                              \
+	FORCEINLINE PEVENT_DESCRIPTOR EventDescSet##name(PEVENT_DESCRIPTOR EventDescriptor, type name) \
+	{                                                                                              \
+		EventDescriptor->name = name;                                                          \
+		return EventDescriptor;                                                                \
 	}
 ETW_DESC_FIELD(Id, USHORT)
 ETW_DESC_FIELD(Version, UCHAR)
@@ -241,8 +236,7 @@ ETW_DESC_FIELD(Level, UCHAR)
 ETW_DESC_FIELD(Keyword, ULONGLONG)
 #undef ETW_DESC_FIELD
 
-FORCEINLINE PEVENT_DESCRIPTOR EventDescOrKeyword(PEVENT_DESCRIPTOR EventDescriptor,
-						 ULONGLONG Keyword)
+FORCEINLINE PEVENT_DESCRIPTOR EventDescOrKeyword(PEVENT_DESCRIPTOR EventDescriptor, ULONGLONG Keyword)
 {
 	EventDescriptor->Keyword |= Keyword;
 	return EventDescriptor;

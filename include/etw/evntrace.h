@@ -38,14 +38,14 @@ EXTERN_C_START
 
 #define KERNEL_LOGGER_NAMEW ETW_WIDE(KERNEL_LOGGER_NAMEA)
 #define GLOBAL_LOGGER_NAMEW ETW_WIDE(GLOBAL_LOGGER_NAMEA)
-#define EVENT_LOGGER_NAMEW ETW_WIDE(EVENT_LOGGER_NAMEA)
-#define DIAG_LOGGER_NAMEW ETW_WIDE(DIAG_LOGGER_NAMEA)
+#define EVENT_LOGGER_NAMEW  ETW_WIDE(EVENT_LOGGER_NAMEA)
+#define DIAG_LOGGER_NAMEW   ETW_WIDE(DIAG_LOGGER_NAMEA)
 
 typedef ULONG64 TRACEHANDLE, *PTRACEHANDLE;
 typedef ULONG64 CONTROLTRACE_ID, *PCONTROLTRACE_ID; /* invalid: 0 */
-typedef ULONG64 PROCESSTRACE_HANDLE;		    /* invalid: INVALID_PROCESSTRACE_HANDLE */
-typedef ULONG64 TRACELOGGER_HANDLE;		    /* invalid: (ULONG64)INVALID_HANDLE_VALUE */
-typedef ULONG64 TRACEGUID_HANDLE;		    /* invalid: 0 */
+typedef ULONG64 PROCESSTRACE_HANDLE;                /* invalid: INVALID_PROCESSTRACE_HANDLE */
+typedef ULONG64 TRACELOGGER_HANDLE;                 /* invalid: (ULONG64)INVALID_HANDLE_VALUE */
+typedef ULONG64 TRACEGUID_HANDLE;                   /* invalid: 0 */
 
 #define INVALID_PROCESSTRACE_HANDLE ((PROCESSTRACE_HANDLE)(ULONG_PTR)INVALID_HANDLE_VALUE)
 
@@ -137,7 +137,7 @@ typedef struct _MOF_FIELD {
 	ULONG DataType;
 } MOF_FIELD, *PMOF_FIELD;
 
-#define DEFINE_TRACE_MOF_FIELD(M, ptr, length, type)                                               \
+#define DEFINE_TRACE_MOF_FIELD(M, ptr, length, type) \
 	((M)->DataPtr = (ULONG64)(ULONG_PTR)(ptr), (M)->Length = (length), (M)->DataType = (type))
 
 typedef struct _EVENT_INSTANCE_INFO {
@@ -152,39 +152,39 @@ typedef struct _TRACE_GUID_REGISTRATION {
 
 /* ---- the log file header -------------------------------------------------------------------- */
 
-#define ETW_LOGFILE_HEADER_HEAD                                                                    \
-	ULONG BufferSize; /* bytes */                                                              \
-	__extension__ union {                                                                      \
-		ULONG Version;                                                                     \
-		struct {                                                                           \
-			UCHAR MajorVersion;                                                        \
-			UCHAR MinorVersion;                                                        \
-			UCHAR SubVersion;                                                          \
-			UCHAR SubMinorVersion;                                                     \
-		} VersionDetail;                                                                   \
-	} DUMMYUNIONNAME;                                                                          \
-	ULONG ProviderVersion; /* build of the system */                                           \
-	ULONG NumberOfProcessors;                                                                  \
-	LARGE_INTEGER EndTime; /* FILETIME; 0 when the file was not closed */                      \
-	ULONG TimerResolution; /* 100 ns */                                                        \
-	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */                          \
-	ULONG LogFileMode;                                                                         \
-	ULONG BuffersWritten;                                                                      \
-	__extension__ union {                                                                      \
-		GUID LogInstanceGuid;                                                              \
-		__extension__ struct {                                                             \
-			ULONG StartBuffers;                                                        \
-			ULONG PointerSize; /* bytes */                                             \
-			ULONG EventsLost;                                                          \
-			ULONG CpuSpeedInMHz;                                                       \
-		} DUMMYSTRUCTNAME;                                                                 \
+#define ETW_LOGFILE_HEADER_HEAD                                               \
+	ULONG BufferSize; /* bytes */                                         \
+	__extension__ union {                                                 \
+		ULONG Version;                                                \
+		struct {                                                      \
+			UCHAR MajorVersion;                                   \
+			UCHAR MinorVersion;                                   \
+			UCHAR SubVersion;                                     \
+			UCHAR SubMinorVersion;                                \
+		} VersionDetail;                                              \
+	} DUMMYUNIONNAME;                                                     \
+	ULONG ProviderVersion; /* build of the system */                      \
+	ULONG NumberOfProcessors;                                             \
+	LARGE_INTEGER EndTime; /* FILETIME; 0 when the file was not closed */ \
+	ULONG TimerResolution; /* 100 ns */                                   \
+	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */     \
+	ULONG LogFileMode;                                                    \
+	ULONG BuffersWritten;                                                 \
+	__extension__ union {                                                 \
+		GUID LogInstanceGuid;                                         \
+		__extension__ struct {                                        \
+			ULONG StartBuffers;                                   \
+			ULONG PointerSize; /* bytes */                        \
+			ULONG EventsLost;                                     \
+			ULONG CpuSpeedInMHz;                                  \
+		} DUMMYSTRUCTNAME;                                            \
 	} DUMMYUNIONNAME2
-#define ETW_LOGFILE_HEADER_TAIL                                                                    \
-	TIME_ZONE_INFORMATION TimeZone;                                                            \
-	LARGE_INTEGER BootTime;	 /* FILETIME */                                                    \
-	LARGE_INTEGER PerfFreq;	 /* ticks per second */                                            \
-	LARGE_INTEGER StartTime; /* FILETIME */                                                    \
-	ULONG ReservedFlags;	 /* clock kind */                                                  \
+#define ETW_LOGFILE_HEADER_TAIL                         \
+	TIME_ZONE_INFORMATION TimeZone;                 \
+	LARGE_INTEGER BootTime;  /* FILETIME */         \
+	LARGE_INTEGER PerfFreq;  /* ticks per second */ \
+	LARGE_INTEGER StartTime; /* FILETIME */         \
+	ULONG ReservedFlags;     /* clock kind */       \
 	ULONG BuffersLost
 
 /* The payload of a file's first event. Its pointer-sized fields follow the process that logged:
@@ -212,27 +212,27 @@ typedef struct _TRACE_LOGFILE_HEADER64 {
 
 /* ---- session properties --------------------------------------------------------------------- */
 
-#define ETW_TRACE_PROPERTIES_HEAD                                                                  \
-	WNODE_HEADER Wnode;                                                                        \
-	ULONG BufferSize; /* KiB */                                                                \
-	ULONG MinimumBuffers;                                                                      \
-	ULONG MaximumBuffers;                                                                      \
-	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */                          \
-	ULONG LogFileMode;                                                                         \
-	ULONG FlushTimer; /* seconds, or milliseconds with USE_MS_FLUSH_TIMER */                   \
-	ULONG EnableFlags;                                                                         \
-	__extension__ union {                                                                      \
-		LONG AgeLimit;                                                                     \
-		LONG FlushThreshold; /* buffers */                                                 \
-	} DUMMYUNIONNAME;                                                                          \
-	ULONG NumberOfBuffers; /* from here on filled by the system */                             \
-	ULONG FreeBuffers;                                                                         \
-	ULONG EventsLost;                                                                          \
-	ULONG BuffersWritten;                                                                      \
-	ULONG LogBuffersLost;                                                                      \
-	ULONG RealTimeBuffersLost;                                                                 \
-	HANDLE LoggerThreadId;                                                                     \
-	ULONG LogFileNameOffset; /* bytes from the start of the block; 0: no name */               \
+#define ETW_TRACE_PROPERTIES_HEAD                                                    \
+	WNODE_HEADER Wnode;                                                          \
+	ULONG BufferSize; /* KiB */                                                  \
+	ULONG MinimumBuffers;                                                        \
+	ULONG MaximumBuffers;                                                        \
+	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */            \
+	ULONG LogFileMode;                                                           \
+	ULONG FlushTimer; /* seconds, or milliseconds with USE_MS_FLUSH_TIMER */     \
+	ULONG EnableFlags;                                                           \
+	__extension__ union {                                                        \
+		LONG AgeLimit;                                                       \
+		LONG FlushThreshold; /* buffers */                                   \
+	} DUMMYUNIONNAME;                                                            \
+	ULONG NumberOfBuffers; /* from here on filled by the system */               \
+	ULONG FreeBuffers;                                                           \
+	ULONG EventsLost;                                                            \
+	ULONG BuffersWritten;                                                        \
+	ULONG LogBuffersLost;                                                        \
+	ULONG RealTimeBuffersLost;                                                   \
+	HANDLE LoggerThreadId;                                                       \
+	ULONG LogFileNameOffset; /* bytes from the start of the block; 0: no name */ \
 	ULONG LoggerNameOffset
 
 /* What a session is like. The caller allocates room for the two names behind it, says where in the
@@ -298,26 +298,26 @@ typedef VOID(WINAPI *PEVENT_CALLBACK)(PEVENT_TRACE pEvent);
 /* The record and what it points to are valid during the call only. */
 typedef VOID(WINAPI *PEVENT_RECORD_CALLBACK)(PEVENT_RECORD EventRecord);
 
-#define ETW_LOGFILE_MEMBERS(chr, callback)                                                         \
-	chr *LogFileName; /* of a file, or */                                                      \
-	chr *LoggerName;  /* of a real-time session */                                             \
-	LONGLONG CurrentTime;                                                                      \
-	ULONG BuffersRead;                                                                         \
-	__extension__ union {                                                                      \
-		ULONG LogFileMode;                                                                 \
-		ULONG ProcessTraceMode; /* PROCESS_TRACE_MODE_* */                                 \
-	} DUMMYUNIONNAME;                                                                          \
-	EVENT_TRACE CurrentEvent;                                                                  \
-	TRACE_LOGFILE_HEADER LogfileHeader; /* filled by OpenTrace */                              \
-	callback BufferCallback;	    /* may be NULL */                                      \
-	ULONG BufferSize;		    /* bytes */                                            \
-	ULONG Filled;			    /* bytes */                                            \
-	ULONG EventsLost;                                                                          \
-	__extension__ union {                                                                      \
-		PEVENT_CALLBACK EventCallback;                                                     \
-		PEVENT_RECORD_CALLBACK EventRecordCallback; /* with MODE_EVENT_RECORD */           \
-	} DUMMYUNIONNAME2;                                                                         \
-	ULONG IsKernelTrace;                                                                       \
+#define ETW_LOGFILE_MEMBERS(chr, callback)                                               \
+	chr *LogFileName; /* of a file, or */                                            \
+	chr *LoggerName;  /* of a real-time session */                                   \
+	LONGLONG CurrentTime;                                                            \
+	ULONG BuffersRead;                                                               \
+	__extension__ union {                                                            \
+		ULONG LogFileMode;                                                       \
+		ULONG ProcessTraceMode; /* PROCESS_TRACE_MODE_* */                       \
+	} DUMMYUNIONNAME;                                                                \
+	EVENT_TRACE CurrentEvent;                                                        \
+	TRACE_LOGFILE_HEADER LogfileHeader; /* filled by OpenTrace */                    \
+	callback BufferCallback;            /* may be NULL */                            \
+	ULONG BufferSize;                   /* bytes */                                  \
+	ULONG Filled;                       /* bytes */                                  \
+	ULONG EventsLost;                                                                \
+	__extension__ union {                                                            \
+		PEVENT_CALLBACK EventCallback;                                           \
+		PEVENT_RECORD_CALLBACK EventRecordCallback; /* with MODE_EVENT_RECORD */ \
+	} DUMMYUNIONNAME2;                                                               \
+	ULONG IsKernelTrace;                                                             \
 	PVOID Context /* becomes EVENT_RECORD.UserContext */
 
 struct _EVENT_TRACE_LOGFILEW {
@@ -345,16 +345,11 @@ typedef struct _ETW_BUFFER_CALLBACK_INFORMATION {
 
 /* A raw buffer of a handle from OpenTraceFrom…. FALSE ends ProcessTrace. */
 typedef BOOL(WINAPI *PETW_BUFFER_CALLBACK)(const ETW_BUFFER_HEADER *Buffer, ULONG BufferSize,
-					   const ETW_BUFFER_CALLBACK_INFORMATION *ConsumerInfo,
-					   void *CallbackContext);
+					   const ETW_BUFFER_CALLBACK_INFORMATION *ConsumerInfo, void *CallbackContext);
 /* The runtime is through with a buffer of ProcessTraceAddBufferToBufferStream. */
-typedef VOID(WINAPI *PETW_BUFFER_COMPLETION_CALLBACK)(const ETW_BUFFER_HEADER *Buffer,
-						      void *CallbackContext);
+typedef VOID(WINAPI *PETW_BUFFER_COMPLETION_CALLBACK)(const ETW_BUFFER_HEADER *Buffer, void *CallbackContext);
 
-typedef enum {
-	ETW_PROCESS_TRACE_MODE_NONE = 0,
-	ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP = 1
-} ETW_PROCESS_TRACE_MODES;
+typedef enum { ETW_PROCESS_TRACE_MODE_NONE = 0, ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP = 1 } ETW_PROCESS_TRACE_MODES;
 DEFINE_ENUM_FLAG_OPERATORS(ETW_PROCESS_TRACE_MODES)
 
 typedef struct _ETW_OPEN_TRACE_OPTIONS {
@@ -521,35 +516,35 @@ DEFINE_ENUM_FLAG_OPERATORS(TRACE_LBR_CONFIGURATION)
 
 /* E: EnumerateTraceGuidsEx, S: TraceSetInformation, Q: TraceQueryInformation. */
 typedef enum _TRACE_QUERY_INFO_CLASS {
-	TraceGuidQueryList = 0,		     /* E: out GUID[] */
-	TraceGuidQueryInfo = 1,		     /* E: in GUID, out TRACE_GUID_INFO and instances */
-	TraceGuidQueryProcess = 2,	     /* E: out GUID[] of this process */
-	TraceStackTracingInfo = 3,	     /* S: CLASSIC_EVENT_ID[] */
+	TraceGuidQueryList = 0,              /* E: out GUID[] */
+	TraceGuidQueryInfo = 1,              /* E: in GUID, out TRACE_GUID_INFO and instances */
+	TraceGuidQueryProcess = 2,           /* E: out GUID[] of this process */
+	TraceStackTracingInfo = 3,           /* S: CLASSIC_EVENT_ID[] */
 	TraceSystemTraceEnableFlagsInfo = 4, /* S, Q: ULONG[8] */
 	TraceSampledProfileIntervalInfo = 5, /* S, Q: TRACE_PROFILE_INTERVAL */
 	TraceProfileSourceConfigInfo = 6,    /* S: ULONG[] */
-	TraceProfileSourceListInfo = 7,	     /* Q: PROFILE_SOURCE_INFO chain */
-	TracePmcEventListInfo = 8,	     /* S: CLASSIC_EVENT_ID[] */
-	TracePmcCounterListInfo = 9,	     /* S: ULONG[] */
-	TraceSetDisallowList = 10,	     /* S: GUID[] */
-	TraceVersionInfo = 11,		     /* Q: TRACE_VERSION_INFO */
-	TraceGroupQueryList = 12,	     /* E: out GUID[] */
-	TraceGroupQueryInfo = 13,    /* E: in GUID; out count, TRACE_ENABLE_INFO[], count, GUID[] */
-	TraceDisallowListQuery = 14, /* Q: GUID[] */
+	TraceProfileSourceListInfo = 7,      /* Q: PROFILE_SOURCE_INFO chain */
+	TracePmcEventListInfo = 8,           /* S: CLASSIC_EVENT_ID[] */
+	TracePmcCounterListInfo = 9,         /* S: ULONG[] */
+	TraceSetDisallowList = 10,           /* S: GUID[] */
+	TraceVersionInfo = 11,               /* Q: TRACE_VERSION_INFO */
+	TraceGroupQueryList = 12,            /* E: out GUID[] */
+	TraceGroupQueryInfo = 13,            /* E: in GUID; out count, TRACE_ENABLE_INFO[], count, GUID[] */
+	TraceDisallowListQuery = 14,         /* Q: GUID[] */
 	TraceInfoReserved15 = 15,
 	TracePeriodicCaptureStateListInfo = 16, /* S: TRACE_PERIODIC_CAPTURE_STATE_INFO, GUID[] */
-	TracePeriodicCaptureStateInfo = 17,	/* Q: limits */
-	TraceProviderBinaryTracking = 18,	/* S: BOOLEAN */
-	TraceMaxLoggersQuery = 19,		/* Q, E: ULONG */
-	TraceLbrConfigurationInfo = 20,		/* S: ULONG */
-	TraceLbrEventListInfo = 21,		/* S: ULONG[] */
-	TraceMaxPmcCounterQuery = 22,		/* Q: ULONG */
-	TraceStreamCount = 23,			/* Q: ULONG */
-	TraceStackCachingInfo = 24,		/* S: TRACE_STACK_CACHING_INFO */
-	TracePmcCounterOwners = 25,		/* Q: ETW_PMC_COUNTER_OWNERSHIP_STATUS */
-	TraceUnifiedStackCachingInfo = 26,	/* S: TRACE_STACK_CACHING_INFO */
-	TracePmcSessionInformation = 27,	/* Q: ETW_PMC_SESSION_INFO */
-	TraceContextRegisterInfo = 28, /* S: TRACE_CONTEXT_REGISTER_INFO, CLASSIC_EVENT_ID[] */
+	TracePeriodicCaptureStateInfo = 17,     /* Q: limits */
+	TraceProviderBinaryTracking = 18,       /* S: BOOLEAN */
+	TraceMaxLoggersQuery = 19,              /* Q, E: ULONG */
+	TraceLbrConfigurationInfo = 20,         /* S: ULONG */
+	TraceLbrEventListInfo = 21,             /* S: ULONG[] */
+	TraceMaxPmcCounterQuery = 22,           /* Q: ULONG */
+	TraceStreamCount = 23,                  /* Q: ULONG */
+	TraceStackCachingInfo = 24,             /* S: TRACE_STACK_CACHING_INFO */
+	TracePmcCounterOwners = 25,             /* Q: ETW_PMC_COUNTER_OWNERSHIP_STATUS */
+	TraceUnifiedStackCachingInfo = 26,      /* S: TRACE_STACK_CACHING_INFO */
+	TracePmcSessionInformation = 27,        /* Q: ETW_PMC_SESSION_INFO */
+	TraceContextRegisterInfo = 28,          /* S: TRACE_CONTEXT_REGISTER_INFO, CLASSIC_EVENT_ID[] */
 	MaxTraceSetInfoClass
 } TRACE_QUERY_INFO_CLASS,
 	TRACE_INFO_CLASS;
@@ -563,7 +558,7 @@ typedef struct _ENABLE_TRACE_PARAMETERS_V1 {
 } ENABLE_TRACE_PARAMETERS_V1, *PENABLE_TRACE_PARAMETERS_V1;
 
 typedef struct _ENABLE_TRACE_PARAMETERS {
-	ULONG Version;	      /* ENABLE_TRACE_PARAMETERS_VERSION_2 */
+	ULONG Version;        /* ENABLE_TRACE_PARAMETERS_VERSION_2 */
 	ULONG EnableProperty; /* EVENT_ENABLE_PROPERTY_* */
 	ULONG ControlFlags;   /* 0 */
 	GUID SourceId;

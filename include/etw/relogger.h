@@ -37,14 +37,12 @@ EXTERN_C const IID IID_ITraceEventCallback;
 #ifdef __cplusplus
 struct ITraceRelogger;
 
-struct ETW_UUID("8CC97F40-9028-4FF3-9B62-7D1F79CA7BCB") ITraceEvent
-    : public IUnknown {
+struct ETW_UUID("8CC97F40-9028-4FF3-9B62-7D1F79CA7BCB") ITraceEvent : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE Clone(ITraceEvent **NewEvent) = 0;
 	virtual HRESULT STDMETHODCALLTYPE GetUserContext(void **UserContext) = 0;
 	virtual HRESULT STDMETHODCALLTYPE GetEventRecord(PEVENT_RECORD *EventRecord) = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetPayload(BYTE *Payload, ULONG PayloadSize) = 0;
-	virtual HRESULT STDMETHODCALLTYPE
-	SetEventDescriptor(PCEVENT_DESCRIPTOR EventDescriptor) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetEventDescriptor(PCEVENT_DESCRIPTOR EventDescriptor) = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetProcessId(ULONG ProcessId) = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetProcessorIndex(ULONG ProcessorIndex) = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetThreadId(ULONG ThreadId) = 0;
@@ -54,24 +52,21 @@ struct ETW_UUID("8CC97F40-9028-4FF3-9B62-7D1F79CA7BCB") ITraceEvent
 	virtual HRESULT STDMETHODCALLTYPE SetProviderId(LPCGUID ProviderId) = 0;
 };
 
-struct ETW_UUID("3ED25501-593F-43E9-8F38-3AB46F5A4A52") ITraceEventCallback
-    : public IUnknown {
-	virtual HRESULT STDMETHODCALLTYPE OnBeginProcessTrace(ITraceEvent *HeaderEvent,
-							      ITraceRelogger *Relogger) = 0;
+struct ETW_UUID("3ED25501-593F-43E9-8F38-3AB46F5A4A52") ITraceEventCallback : public IUnknown {
+	virtual HRESULT STDMETHODCALLTYPE OnBeginProcessTrace(ITraceEvent *HeaderEvent, ITraceRelogger *Relogger) = 0;
 	virtual HRESULT STDMETHODCALLTYPE OnFinalizeProcessTrace(ITraceRelogger *Relogger) = 0;
 	virtual HRESULT STDMETHODCALLTYPE OnEvent(ITraceEvent *Event, ITraceRelogger *Relogger) = 0;
 };
 
-struct ETW_UUID("F754AD43-3BCC-4286-8009-9C5DA214E84E") ITraceRelogger
-    : public IUnknown {
+struct ETW_UUID("F754AD43-3BCC-4286-8009-9C5DA214E84E") ITraceRelogger : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE AddLogfileTraceStream(BSTR LogfileName, void *UserContext,
 								RELOGSTREAM_ID *TraceHandle) = 0;
 	virtual HRESULT STDMETHODCALLTYPE AddRealtimeTraceStream(BSTR LoggerName, void *UserContext,
 								 RELOGSTREAM_ID *TraceHandle) = 0;
 	virtual HRESULT STDMETHODCALLTYPE RegisterCallback(ITraceEventCallback *Callback) = 0;
 	virtual HRESULT STDMETHODCALLTYPE Inject(ITraceEvent *Event) = 0;
-	virtual HRESULT STDMETHODCALLTYPE CreateEventInstance(RELOGSTREAM_ID TraceHandle,
-							      ULONG Flags, ITraceEvent **Event) = 0;
+	virtual HRESULT STDMETHODCALLTYPE CreateEventInstance(RELOGSTREAM_ID TraceHandle, ULONG Flags,
+							      ITraceEvent **Event) = 0;
 	virtual HRESULT STDMETHODCALLTYPE ProcessTrace() = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetOutputFilename(BSTR LogfileName) = 0;
 	virtual HRESULT STDMETHODCALLTYPE SetCompressionMode(BOOLEAN CompressionMode) = 0;
@@ -82,9 +77,9 @@ typedef struct ITraceEvent ITraceEvent;
 typedef struct ITraceEventCallback ITraceEventCallback;
 typedef struct ITraceRelogger ITraceRelogger;
 
-#define ETW_COM_HEAD(type)                                                                         \
-	HRESULT(STDMETHODCALLTYPE *QueryInterface)(type * This, REFIID riid, void **ppvObject);    \
-	ULONG(STDMETHODCALLTYPE *AddRef)(type * This);                                             \
+#define ETW_COM_HEAD(type)                                                                      \
+	HRESULT(STDMETHODCALLTYPE *QueryInterface)(type * This, REFIID riid, void **ppvObject); \
+	ULONG(STDMETHODCALLTYPE *AddRef)(type * This);                                          \
 	ULONG(STDMETHODCALLTYPE *Release)(type * This)
 
 typedef struct ITraceEventVtbl {

@@ -46,10 +46,7 @@ typedef enum _MAP_FLAGS {
 } MAP_FLAGS;
 DEFINE_ENUM_FLAG_OPERATORS(MAP_FLAGS)
 
-typedef enum _MAP_VALUETYPE {
-	EVENTMAP_ENTRY_VALUETYPE_ULONG = 0,
-	EVENTMAP_ENTRY_VALUETYPE_STRING = 1
-} MAP_VALUETYPE;
+typedef enum _MAP_VALUETYPE { EVENTMAP_ENTRY_VALUETYPE_ULONG = 0, EVENTMAP_ENTRY_VALUETYPE_STRING = 1 } MAP_VALUETYPE;
 
 typedef struct _EVENT_MAP_INFO {
 	ULONG NameOffset;
@@ -179,10 +176,10 @@ typedef struct _PROPERTY_DATA_DESCRIPTOR {
 } PROPERTY_DATA_DESCRIPTOR, *PPROPERTY_DATA_DESCRIPTOR;
 
 typedef enum _TDH_CONTEXT_TYPE {
-	TDH_CONTEXT_WPP_TMFFILE = 0,	   /* address of a UTF-16 path */
+	TDH_CONTEXT_WPP_TMFFILE = 0,       /* address of a UTF-16 path */
 	TDH_CONTEXT_WPP_TMFSEARCHPATH = 1, /* address of UTF-16 folders, separated by ';' */
-	TDH_CONTEXT_WPP_GMT = 2,	   /* 1: times in UTC */
-	TDH_CONTEXT_POINTERSIZE = 3,	   /* 4 or 8 */
+	TDH_CONTEXT_WPP_GMT = 2,           /* 1: times in UTC */
+	TDH_CONTEXT_POINTERSIZE = 3,       /* 4 or 8 */
 	TDH_CONTEXT_PDB_PATH = 4,
 	TDH_CONTEXT_MAXIMUM = 5
 } TDH_CONTEXT_TYPE;
@@ -247,7 +244,7 @@ typedef struct _PROVIDER_EVENT_INFO {
 /* ---- payload filters --------------------------------------------------------------------------
  */
 
-#define MAX_PAYLOAD_PREDICATES	   8
+#define MAX_PAYLOAD_PREDICATES     8
 #define ETW_MAX_PAYLOAD_PREDICATES MAX_PAYLOAD_PREDICATES
 
 typedef enum _PAYLOAD_OPERATOR {
@@ -280,22 +277,19 @@ EXTERN_C_END
 
 /* Describe an event. ERROR_NOT_FOUND: no schema; ERROR_FILE_NOT_FOUND: the file with the schema is
  * missing. */
-ETW_API TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount,
-						PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
-						PULONG BufferSize);
+ETW_API TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount, PTDH_CONTEXT TdhContext,
+						PTRACE_EVENT_INFO Buffer, PULONG BufferSize);
 /* A value or bit map by the name in MapNameOffset. Texts of manifest maps end with a space. */
-ETW_API TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName,
-						   PEVENT_MAP_INFO pBuffer, ULONG *pBufferSize);
+ETW_API TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName, PEVENT_MAP_INFO pBuffer,
+						   ULONG *pBufferSize);
 /* Bytes of a property; with two descriptors, of a member of a structure. */
-ETW_API TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
-					    PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
-					    PPROPERTY_DATA_DESCRIPTOR pPropertyData,
+ETW_API TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+					    ULONG PropertyDataCount, PPROPERTY_DATA_DESCRIPTOR pPropertyData,
 					    ULONG *pPropertySize);
 /* Its value as stored. BufferSize in bytes; ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_FOUND. */
-ETW_API TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount,
-					PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
-					PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG BufferSize,
-					PBYTE pBuffer);
+ETW_API TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+					ULONG PropertyDataCount, PPROPERTY_DATA_DESCRIPTOR pPropertyData,
+					ULONG BufferSize, PBYTE pBuffer);
 /* Text of one scalar.
  *
  *   MapInfo           may be NULL
@@ -306,20 +300,17 @@ ETW_API TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCo
  *   UserDataConsumed  bytes of payload that the value took
  *
  * ERROR_EVT_INVALID_EVENT_DATA: payload and type do not match, or the map lacks the value. */
-ETW_API TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_MAP_INFO MapInfo,
-					   ULONG PointerSize, USHORT PropertyInType,
-					   USHORT PropertyOutType, USHORT PropertyLength,
-					   USHORT UserDataLength, PBYTE UserData, PULONG BufferSize,
-					   PWCHAR Buffer, PUSHORT UserDataConsumed);
+ETW_API TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_MAP_INFO MapInfo, ULONG PointerSize,
+					   USHORT PropertyInType, USHORT PropertyOutType, USHORT PropertyLength,
+					   USHORT UserDataLength, PBYTE UserData, PULONG BufferSize, PWCHAR Buffer,
+					   PUSHORT UserDataConsumed);
 
 /* Providers with a schema on this machine. Sizes are in bytes;
  * ERROR_INSUFFICIENT_BUFFER: *pBufferSize (*bufferRequired) are needed. The
  * ForDecodingSource form gives those of one kind of schema. */
-ETW_API TDHSTATUS TDHAPI TdhEnumerateProviders(PPROVIDER_ENUMERATION_INFO pBuffer,
-					       ULONG *pBufferSize);
+ETW_API TDHSTATUS TDHAPI TdhEnumerateProviders(PPROVIDER_ENUMERATION_INFO pBuffer, ULONG *pBufferSize);
 ETW_API TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter,
-								PROVIDER_ENUMERATION_INFO *buffer,
-								ULONG bufferSize,
+								PROVIDER_ENUMERATION_INFO *buffer, ULONG bufferSize,
 								ULONG *bufferRequired);
 /* Names of keywords, levels, channels, tasks or opcodes; for keywords one per bit of the value. The
  * Enumerate form gives all of them. *pBufferSize in bytes, in and out;
@@ -328,29 +319,22 @@ ETW_API TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE 
  * ERROR_NOT_SUPPORTED: EventFieldType is none. */
 ETW_API TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
 							  EVENT_FIELD_TYPE EventFieldType,
-							  PPROVIDER_FIELD_INFOARRAY pBuffer,
-							  ULONG *pBufferSize);
-ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid,
-							      EVENT_FIELD_TYPE EventFieldType,
-							      PPROVIDER_FIELD_INFOARRAY pBuffer,
-							      ULONG *pBufferSize);
+							  PPROVIDER_FIELD_INFOARRAY pBuffer, ULONG *pBufferSize);
+ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_TYPE EventFieldType,
+							      PPROVIDER_FIELD_INFOARRAY pBuffer, ULONG *pBufferSize);
 /* The filters a manifest declares for EVENT_FILTER_TYPE_SCHEMATIZED: pBuffer becomes an array of
  * *FilterCount pointers, with what they point to behind it. Sizes as above; then *FilterCount is 0.
  * ERROR_NOT_FOUND: no manifest, or none declared. */
-ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,
-						     PTDH_CONTEXT pTdhContext, ULONG *FilterCount,
-						     PPROVIDER_FILTER_INFO *pBuffer,
+ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+						     ULONG *FilterCount, PPROVIDER_FILTER_INFO *pBuffer,
 						     ULONG *pBufferSize);
 /* Descriptors of a manifest's events; ERROR_EMPTY when it has none, ERROR_NOT_FOUND when there is
  * no manifest. *BufferSize in bytes; ERROR_INSUFFICIENT_BUFFER: so many are needed. */
-ETW_API TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid,
-							    PPROVIDER_EVENT_INFO Buffer,
+ETW_API TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid, PPROVIDER_EVENT_INFO Buffer,
 							    ULONG *BufferSize);
 /* What TdhGetEventInformation would say about an event with this descriptor, without an event. */
-ETW_API TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid,
-							PEVENT_DESCRIPTOR EventDescriptor,
-							PTRACE_EVENT_INFO Buffer,
-							ULONG *BufferSize);
+ETW_API TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid, PEVENT_DESCRIPTOR EventDescriptor,
+							PTRACE_EVENT_INFO Buffer, ULONG *BufferSize);
 
 /* Add the schemas of a manifest to this process, and take them away. ERROR_FILE_NOT_FOUND,
  * ERROR_INVALID_PARAMETER, ERROR_XML_PARSE_ERROR. Sizes in bytes. */
@@ -372,10 +356,10 @@ ETW_API TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT
 /* One property of a WPP event ("FormattedString", "ProcessId", …), or its whole message, as
  * UTF-16. *BufferSize in bytes; ERROR_INSUFFICIENT_BUFFER: so many are needed. ERROR_NOT_FOUND: no
  * format. */
-ETW_API TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
-					   PWSTR PropertyName, PULONG BufferSize, PBYTE Buffer);
-ETW_API TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
-					  PULONG BufferSize, PBYTE Buffer);
+ETW_API TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName,
+					   PULONG BufferSize, PBYTE Buffer);
+ETW_API TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PULONG BufferSize,
+					  PBYTE Buffer);
 /* Afterwards the handle is invalid. */
 ETW_API TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle);
 
@@ -394,36 +378,32 @@ ETW_API TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle);
  * ERROR_NOT_FOUND: no manifest known that declares the event. ERROR_INVALID_PARAMETER:
  * openetw_last_error_text() says which predicate and why. ERROR_INSUFFICIENT_BUFFER: larger than
  * MAX_EVENT_FILTER_PAYLOAD_SIZE. */
-ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid,
-						PCEVENT_DESCRIPTOR EventDescriptor,
+ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR EventDescriptor,
 						BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
-						PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
-						PVOID *PayloadFilter);
+						PPAYLOAD_FILTER_PREDICATE PayloadPredicates, PVOID *PayloadFilter);
 /* Frees it and sets *PayloadFilter to NULL. */
 ETW_API TDHSTATUS TDHAPI TdhDeletePayloadFilter(PVOID *PayloadFilter);
 /* EventMatchALLFlags[i]: filter i must pass in any case; NULL means none must. Of the others for the
  * same event one is enough. The descriptor owns memory until the next function takes it back; the
  * filters may be deleted at once. */
-ETW_API TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount,
-						    PVOID *PayloadFilterPtrs,
+ETW_API TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount, PVOID *PayloadFilterPtrs,
 						    PBOOLEAN EventMatchALLFlags,
 						    PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor);
-ETW_API TDHSTATUS TDHAPI
-TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor);
+ETW_API TDHSTATUS TDHAPI TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor);
 
 /* ---- accessors: NULL where the offset is 0 ------------------------------------------------------
  */
 
 #define ETW_TDH_STRING(base, offset) ((offset) == 0 ? (PWSTR)0 : (PWSTR)((PBYTE)(base) + (offset)))
-#define ETW_TDH_ACCESSOR(name, type, member)                                                       \
-	FORCEINLINE PWSTR name(const type *Info)                                                   \
-	{                                                                                          \
-		return ETW_TDH_STRING(Info, Info->member);                                         \
+#define ETW_TDH_ACCESSOR(name, type, member)               \
+	FORCEINLINE PWSTR name(const type *Info)           \
+	{                                                  \
+		return ETW_TDH_STRING(Info, Info->member); \
 	}
-#define ETW_TDH_ACCESSOR2(name, type, item, member)                                                \
-	FORCEINLINE PWSTR name(const type *Info, const item *Item)                                 \
-	{                                                                                          \
-		return ETW_TDH_STRING(Info, Item->member);                                         \
+#define ETW_TDH_ACCESSOR2(name, type, item, member)                \
+	FORCEINLINE PWSTR name(const type *Info, const item *Item) \
+	{                                                          \
+		return ETW_TDH_STRING(Info, Item->member);         \
 	}
 
 ETW_TDH_ACCESSOR(EMI_MAP_NAME, EVENT_MAP_INFO, NameOffset)
@@ -436,9 +416,8 @@ FORCEINLINE PWSTR EMI_MAP_FORMAT(const EVENT_MAP_INFO *Info)
 }
 FORCEINLINE PWSTR EMI_MAP_INPUT(const EVENT_MAP_INFO *Info, const EVENT_MAP_ENTRY *Item)
 {
-	return (Info->Flag & EVENTMAP_INFO_FLAG_MANIFEST_PATTERNMAP) == 0
-		       ? (PWSTR)0
-		       : ETW_TDH_STRING(Info, Item->InputOffset);
+	return (Info->Flag & EVENTMAP_INFO_FLAG_MANIFEST_PATTERNMAP) == 0 ? (PWSTR)0
+									  : ETW_TDH_STRING(Info, Item->InputOffset);
 }
 
 ETW_TDH_ACCESSOR2(TEI_MAP_NAME, TRACE_EVENT_INFO, EVENT_PROPERTY_INFO, nonStructType.MapNameOffset)
@@ -457,8 +436,7 @@ ETW_TDH_ACCESSOR(TEI_RELATEDACTIVITYID_NAME, TRACE_EVENT_INFO, RelatedActivityID
 ETW_TDH_ACCESSOR(PFI_FILTER_MESSAGE, PROVIDER_FILTER_INFO, MessageOffset)
 ETW_TDH_ACCESSOR2(PFI_PROPERTY_NAME, PROVIDER_FILTER_INFO, EVENT_PROPERTY_INFO, NameOffset)
 ETW_TDH_ACCESSOR2(PFI_FIELD_NAME, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO, NameOffset)
-ETW_TDH_ACCESSOR2(PFI_FIELD_MESSAGE, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO,
-		  DescriptionOffset)
+ETW_TDH_ACCESSOR2(PFI_FIELD_MESSAGE, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO, DescriptionOffset)
 
 #undef ETW_TDH_ACCESSOR
 #undef ETW_TDH_ACCESSOR2

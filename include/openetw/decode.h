@@ -51,25 +51,26 @@ OPENETW_API void openetw_decoder_destroy(struct openetw_decoder *d); /* NULL is 
 
 /* Results of the decode functions, by names of their own: with each of them the text was appended to. Anything else is
  * a failure: ERROR_NOT_ENOUGH_MEMORY. */
-#define OPENETW_DECODED	  0u	 /* ERROR_SUCCESS */
-#define OPENETW_NO_SCHEMA 1168u	 /* ERROR_NOT_FOUND: the text holds the raw payload and a reason */
-#define OPENETW_PARTLY	  15005u /* ERROR_EVT_INVALID_EVENT_DATA: payload and schema disagree; the text holds what could
+#define OPENETW_DECODED   0u    /* ERROR_SUCCESS */
+#define OPENETW_NO_SCHEMA 1168u /* ERROR_NOT_FOUND: the text holds the raw payload and a reason */
+#define OPENETW_PARTLY \
+	15005u /* ERROR_EVT_INVALID_EVENT_DATA: payload and schema disagree; the text holds what could
 				  * be read */
 
 /* Append the payload as one JSON object, fields in order. */
 OPENETW_API uint32_t openetw_decode_json(struct openetw_decoder *d, const openetw_event_record *r,
-				    struct openetw_text *t);
+					 struct openetw_text *t);
 /* The same, and both names as openetw_event_names() gives them, for less than two calls take. */
 OPENETW_API uint32_t openetw_decode_json_named(struct openetw_decoder *d, const openetw_event_record *r,
-					  struct openetw_text *t, const char **ret_provider,
-					  const char **ret_event);
+					       struct openetw_text *t, const char **ret_provider,
+					       const char **ret_event);
 /* Append `name=value name2="two words" list=[1,2]`. */
 OPENETW_API uint32_t openetw_decode_text(struct openetw_decoder *d, const openetw_event_record *r,
-				    struct openetw_text *t);
+					 struct openetw_text *t);
 /* The same and both names. */
 OPENETW_API uint32_t openetw_decode_text_named(struct openetw_decoder *d, const openetw_event_record *r,
-					  struct openetw_text *t, const char **ret_provider,
-					  const char **ret_event);
+					       struct openetw_text *t, const char **ret_provider,
+					       const char **ret_event);
 
 /* Bytes of the payload last decoded that its schema does not cover: 0 when everything was explained,
  * the whole payload without a schema. Newer builds of Windows append fields. */
@@ -80,7 +81,7 @@ OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
 OPENETW_API const char *openetw_decoder_reason(struct openetw_decoder *d);
 
 struct openetw_field {
-	uint32_t size; /* bytes that the library filled */
+	uint32_t size;    /* bytes that the library filled */
 	const char *name; /* UTF-8 */
 	size_t name_length;
 	uint16_t in_type;  /* TDH_INTYPE_*; 0 for structs */
@@ -96,14 +97,12 @@ struct openetw_field {
 typedef bool (*openetw_field_fn)(void *context, const struct openetw_field *f);
 /* One call per top-level field. Undecodable events give the fields _raw and _reason. */
 OPENETW_API uint32_t openetw_decode_fields(struct openetw_decoder *d, const openetw_event_record *r,
-				      openetw_field_fn fn, void *context);
+					   openetw_field_fn fn, void *context);
 
 /* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are
  * called "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
-OPENETW_API const char *openetw_event_name(struct openetw_decoder *d,
-					   const openetw_event_record *r);
-OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
-					      const openetw_event_record *r);
+OPENETW_API const char *openetw_event_name(struct openetw_decoder *d, const openetw_event_record *r);
+OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d, const openetw_event_record *r);
 /* Both at once, for less than twice the time. */
 OPENETW_API void openetw_event_names(struct openetw_decoder *d, const openetw_event_record *r,
 				     const char **ret_provider, const char **ret_event);
@@ -111,11 +110,11 @@ OPENETW_API void openetw_event_names(struct openetw_decoder *d, const openetw_ev
 /* Append the event's message with its fields put in: of manifests that have one, and of WPP messages.
  * True: appended; false: the event has none. */
 OPENETW_API bool openetw_event_message(struct openetw_decoder *d, const openetw_event_record *r,
-				      struct openetw_text *t);
+				       struct openetw_text *t);
 /* What a WPP message says about itself: "FUNC", "LEVEL", "FLAGS", "COMPNAME", "SUBCOMP", "FILE". NULL: it
  * does not, or the event is no such message. Valid until the next call with this decoder. */
-OPENETW_API const char *openetw_message_attribute(struct openetw_decoder *d,
-						  const openetw_event_record *r, const char *name);
+OPENETW_API const char *openetw_message_attribute(struct openetw_decoder *d, const openetw_event_record *r,
+						  const char *name);
 
 /* Remember the schema in an EventMetadata record. True: learnt; false: not such a record, or nothing new. The
  * decode functions do this themselves. */

@@ -39,9 +39,9 @@ struct openetw_guid {
 };
 
 /* Types of the Windows headers, by the names that those give them, so that this folder needs none of them. */
-typedef struct _EVENT_RECORD openetw_event_record;		   /* EVENT_RECORD of evntcons.h */
+typedef struct _EVENT_RECORD openetw_event_record;                 /* EVENT_RECORD of evntcons.h */
 typedef struct _EVENT_TRACE_PROPERTIES openetw_session_properties; /* EVENT_TRACE_PROPERTIES of evntrace.h */
-typedef unsigned long long openetw_trace_handle;		   /* TRACEHANDLE of evntrace.h: 64 bits */
+typedef unsigned long long openetw_trace_handle;                   /* TRACEHANDLE of evntrace.h: 64 bits */
 
 /* A variable of a structure whose first member is its size, ready for the library:
  *

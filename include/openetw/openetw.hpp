@@ -33,7 +33,7 @@ namespace openetw
 /* A Win32 code and a sentence. */
 class error : public std::runtime_error
 {
-public:
+      public:
 	error(std::uint32_t code, const char *problem) : std::runtime_error(sentence(code, problem)), code_(code)
 	{
 	}
@@ -42,7 +42,7 @@ public:
 		return code_;
 	}
 
-private:
+      private:
 	static std::string sentence(std::uint32_t code, const char *problem)
 	{
 		const char *text = problem && *problem ? problem : openetw_error_text(code);
@@ -54,7 +54,7 @@ private:
 /* An object of the C functions, which its owner destroys. */
 template <class T, void (*Destroy)(T *)> class owner
 {
-public:
+      public:
 	explicit owner(T *object) : object_(object)
 	{
 		if (!object) {
@@ -81,13 +81,13 @@ public:
 		return object_;
 	}
 
-private:
+      private:
 	T *object_;
 };
 
 class text
 {
-public:
+      public:
 	text() = default;
 	text(const text &) = delete;
 	text &operator=(const text &) = delete;
@@ -104,14 +104,14 @@ public:
 		return t_.data ? std::string(t_.data, t_.length) : std::string();
 	}
 
-private:
+      private:
 	openetw_text t_ = openetw_text();
 };
 
 /* Ends a reader from any thread, also one that is gone. */
 class stopper : public owner<openetw_stopper, openetw_stopper_release>
 {
-public:
+      public:
 	using owner::owner;
 	void stop() const
 	{
@@ -121,7 +121,7 @@ public:
 
 class reader : public owner<openetw_reader, openetw_reader_destroy>
 {
-public:
+      public:
 	reader() : owner(openetw_reader_create())
 	{
 	}
@@ -199,7 +199,7 @@ public:
 
 class recorder : public owner<openetw_recorder, openetw_recorder_destroy>
 {
-public:
+      public:
 	explicit recorder(const std::string &name) : owner(openetw_recorder_create(name.c_str()))
 	{
 	}
@@ -237,7 +237,7 @@ public:
 		done(openetw_recorder_stop(get()));
 	}
 
-private:
+      private:
 	void done(std::uint32_t code)
 	{
 		if (code) {
@@ -248,7 +248,7 @@ private:
 
 class decoder : public owner<openetw_decoder, openetw_decoder_destroy>
 {
-public:
+      public:
 	decoder() : owner(openetw_decoder_create())
 	{
 	}
@@ -278,7 +278,7 @@ public:
 /* The functions that look something up return false when nobody knows it. */
 class state : public owner<openetw_state, openetw_state_destroy>
 {
-public:
+      public:
 	explicit state(std::uint32_t flags = 0) : owner(openetw_state_create(flags))
 	{
 	}
@@ -319,7 +319,7 @@ public:
 		return found(openetw_state_stack(get(), &e, sized(ret)));
 	}
 
-private:
+      private:
 	template <class T> static T *sized(T &ret)
 	{
 		ret = T();

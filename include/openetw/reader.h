@@ -68,15 +68,13 @@ OPENETW_API void openetw_reader_set_range(struct openetw_reader *r, uint64_t fro
 /* Asked last, on the reader's thread, before the event is decoded and kept. True: keep it. A filter that calls
  * openetw_reader_stop() ends the reading; its own event is not kept then. */
 typedef bool (*openetw_reader_filter_fn)(void *context, const openetw_event_record *e);
-OPENETW_API void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_fn fn,
-					   void *context);
+OPENETW_API void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_fn fn, void *context);
 
 #define OPENETW_READER_WAIT 0u /* a full queue stops the reading: default for files */
 #define OPENETW_READER_DROP 1u /* a full queue drops new events and counts them: default, live */
 /* Default: 65,536 events and 16 MiB. At least 1 event and 64 KiB. An event larger than the queue
  * passes when the queue is empty. */
-OPENETW_API void openetw_reader_set_queue(struct openetw_reader *r, uint32_t events, size_t bytes,
-					  uint32_t when_full);
+OPENETW_API void openetw_reader_set_queue(struct openetw_reader *r, uint32_t events, size_t bytes, uint32_t when_full);
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -89,7 +87,7 @@ OPENETW_API const char *openetw_reader_problem(const struct openetw_reader *r);
 
 struct openetw_event {
 	const openetw_event_record *record; /* with RAW, else NULL */
-	const char *json;		    /* with JSON: the payload as one object, else NULL */
+	const char *json;                   /* with JSON: the payload as one object, else NULL */
 	size_t json_length;
 	uint32_t result; /* with JSON: OPENETW_DECODED, … of decode.h */
 	uint16_t id;
@@ -119,15 +117,14 @@ struct openetw_batch {
 static inline const struct openetw_event *openetw_batch_event(const struct openetw_batch *b, uint32_t i)
 {
 	return (const struct openetw_event *)(const void *)((const char *)(const void *)b->events +
-							     (size_t)i * b->event_stride);
+							    (size_t)i * b->event_stride);
 }
 
 #define OPENETW_READER_FOREVER 0xFFFFFFFFu
 /* The next events, at least one, in the order of time; they are valid until the next call. Waits up to
  * so many milliseconds for the first. Without events the batch is empty: WAIT_TIMEOUT; ERROR_NO_MORE_ITEMS at the end (of the files, of
  * the session, or after a stop); or why the reading failed, when all that was read has been taken. */
-OPENETW_API uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
-					 struct openetw_batch *ret);
+OPENETW_API uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds, struct openetw_batch *ret);
 
 /* Events that a full queue had no room for; known to the reader as lost when they were recorded. */
 OPENETW_API uint64_t openetw_reader_dropped(struct openetw_reader *r);

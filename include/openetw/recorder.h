@@ -40,20 +40,17 @@ OPENETW_API void openetw_recorder_destroy(struct openetw_recorder *s);
 #define OPENETW_RECORDER_SEQUENTIAL 1u /* ends at the size, if there is one */
 #define OPENETW_RECORDER_CIRCULAR   2u /* overwrites the oldest; needs a size */
 /* An .etl file of at most so many MiB; 0: no limit. */
-OPENETW_API void openetw_recorder_set_file(struct openetw_recorder *s, const char *path,
-					   uint32_t mib, uint32_t mode);
+OPENETW_API void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uint32_t mib, uint32_t mode);
 /* Events can be read live (openetw/reader.h). */
 OPENETW_API void openetw_recorder_set_live(struct openetw_recorder *s, bool live);
 /* Buffers of so many KiB, at least and at most so many; 0: the default. */
-OPENETW_API void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib,
-					      uint32_t least, uint32_t most);
+OPENETW_API void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least, uint32_t most);
 /* Part-filled buffers are handed on after so long; 0: the default. */
 OPENETW_API void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t milliseconds);
 /* A provider by its name, "*name" or "{GUID}"; level 1 to 255, 0 for all; keywords of which any and of
  * which all must be there, 0 for no such condition; EVENT_ENABLE_PROPERTY_* of evntrace.h. */
-OPENETW_API void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider,
-					       uint32_t level, uint64_t any_keyword,
-					       uint64_t all_keywords, uint32_t properties);
+OPENETW_API void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider, uint32_t level,
+					       uint64_t any_keyword, uint64_t all_keywords, uint32_t properties);
 /* Kernel events, by xperf's names of flags and groups, joined by '+', in any case: "CSWITCH+DISK_IO", "DiagEasy";
  * `openetw xperf -providers K` lists them. A flag that Linux has nothing for is a mistake; of a group it is left out.
  * May be called again: the flags add up. Any number of such sessions run at a time; one called "NT Kernel Logger" is
@@ -74,27 +71,27 @@ OPENETW_API void openetw_recorder_add_pid(struct openetw_recorder *s, uint32_t p
 
 enum openetw_mistake {
 	OPENETW_MISTAKE_NONE,
-	OPENETW_MISTAKE_NO_MEMORY,	/* while it was said what is wanted */
+	OPENETW_MISTAKE_NO_MEMORY, /* while it was said what is wanted */
 	OPENETW_MISTAKE_NAME_EMPTY,
-	OPENETW_MISTAKE_NAME_TOO_LONG,	/* more than 1023 UTF-16 units */
-	OPENETW_MISTAKE_NAME_INVALID,	/* no UTF-8, or control characters */
-	OPENETW_MISTAKE_NO_OUTPUT,	/* neither a file nor live */
+	OPENETW_MISTAKE_NAME_TOO_LONG, /* more than 1023 UTF-16 units */
+	OPENETW_MISTAKE_NAME_INVALID,  /* no UTF-8, or control characters */
+	OPENETW_MISTAKE_NO_OUTPUT,     /* neither a file nor live */
 	OPENETW_MISTAKE_PATH_EMPTY,
-	OPENETW_MISTAKE_PATH_TOO_LONG,	/* more than 1023 UTF-16 units */
-	OPENETW_MISTAKE_FILE_MODE,	/* unknown mode */
-	OPENETW_MISTAKE_NO_FILE_SIZE,	/* circular without a size */
-	OPENETW_MISTAKE_BUFFER_SIZE,	/* not 4 KiB to 16 MiB */
-	OPENETW_MISTAKE_BUFFER_COUNTS,	/* least > most, or more than 65,536 */
-	OPENETW_MISTAKE_FLUSH,		/* more than an hour */
+	OPENETW_MISTAKE_PATH_TOO_LONG, /* more than 1023 UTF-16 units */
+	OPENETW_MISTAKE_FILE_MODE,     /* unknown mode */
+	OPENETW_MISTAKE_NO_FILE_SIZE,  /* circular without a size */
+	OPENETW_MISTAKE_BUFFER_SIZE,   /* not 4 KiB to 16 MiB */
+	OPENETW_MISTAKE_BUFFER_COUNTS, /* least > most, or more than 65,536 */
+	OPENETW_MISTAKE_FLUSH,         /* more than an hour */
 	OPENETW_MISTAKE_NO_PROVIDER,
 	OPENETW_MISTAKE_PROVIDER_EMPTY,
 	OPENETW_MISTAKE_PROVIDER_INVALID, /* no GUID and no name */
 	OPENETW_MISTAKE_PROVIDER_TWICE,
-	OPENETW_MISTAKE_LEVEL,		/* above 255 */
-	OPENETW_MISTAKE_TOO_MANY,	/* more than 64 providers or 8 processes */
-	OPENETW_MISTAKE_KERNEL_FLAG,	/* unknown, or Linux has nothing for it */
-	OPENETW_MISTAKE_KERNEL_STACK,	/* unknown, or without kernel events */
-	OPENETW_MISTAKE_KERNEL_NAME,	/* events of programs in the NT Kernel Logger */
+	OPENETW_MISTAKE_LEVEL,        /* above 255 */
+	OPENETW_MISTAKE_TOO_MANY,     /* more than 64 providers or 8 processes */
+	OPENETW_MISTAKE_KERNEL_FLAG,  /* unknown, or Linux has nothing for it */
+	OPENETW_MISTAKE_KERNEL_STACK, /* unknown, or without kernel events */
+	OPENETW_MISTAKE_KERNEL_NAME,  /* events of programs in the NT Kernel Logger */
 };
 /* The first mistake; openetw_recorder_problem() says which value it is and what is allowed. */
 OPENETW_API enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s);

@@ -19,29 +19,29 @@ extern "C" {
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
 struct openetw_loss {
-	uint32_t size;		/* in: sizeof(struct openetw_loss) */
+	uint32_t size; /* in: sizeof(struct openetw_loss) */
 	uint32_t reserved;
-	uint64_t events;	/* recorded */
+	uint64_t events;        /* recorded */
 	uint64_t bytes_written; /* to the log file */
-	uint64_t pool_full;	/* the provider process wrote faster than etwd drained */
-	uint64_t nesting;	/* too many writes nested in signal handlers */
-	uint64_t too_big;	/* larger than 64 KiB */
-	uint64_t detached;	/* while no etwd was there, or in a forked child before it attached */
-	uint64_t rejected;	/* malformed records of a broken process */
-	uint64_t no_buffer;	/* no free session buffer */
-	uint64_t disk_events;	/* in buffers the file system refused */
+	uint64_t pool_full;     /* the provider process wrote faster than etwd drained */
+	uint64_t nesting;       /* too many writes nested in signal handlers */
+	uint64_t too_big;       /* larger than 64 KiB */
+	uint64_t detached;      /* while no etwd was there, or in a forked child before it attached */
+	uint64_t rejected;      /* malformed records of a broken process */
+	uint64_t no_buffer;     /* no free session buffer */
+	uint64_t disk_events;   /* in buffers the file system refused */
 	uint64_t disk_buffers;
 	uint64_t realtime_buffers; /* not taken by a consumer in time */
 	uint64_t realtime_events;
-	uint64_t torn;		/* half written when their process died */
-	uint64_t overwritten;	/* circular and buffering modes: by intention, not counted as lost */
-	uint64_t gone_events;	/* were in the log file, which somebody removed, cut or replaced */
+	uint64_t torn;        /* half written when their process died */
+	uint64_t overwritten; /* circular and buffering modes: by intention, not counted as lost */
+	uint64_t gone_events; /* were in the log file, which somebody removed, cut or replaced */
 	uint64_t gone_buffers;
-	uint64_t file_time;	/* FILETIME: when `file_state` was noticed */
-	uint32_t file_state;	/* OPENETW_FILE_* */
+	uint64_t file_time;  /* FILETIME: when `file_state` was noticed */
+	uint32_t file_state; /* OPENETW_FILE_* */
 	uint32_t reserved2;
 	uint64_t realtime_refused; /* of realtime_events: the disk, or the user's share of it, had no room */
-	uint64_t disbelieved; /* said by processes whose counters of losses lie: not counted as lost */
+	uint64_t disbelieved;      /* said by processes whose counters of losses lie: not counted as lost */
 };
 #define OPENETW_FILE_FINE     0u
 #define OPENETW_FILE_MOVED    1u /* it has another name, and is written on */
@@ -62,10 +62,10 @@ OPENETW_API uint32_t openetw_session_stop(uint64_t id, const char *session_name,
 struct openetw_registration {
 	uint32_t size; /* bytes that the library filled */
 	uint32_t pid;
-	uint64_t number;  /* etwd counts them: later ones have higher numbers */
+	uint64_t number; /* etwd counts them: later ones have higher numbers */
 	struct openetw_guid guid;
 	struct openetw_guid group; /* zeros when it is in none */
-	char name[256];	  /* "" when the provider did not say it */
+	char name[256];            /* "" when the provider did not say it */
 	char process[256];
 };
 /* False ends the list. */
@@ -87,20 +87,19 @@ struct openetw_session {
 	uint32_t consumers;   /* programs that read it live now */
 };
 /* Codes as of openetw_session_loss(). */
-OPENETW_API uint32_t openetw_session_query(const char *session_name,
-					   struct openetw_session *session);
+OPENETW_API uint32_t openetw_session_query(const char *session_name, struct openetw_session *session);
 
 /* The kernel events of a session: what it wants, what of it is missing, what recording costs. */
 struct openetw_kernel {
-	uint32_t size;		/* in: sizeof(struct openetw_kernel) */
-	uint32_t masks[8];	/* group masks, as of TraceSystemTraceEnableFlagsInfo */
-	uint32_t stacks;	/* events with stacks */
-	uint16_t stack[256];	/* group << 8 | type of each */
-	uint32_t restarts;	/* of the collector, which ended unexpectedly */
+	uint32_t size;          /* in: sizeof(struct openetw_kernel) */
+	uint32_t masks[8];      /* group masks, as of TraceSystemTraceEnableFlagsInfo */
+	uint32_t stacks;        /* events with stacks */
+	uint16_t stack[256];    /* group << 8 | type of each */
+	uint32_t restarts;      /* of the collector, which ended unexpectedly */
 	uint32_t collector_pid; /* 0: none runs */
-	uint64_t cpu_ns;	/* processor time of the collector, for all sessions together */
-	uint64_t memory;	/* bytes it holds */
-	char note[704];		/* what is not recorded, and why, in words; "": nothing is missing */
+	uint64_t cpu_ns;        /* processor time of the collector, for all sessions together */
+	uint64_t memory;        /* bytes it holds */
+	char note[704];         /* what is not recorded, and why, in words; "": nothing is missing */
 };
 /* Codes as of openetw_session_loss(); ERROR_NOT_FOUND: a session without kernel events. */
 OPENETW_API uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel *kernel);
@@ -108,14 +107,13 @@ OPENETW_API uint32_t openetw_session_kernel(const char *session_name, struct ope
 /* Limits for a session that might be forgotten: `expires`, `quota_bytes` and `owner_pid` as above,
  * replacing those it had; all 0: it lives until it is stopped. The process must be in etwd's pid
  * name space. ERROR_NOT_FOUND: no such process. Private sessions have no limits. */
-OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t expires,
-					   uint64_t quota_bytes, uint32_t owner_pid);
+OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint64_t quota_bytes,
+					   uint32_t owner_pid);
 
 /* For a session in new-file mode: the next file begins whenever `seconds` are over, besides when one is
  * full (0: only then), and only the last `keep` files stay (0: all). ERROR_INVALID_PARAMETER for
  * other sessions. */
-OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds,
-					    uint32_t keep);
+OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds, uint32_t keep);
 
 /* Names of the private sessions that controllers started in the processes of a provider, which
  * QueryAllTraces does not list: one after another, each terminated, and an empty one at the end; as
@@ -130,8 +128,7 @@ OPENETW_API uint32_t openetw_registered_name(const struct openetw_guid *guid, ch
  * then show it, openetw_registered_name() answers with it. `name` is UTF-8, at most 255 bytes; "" or
  * NULL only asks. *registrations (may be NULL): how many processes' registrations there are now, 0
  * when its events will only come later. ERROR_WMI_GUID_NOT_FOUND: neither registered nor enabled. */
-OPENETW_API uint32_t openetw_name_provider(const struct openetw_guid *guid, const char *name,
-					   uint32_t *registrations);
+OPENETW_API uint32_t openetw_name_provider(const struct openetw_guid *guid, const char *name, uint32_t *registrations);
 
 #ifdef __cplusplus
 }

@@ -53,8 +53,8 @@ typedef bool (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total
 /* Reads a whole trace file for what it says. From then on attach and feed add nothing new, they
  * only follow which thread runs where. ERROR_CANCELLED when fn said so; else what OpenTrace would
  * say. */
-OPENETW_API uint32_t openetw_state_read_file(struct openetw_state *s, const char *path,
-					     openetw_progress_fn fn, void *context);
+OPENETW_API uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn,
+					     void *context);
 /* Sees every record of that trace before its callbacks do. After OpenTrace, before ProcessTrace; a
  * trace has one state at most. ERROR_INVALID_HANDLE, ERROR_BUSY. */
 OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, openetw_trace_handle trace);
@@ -86,9 +86,9 @@ OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const openetw_
 struct openetw_process {
 	uint32_t size;
 	uint32_t pid, parent_pid, session_id;
-	uint64_t start_time;	  /* 0: it ran when the trace began */
-	uint64_t end_time;	  /* UINT64_MAX: it ran when the trace ended */
-	const char *name;	  /* as the system has it: "notepad.exe" */
+	uint64_t start_time;      /* 0: it ran when the trace began */
+	uint64_t end_time;        /* UINT64_MAX: it ran when the trace ended */
+	const char *name;         /* as the system has it: "notepad.exe" */
 	const char *command_line; /* "" when unknown */
 };
 /* The process that had this id at that time. ERROR_NOT_FOUND. */
@@ -104,8 +104,8 @@ struct openetw_thread {
 	uint32_t tid, pid;
 	uint32_t reserved;
 	uint64_t start_time, end_time; /* as with processes */
-	uint64_t start_address;	       /* of its first function; 0: unknown */
-	const char *name;	       /* that it was given last; "": none but its program's */
+	uint64_t start_address;        /* of its first function; 0: unknown */
+	const char *name;              /* that it was given last; "": none but its program's */
 };
 OPENETW_API uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
 					  struct openetw_thread *ret);
@@ -126,8 +126,8 @@ struct openetw_module {
 	const char *symbol_file;
 };
 /* The module that an address of a process lies in; kernel addresses are found for any process. */
-OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address,
-					  uint64_t time, struct openetw_module *ret);
+OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+					  struct openetw_module *ret);
 
 /* The name of the code at an address: of methods that were made at run time (.NET, JScript) from
  * the trace, of ELF modules from the files of this machine that are of the same build (they
@@ -140,8 +140,8 @@ struct openetw_symbol {
 	uint64_t offset;    /* of the address, from the symbol's start */
 	const char *module; /* name of the module; NULL for code that is in none */
 };
-OPENETW_API uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
-					  uint64_t time, struct openetw_symbol *ret);
+OPENETW_API uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+					  struct openetw_symbol *ret);
 
 /* Path of the file with this key (FileObject or FileKey in disk, file and page fault events); NULL
  * when unknown. */
@@ -149,8 +149,8 @@ OPENETW_API const char *openetw_state_file(struct openetw_state *s, uint64_t key
 
 struct openetw_stack {
 	uint32_t size;
-	uint32_t count;		   /* of addresses */
-	uint32_t pid, tid;	   /* whose stack it is */
+	uint32_t count;            /* of addresses */
+	uint32_t pid, tid;         /* whose stack it is */
 	const uint64_t *addresses; /* innermost first, kernel part before user part */
 };
 /* Call stack of an event: from the event itself or, with OPENETW_STATE_STACKS, from stack walk

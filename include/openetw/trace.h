@@ -22,7 +22,7 @@ struct openetw_problem {
 	uint32_t size; /* in: sizeof(struct openetw_problem) */
 	uint32_t reserved;
 	uint64_t file_offset; /* bytes, of the buffer that is damaged */
-	char text[200];	      /* English, UTF-8 */
+	char text[200];       /* English, UTF-8 */
 };
 /* The next report about an open trace (a handle of OpenTrace), each once: ERROR_SUCCESS,
  * ERROR_NO_MORE_ITEMS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. Ask inside callbacks or when
@@ -31,24 +31,24 @@ OPENETW_API uint32_t openetw_trace_next_problem(openetw_trace_handle trace, stru
 
 /* ProcessTrace for up to 1,024 traces; times as FILETIME, both included (0 and UINT64_MAX: all). Codes as
  * ProcessTrace. */
-OPENETW_API uint32_t openetw_trace_process(const openetw_trace_handle *traces, uint32_t count,
-					   uint64_t from, uint64_t to);
+OPENETW_API uint32_t openetw_trace_process(const openetw_trace_handle *traces, uint32_t count, uint64_t from,
+					   uint64_t to);
 
 /* When something was lost while a trace was recorded, as far as its file shows it: buffers that say so,
  * and numbers of buffers that are not there. How much it was in all, the header says (EventsLost,
  * BuffersLost); losses told in events of their own (live) are not among these. */
-#define OPENETW_LOST_EVENTS	 1u /* events of one processor */
-#define OPENETW_LOST_BUFFERS	 2u /* buffers */
-#define OPENETW_LOST_BACKUP	 3u /* parts of what a real-time session put aside */
-#define OPENETW_LOST_MISSING	 4u /* `count` buffers are not there: empty ones dropped, or lost */
+#define OPENETW_LOST_EVENTS      1u /* events of one processor */
+#define OPENETW_LOST_BUFFERS     2u /* buffers */
+#define OPENETW_LOST_BACKUP      3u /* parts of what a real-time session put aside */
+#define OPENETW_LOST_MISSING     4u /* `count` buffers are not there: empty ones dropped, or lost */
 #define OPENETW_LOST_OVERWRITTEN 5u /* the oldest `count` buffers of a ring, by intention */
-#define OPENETW_LOST_LATEST	 6u /* the last loss of one processor was at this time */
+#define OPENETW_LOST_LATEST      6u /* the last loss of one processor was at this time */
 struct openetw_loss_range {
 	uint32_t size; /* in: sizeof(struct openetw_loss_range) */
 	uint32_t kind;
 	uint32_t processor; /* 0xFFFFFFFF: not of one processor */
 	uint32_t reserved;
-	uint64_t count; /* of buffers; 0: nobody knows */
+	uint64_t count;    /* of buffers; 0: nobody knows */
 	uint64_t from, to; /* FILETIME */
 };
 /* The next one of an open trace, each once; codes as of openetw_trace_next_problem(). */
@@ -61,7 +61,7 @@ OPENETW_API uint32_t openetw_trace_next_loss(openetw_trace_handle trace, struct 
 #define OPENETW_UNKNOWN_END_MISSING 2u /* file: `missing_buffers` that were written are not there */
 #define OPENETW_UNKNOWN_BROKEN_OFF  3u /* real time: the session ended unexpectedly */
 struct openetw_trace_loss {
-	uint32_t size;	  /* in: sizeof(struct openetw_trace_loss) */
+	uint32_t size;    /* in: sizeof(struct openetw_trace_loss) */
 	uint32_t unknown; /* 0: the numbers are all; else OPENETW_UNKNOWN_…: there may be more */
 	uint64_t events, buffers;
 	uint64_t missing_buffers;
@@ -79,8 +79,8 @@ typedef bool (*openetw_merge_progress_fn)(void *context, uint64_t events);
  * `output` must be none of the inputs. ERROR_FILE_NOT_FOUND, ERROR_FILE_CORRUPT (no trace),
  * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
  * openetw_last_error_text() names file and reason. */
-OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
-				   uint32_t flags, openetw_merge_progress_fn progress, void *context);
+OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output, uint32_t flags,
+				   openetw_merge_progress_fn progress, void *context);
 
 #ifdef __cplusplus
 }

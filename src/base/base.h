@@ -34,10 +34,10 @@
 #endif
 #endif
 
-#define BASE_LIKELY(x)	       __builtin_expect(!!(x), 1)
-#define BASE_MIN(a, b)	       ((a) < (b) ? (a) : (b))
-#define BASE_MAX(a, b)	       ((a) > (b) ? (a) : (b))
-#define BASE_ALIGN8(n)	       (((n) + 7) & ~(__typeof__(n))7)
+#define BASE_LIKELY(x) __builtin_expect(!!(x), 1)
+#define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define BASE_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define BASE_ALIGN8(n) (((n) + 7) & ~(__typeof__(n))7)
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ const char *err_text_get(void);
 
 struct diag {
 	uint64_t offset; /* bytes from the start of the input; UINT64_MAX when meaningless */
-	uint32_t line;	 /* 1-based; 0 when meaningless */
+	uint32_t line;   /* 1-based; 0 when meaningless */
 	uint32_t column;
 	char text[240];
 };
@@ -160,10 +160,14 @@ struct guid {
 extern const struct guid GUID_ZERO;
 /* GUID_INIT(ETW_GUID_...): an initialiser of struct guid from one of etw/values/guids.h. */
 #define GUID_INIT(...) GUID_INIT_PARTS(__VA_ARGS__)
-#define GUID_INIT_PARTS(a, b, c, d0, d1, d2, d3, d4, d5, d6, d7)                                   \
-	{{(uint8_t)((a)&0xFF), (uint8_t)((a) >> 8 & 0xFF), (uint8_t)((a) >> 16 & 0xFF),            \
-	  (uint8_t)((uint32_t)(a) >> 24), (uint8_t)((b)&0xFF), (uint8_t)((b) >> 8),                 \
-	  (uint8_t)((c)&0xFF), (uint8_t)((c) >> 8), d0, d1, d2, d3, d4, d5, d6, d7}}
+#define GUID_INIT_PARTS(a, b, c, d0, d1, d2, d3, d4, d5, d6, d7)                                          \
+	{                                                                                                 \
+		{                                                                                         \
+			(uint8_t)((a)&0xFF), (uint8_t)((a) >> 8 & 0xFF), (uint8_t)((a) >> 16 & 0xFF),     \
+				(uint8_t)((uint32_t)(a) >> 24), (uint8_t)((b)&0xFF), (uint8_t)((b) >> 8), \
+				(uint8_t)((c)&0xFF), (uint8_t)((c) >> 8), d0, d1, d2, d3, d4, d5, d6, d7  \
+		}                                                                                         \
+	}
 
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {
@@ -237,8 +241,8 @@ void strbuf_add_u64(struct strbuf *b, uint64_t v);
 /* Quoted and escaped: valid JSON of any bytes, in which only printable characters (base/printable.h) are
  * written as they are. */
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n);
-void strbuf_clear(struct strbuf *b);				 /* keeps memory */
-void strbuf_finish(struct strbuf *b);				 /* frees memory */
+void strbuf_clear(struct strbuf *b);  /* keeps memory */
+void strbuf_finish(struct strbuf *b); /* frees memory */
 
 /* ---- clock --------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define NS_PER_S	   1000000000ull
+#define NS_PER_S            1000000000ull
 #define FILETIME_UNIX_EPOCH 116444736000000000ull /* 1601 to 1970 in 100 ns */
 
 static uint64_t read_ns(clockid_t id)
@@ -34,8 +34,7 @@ static bool kernel_trusts_counter(void)
 	return true; /* the architected counter is constant by definition */
 #else
 	char name[16] = "";
-	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		      O_RDONLY | O_CLOEXEC);
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		return false;
 	}
@@ -76,8 +75,7 @@ static uint64_t frequency_from_perf(void)
 	struct perf_event_mmap_page *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
 	if (page != MAP_FAILED) {
 		if (page->cap_user_time && page->time_mult != 0) {
-			freq = (uint64_t)(((unsigned __int128)NS_PER_S << page->time_shift) /
-					  page->time_mult);
+			freq = (uint64_t)(((unsigned __int128)NS_PER_S << page->time_shift) / page->time_mult);
 		}
 		munmap(page, 4096);
 	}

@@ -17,7 +17,7 @@
 #define CAP_BPF 39
 #endif
 #define BIT(cap) (1ull << (cap))
-#define GIB	 (1ull << 30)
+#define GIB      (1ull << 30)
 /* Each processor's rings, of perf and of BPF; of BPF's the data are mapped twice. */
 #define RINGS_BYTES (64ull << 20)
 
@@ -35,9 +35,9 @@
 
 struct limits {
 	uint64_t capabilities;
-	bool reads_only; /* what is not open already is not written */
+	bool reads_only;                     /* what is not open already is not written */
 	uint64_t address_space, processor_s; /* 0: any */
-	bool rings;			     /* and memory for each processor */
+	bool rings;                          /* and memory for each processor */
 };
 static const struct limits limits[] = {
 	/* Logs wherever root wants them, and with the owner that root wants; who the providers are. */
@@ -95,9 +95,9 @@ static bool drop_files(void)
 	struct {
 		uint64_t files, net, scoped;
 	} rules = {.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-			    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
-			    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-			    LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
+			    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+			    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	if (version < 1) {
 		return false;

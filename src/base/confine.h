@@ -26,10 +26,10 @@ enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_D
 
 /* What came about. */
 #define CONFINED_CAPABILITIES 1u /* no more than the program needs */
-#define CONFINED_NO_NEW	      2u /* and no program that it runs has more */
-#define CONFINED_CALLS	      4u
-#define CONFINED_FILES	      8u
-#define CONFINED_MEMORY	      16u
+#define CONFINED_NO_NEW       2u /* and no program that it runs has more */
+#define CONFINED_CALLS        4u
+#define CONFINED_FILES        8u
+#define CONFINED_MEMORY       16u
 
 /* For good, of the whole process: to be called before there are threads. */
 unsigned confine(enum confine_program program);

@@ -21,70 +21,194 @@
 #endif
 #define NEWEST 470u /* this list knows of none from here on */
 /* Name spaces of its own, in which a process may do what it may not here. */
-#define CLONE_APART                                                                                                    \
+#define CLONE_APART \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
 /* The same on all machines, but not in all C libraries' headers. */
-#define NR_close_range	 436
-#define NR_openat2	 437
-#define NR_faccessat2	 439
-#define NR_epoll_pwait2	 441
-#define NR_futex_waitv	 449
-#define NR_fchmodat2	 452
+#define NR_close_range      436
+#define NR_openat2          437
+#define NR_faccessat2       439
+#define NR_epoll_pwait2     441
+#define NR_futex_waitv      449
+#define NR_fchmodat2        452
 #define NR_map_shadow_stack 453
-#define NR_futex_wake	 454
-#define NR_futex_wait	 455
-#define NR_futex_requeue 456
-#define NR_mseal	 462
-#define NR_clone3	 435
+#define NR_futex_wake       454
+#define NR_futex_wait       455
+#define NR_futex_requeue    456
+#define NR_mseal            462
+#define NR_clone3           435
 
 /* What every program needs, those that are made most first. */
-static const uint16_t common[] = {
-	SYS_futex, SYS_read, SYS_write, SYS_clock_gettime, SYS_epoll_pwait, SYS_ppoll, SYS_recvmsg, SYS_sendmsg,
-	SYS_recvfrom, SYS_sendto, SYS_pread64, SYS_pwrite64, SYS_close, SYS_openat, SYS_fstat, SYS_newfstatat,
-	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_mremap, SYS_brk, SYS_lseek, SYS_readv, SYS_writev,
-	SYS_preadv, SYS_pwritev, SYS_preadv2, SYS_pwritev2, NR_openat2, NR_close_range, SYS_statx, SYS_faccessat,
-	NR_faccessat2, SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_statfs, SYS_fstatfs, SYS_dup, SYS_dup3, SYS_fcntl,
-	SYS_flock, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate, SYS_fadvise64, SYS_sync_file_range,
-	SYS_copy_file_range, SYS_mlock, SYS_munlock, SYS_mincore, SYS_msync, SYS_memfd_create, SYS_membarrier,
-	SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, NR_epoll_pwait2, SYS_eventfd2, SYS_timerfd_create,
-	SYS_timerfd_settime, SYS_timerfd_gettime, SYS_signalfd4, SYS_pipe2, SYS_inotify_init1, SYS_inotify_add_watch,
-	SYS_inotify_rm_watch, NR_futex_waitv, NR_futex_wake, NR_futex_wait, NR_futex_requeue, SYS_set_robust_list,
-	SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep,
-	SYS_gettimeofday, SYS_times, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_getpid, SYS_getppid,
-	SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_getresuid, SYS_getresgid,
-	SYS_getpgid, SYS_getsid, SYS_capget, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending,
-	SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sigaltstack, SYS_restart_syscall, SYS_exit, SYS_exit_group, SYS_prctl,
-	SYS_sched_yield, SYS_sched_getaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_getpriority, SYS_getcpu,
-	SYS_getrlimit, SYS_prlimit64, SYS_kill, SYS_tgkill, SYS_tkill, SYS_pidfd_open, SYS_pidfd_send_signal, SYS_wait4,
-	SYS_waitid, SYS_umask, NR_map_shadow_stack, NR_mseal,
+static const uint16_t common[] = {SYS_futex,
+				  SYS_read,
+				  SYS_write,
+				  SYS_clock_gettime,
+				  SYS_epoll_pwait,
+				  SYS_ppoll,
+				  SYS_recvmsg,
+				  SYS_sendmsg,
+				  SYS_recvfrom,
+				  SYS_sendto,
+				  SYS_pread64,
+				  SYS_pwrite64,
+				  SYS_close,
+				  SYS_openat,
+				  SYS_fstat,
+				  SYS_newfstatat,
+				  SYS_mmap,
+				  SYS_munmap,
+				  SYS_mprotect,
+				  SYS_madvise,
+				  SYS_mremap,
+				  SYS_brk,
+				  SYS_lseek,
+				  SYS_readv,
+				  SYS_writev,
+				  SYS_preadv,
+				  SYS_pwritev,
+				  SYS_preadv2,
+				  SYS_pwritev2,
+				  NR_openat2,
+				  NR_close_range,
+				  SYS_statx,
+				  SYS_faccessat,
+				  NR_faccessat2,
+				  SYS_readlinkat,
+				  SYS_getdents64,
+				  SYS_getcwd,
+				  SYS_statfs,
+				  SYS_fstatfs,
+				  SYS_dup,
+				  SYS_dup3,
+				  SYS_fcntl,
+				  SYS_flock,
+				  SYS_fsync,
+				  SYS_fdatasync,
+				  SYS_ftruncate,
+				  SYS_fallocate,
+				  SYS_fadvise64,
+				  SYS_sync_file_range,
+				  SYS_copy_file_range,
+				  SYS_mlock,
+				  SYS_munlock,
+				  SYS_mincore,
+				  SYS_msync,
+				  SYS_memfd_create,
+				  SYS_membarrier,
+				  SYS_pselect6,
+				  SYS_epoll_create1,
+				  SYS_epoll_ctl,
+				  NR_epoll_pwait2,
+				  SYS_eventfd2,
+				  SYS_timerfd_create,
+				  SYS_timerfd_settime,
+				  SYS_timerfd_gettime,
+				  SYS_signalfd4,
+				  SYS_pipe2,
+				  SYS_inotify_init1,
+				  SYS_inotify_add_watch,
+				  SYS_inotify_rm_watch,
+				  NR_futex_waitv,
+				  NR_futex_wake,
+				  NR_futex_wait,
+				  NR_futex_requeue,
+				  SYS_set_robust_list,
+				  SYS_get_robust_list,
+				  SYS_rseq,
+				  SYS_set_tid_address,
+				  SYS_clock_getres,
+				  SYS_clock_nanosleep,
+				  SYS_nanosleep,
+				  SYS_gettimeofday,
+				  SYS_times,
+				  SYS_getrusage,
+				  SYS_sysinfo,
+				  SYS_uname,
+				  SYS_getrandom,
+				  SYS_getpid,
+				  SYS_getppid,
+				  SYS_gettid,
+				  SYS_getuid,
+				  SYS_geteuid,
+				  SYS_getgid,
+				  SYS_getegid,
+				  SYS_getgroups,
+				  SYS_getresuid,
+				  SYS_getresgid,
+				  SYS_getpgid,
+				  SYS_getsid,
+				  SYS_capget,
+				  SYS_rt_sigaction,
+				  SYS_rt_sigprocmask,
+				  SYS_rt_sigreturn,
+				  SYS_rt_sigpending,
+				  SYS_rt_sigsuspend,
+				  SYS_rt_sigtimedwait,
+				  SYS_sigaltstack,
+				  SYS_restart_syscall,
+				  SYS_exit,
+				  SYS_exit_group,
+				  SYS_prctl,
+				  SYS_sched_yield,
+				  SYS_sched_getaffinity,
+				  SYS_sched_getparam,
+				  SYS_sched_getscheduler,
+				  SYS_getpriority,
+				  SYS_getcpu,
+				  SYS_getrlimit,
+				  SYS_prlimit64,
+				  SYS_kill,
+				  SYS_tgkill,
+				  SYS_tkill,
+				  SYS_pidfd_open,
+				  SYS_pidfd_send_signal,
+				  SYS_wait4,
+				  SYS_waitid,
+				  SYS_umask,
+				  NR_map_shadow_stack,
+				  NR_mseal,
 #ifdef SYS_open /* machines whose list began earlier */
-	SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_getdents, SYS_dup2, SYS_poll, SYS_select,
-	SYS_epoll_wait, SYS_pipe, SYS_time, SYS_getpgrp, SYS_arch_prctl, SYS_alarm, SYS_pause,
+				  SYS_open,
+				  SYS_stat,
+				  SYS_lstat,
+				  SYS_access,
+				  SYS_readlink,
+				  SYS_getdents,
+				  SYS_dup2,
+				  SYS_poll,
+				  SYS_select,
+				  SYS_epoll_wait,
+				  SYS_pipe,
+				  SYS_time,
+				  SYS_getpgrp,
+				  SYS_arch_prctl,
+				  SYS_alarm,
+				  SYS_pause,
 #endif
-	0xFFFF,
-};
-static const uint16_t sockets[] = {
-	SYS_socket, SYS_socketpair, SYS_bind, SYS_connect, SYS_getsockname, SYS_getpeername, SYS_getsockopt,
-	SYS_setsockopt, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, 0xFFFF,
-};
+				  0xFFFF};
+static const uint16_t sockets[] = {SYS_socket,      SYS_socketpair,  SYS_bind,       SYS_connect,
+				   SYS_getsockname, SYS_getpeername, SYS_getsockopt, SYS_setsockopt,
+				   SYS_sendmmsg,    SYS_recvmmsg,    SYS_shutdown,   0xFFFF};
 static const uint16_t serving[] = {SYS_listen, SYS_accept, SYS_accept4, 0xFFFF};
-static const uint16_t changing_files[] = {
-	SYS_unlinkat, SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_fchmod, SYS_fchmodat, NR_fchmodat2,
-	SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_truncate,
+static const uint16_t changing_files[] = {SYS_unlinkat,  SYS_renameat2, SYS_mkdirat,  SYS_linkat, SYS_symlinkat,
+					  SYS_fchmod,    SYS_fchmodat,  NR_fchmodat2, SYS_fchown, SYS_fchownat,
+					  SYS_utimensat, SYS_truncate,
 #ifdef SYS_renameat
-	SYS_renameat,
+					  SYS_renameat,
 #endif
 #ifdef SYS_open
-	SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir, SYS_link, SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown,
-	SYS_utimes,
+					  SYS_unlink,    SYS_rename,    SYS_mkdir,    SYS_rmdir,  SYS_link,
+					  SYS_symlink,   SYS_chmod,     SYS_chown,    SYS_lchown, SYS_utimes,
 #endif
-	0xFFFF,
-};
-static const uint16_t events[] = {
-	SYS_bpf, SYS_perf_event_open, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setaffinity,
-	SYS_setpriority, SYS_setrlimit, 0xFFFF,
-};
+					  0xFFFF};
+static const uint16_t events[] = {SYS_bpf,
+				  SYS_perf_event_open,
+				  SYS_sched_setscheduler,
+				  SYS_sched_setparam,
+				  SYS_sched_setaffinity,
+				  SYS_setpriority,
+				  SYS_setrlimit,
+				  0xFFFF};
 
 struct program {
 	struct sock_filter *p;

@@ -25,12 +25,12 @@
 
 #include <cmocka.h>
 
-#define NEED(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, strerror(errno));          \
-			return 1;                                                                                      \
-		}                                                                                                      \
+#define NEED(condition)                                                                                       \
+	do {                                                                                                  \
+		if (!(condition)) {                                                                           \
+			fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, strerror(errno)); \
+			return 1;                                                                             \
+		}                                                                                             \
 	} while (0)
 
 static char dir[64];
@@ -94,7 +94,7 @@ static int everybody(unsigned done)
 	close(fd);
 	if (done & CONFINED_CALLS) {
 		pid_t pid;
-		char *argv[] = {(char *)(uintptr_t)"true", NULL};
+		char *argv[] = {(char *)(uintptr_t) "true", NULL};
 		NEED(capability("Seccomp") == 2);
 		NEED(fork() < 0);
 		NEED(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, NULL) != 0);
@@ -163,7 +163,7 @@ static int collector(void *arg)
 		return r;
 	}
 	if (geteuid() == 0) {
-		NEED(capability("CapPrm") >> 39 & 1); /* BPF */
+		NEED(capability("CapPrm") >> 39 & 1);   /* BPF */
 		NEED(!(capability("CapPrm") >> 1 & 1)); /* writing files of others */
 		NEED(!(capability("CapBnd") >> 7 & 1)); /* becoming others */
 	}

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DATADIR_MACHINE	  "/var/lib/openetw" /* below datadir_root() */
+#define DATADIR_MACHINE   "/var/lib/openetw" /* below datadir_root() */
 #define DATADIR_MANIFESTS "manifests"
 #define DATADIR_BINARIES  "binaries"
 

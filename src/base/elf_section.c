@@ -50,8 +50,8 @@ static int read_piece(int fd, uint64_t at, uint64_t n, uint64_t size, uint8_t **
 }
 
 /* The header fields by their documented offsets: a struct is never laid over input. */
-static int find(int fd, const char *name, size_t max, const uint8_t *heads, uint32_t count,
-		uint32_t names_index, uint64_t size, uint8_t **ret, size_t *ret_n)
+static int find(int fd, const char *name, size_t max, const uint8_t *heads, uint32_t count, uint32_t names_index,
+		uint64_t size, uint8_t **ret, size_t *ret_n)
 {
 	if (names_index >= count) {
 		return -ENOENT; /* stripped of names */
@@ -59,9 +59,7 @@ static int find(int fd, const char *name, size_t max, const uint8_t *heads, uint
 	const uint8_t *h = heads + 64 * (size_t)names_index;
 	uint64_t names_bytes = le64_get(h + 32);
 	uint8_t *names;
-	int err = names_bytes > NAMES_MAX
-			  ? -EBADMSG
-			  : read_piece(fd, le64_get(h + 24), names_bytes, size, &names);
+	int err = names_bytes > NAMES_MAX ? -EBADMSG : read_piece(fd, le64_get(h + 24), names_bytes, size, &names);
 	if (err < 0) {
 		return err;
 	}
@@ -96,8 +94,7 @@ int elf_section_read(int fd, const char *name, size_t max, uint8_t **ret, size_t
 	if (err < 0) {
 		return err;
 	}
-	if (memcmp(e, ELFMAG, SELFMAG) != 0 || e[EI_CLASS] != ELFCLASS64 ||
-	    e[EI_DATA] != ELFDATA2LSB) {
+	if (memcmp(e, ELFMAG, SELFMAG) != 0 || e[EI_CLASS] != ELFCLASS64 || e[EI_DATA] != ELFDATA2LSB) {
 		return -ENOEXEC;
 	}
 	uint64_t at = le64_get(e + 40);

@@ -53,10 +53,10 @@ int file_read(const char *path, size_t max, struct strbuf *inout)
 	if (fd < 0) {
 		return -errno;
 	}
-	int err = fstat(fd, &st) < 0	  ? -errno
-		  : S_ISDIR(st.st_mode)	  ? -EISDIR
+	int err = fstat(fd, &st) < 0     ? -errno
+		  : S_ISDIR(st.st_mode)  ? -EISDIR
 		  : !S_ISREG(st.st_mode) ? -EINVAL
-					  : file_read_fd(fd, max, inout);
+					 : file_read_fd(fd, max, inout);
 	close(fd);
 	return err;
 }

@@ -25,8 +25,8 @@ static void levels_are_written_in_many_ways(void **state)
 	static const struct {
 		const char *text;
 		uint8_t level;
-	} rows[] = {{"WARN", 3}, {"Warning", 3}, {"logalways", 0}, {"informational", 4}, {"Information", 4},
-		    {"win:info", 4}, {"0", 0}, {"255", 255}, {"0x10", 16}};
+	} rows[] = {{"WARN", 3},     {"Warning", 3}, {"logalways", 0}, {"informational", 4}, {"Information", 4},
+		    {"win:info", 4}, {"0", 0},       {"255", 255},     {"0x10", 16}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		uint8_t v = 0xEE;
 		assert_true(level_parse(rows[i].text, strlen(rows[i].text), &v));

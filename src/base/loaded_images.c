@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <link.h>
 
-#define PAGE	  4096u
+#define PAGE      4096u
 #define NOTES_MAX (1u << 20)
 
 struct look {
@@ -24,7 +24,7 @@ static uint64_t changes_of(const struct dl_phdr_info *info, size_t size)
 }
 
 /* A segment of notes that lies inside one that is loaded and can be read. */
-static bool readable(const struct dl_phdr_info *info, const ElfW(Phdr) *note)
+static bool readable(const struct dl_phdr_info *info, const ElfW(Phdr) * note)
 {
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
@@ -52,8 +52,7 @@ static void find_build_id(const uint8_t *p, size_t n, size_t align, struct loade
 		if (!d) {
 			return;
 		}
-		if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(s, "GNU", 4) == 0 &&
-		    (size_t)(in.p - d) >= desc) {
+		if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(s, "GNU", 4) == 0 && (size_t)(in.p - d) >= desc) {
 			ret->build_id_bytes = (uint32_t)BASE_MIN(desc, (size_t)LOADED_IMAGE_BUILD_ID_MAX);
 			memcpy(ret->build_id, d, ret->build_id_bytes);
 			return;

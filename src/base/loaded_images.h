@@ -12,7 +12,7 @@ struct loaded_image {
 	uint64_t base, bytes; /* from the first page of the first segment to the end of the last */
 	uint8_t build_id[LOADED_IMAGE_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0: it has none */
-	const char *path; /* as the dynamic linker knows it; "": the program itself */
+	const char *path;        /* as the dynamic linker knows it; "": the program itself */
 };
 /* A number that changes with every library that comes or goes; 0: it cannot be told. */
 uint64_t loaded_images_changes(void);

@@ -166,8 +166,8 @@ static void a_strangers_word_is_not_believed(void **state)
 		uid_t file, process, root;
 		bool believed;
 	} cases[] = {
-		{0, 1000, 0, true}, {1000, 1000, 0, true}, {1001, 1000, 0, false}, {1000, 0, 0, false},
-		{100000, 100005, 100000, true}, {100001, 100005, 100000, false},
+		{0, 1000, 0, true},  {1000, 1000, 0, true},          {1001, 1000, 0, false},
+		{1000, 0, 0, false}, {100000, 100005, 100000, true}, {100001, 100005, 100000, false},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct stat st = {.st_uid = cases[i].file};

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 
 #define LINKS_MAX 40
-#define TRIES	  8 /* a name that comes and goes */
+#define TRIES     8 /* a name that comes and goes */
 
 const char *open_output_user(uid_t uid, char out[64])
 {
@@ -52,11 +52,11 @@ static bool is_sticky(const struct stat *dir)
 
 static const char *kind_of(mode_t mode)
 {
-	return S_ISLNK(mode)  ? "a symbolic link"
-	       : S_ISDIR(mode) ? "a directory"
+	return S_ISLNK(mode)    ? "a symbolic link"
+	       : S_ISDIR(mode)  ? "a directory"
 	       : S_ISFIFO(mode) ? "a FIFO"
 	       : S_ISSOCK(mode) ? "a socket"
-	       : S_ISREG(mode)	? "a file"
+	       : S_ISREG(mode)  ? "a file"
 				: "a device";
 }
 
@@ -83,8 +83,8 @@ static int open_component(int at, const char *name)
 }
 
 /* Puts where a link leads, when it may be followed, in front of what is left of the path. */
-static int take_link(int dir, int link, const struct stat *st, char rest[PATH_MAX], const char *left,
-		     const char *path, struct diag *d)
+static int take_link(int dir, int link, const struct stat *st, char rest[PATH_MAX], const char *left, const char *path,
+		     struct diag *d)
 {
 	struct stat in;
 	char target[PATH_MAX], whole[PATH_MAX], owner[64];
@@ -92,8 +92,9 @@ static int take_link(int dir, int link, const struct stat *st, char rest[PATH_MA
 		return -errno;
 	}
 	if (!is_closed(&in) && !(is_sticky(&in) && is_ours(st->st_uid))) {
-		diag_at(d, UINT64_MAX, "%s: it leads through a symbolic link of %s, in a directory where others make names",
-			path, open_output_user(st->st_uid, owner));
+		diag_at(d, UINT64_MAX,
+			"%s: it leads through a symbolic link of %s, in a directory where others make names", path,
+			open_output_user(st->st_uid, owner));
 		return -ELOOP;
 	}
 	ssize_t n = readlinkat(link, "", target, sizeof target - 1);
@@ -166,7 +167,7 @@ int open_output_dir(const char *path, char name[NAME_MAX + 1], struct diag *d)
 	char dir[PATH_MAX];
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
 	size_t n = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(last);
-	int err = length > NAME_MAX || n + 1 >= sizeof dir ? -ENAMETOOLONG
+	int err = length > NAME_MAX || n + 1 >= sizeof dir                           ? -ENAMETOOLONG
 		  : length == 0 || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 ? -EISDIR
 										     : 0;
 	if (err == 0) {
@@ -199,7 +200,8 @@ static int check(int dir, const struct stat *st, const char *name, const char *p
 		ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
 		target[n > 0 ? n : 0] = 0;
 		diag_at(d, UINT64_MAX,
-			"%s: it is a symbolic link of %s to %s, which is not followed: name the file itself, or remove the link",
+			"%s: it is a symbolic link of %s to %s, which is not followed: name the file itself, or remove "
+			"the link",
 			path, owner, target);
 		return -ELOOP;
 	}
@@ -216,13 +218,14 @@ static int check(int dir, const struct stat *st, const char *name, const char *p
 		return -EINVAL;
 	}
 	if (st->st_uid != geteuid()) {
-		diag_at(d, UINT64_MAX, "%s: it belongs to %s and is left alone: remove it first, or name another file", path,
-			owner);
+		diag_at(d, UINT64_MAX, "%s: it belongs to %s and is left alone: remove it first, or name another file",
+			path, owner);
 		return -EPERM;
 	}
 	if (st->st_nlink > 1 && !is_closed(&in)) {
 		diag_at(d, UINT64_MAX,
-			"%s: it has other names (%u hard links), in a directory where others make names, and is left alone",
+			"%s: it has other names (%u hard links), in a directory where others make names, and is left "
+			"alone",
 			path, (unsigned)st->st_nlink);
 		return -EPERM;
 	}
@@ -255,7 +258,9 @@ static int open_there(int dir, const char *name, const char *path, unsigned flag
 	if (fd < 0) {
 		return -errno;
 	}
-	err = fstat(fd, &st) < 0 ? -errno : stream && S_ISREG(st.st_mode) ? -EAGAIN : check(dir, &st, name, path, flags, d);
+	err = fstat(fd, &st) < 0              ? -errno
+	      : stream && S_ISREG(st.st_mode) ? -EAGAIN
+					      : check(dir, &st, name, path, flags, d);
 	if (err < 0) {
 		close(fd);
 		return err;
@@ -297,8 +302,8 @@ static int descriptor_of(const char *path)
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(folders); i++) {
 		size_t n = strlen(folders[i]);
-		if (strncmp(path, folders[i], n) == 0 && path[n] && strspn(path + n, "0123456789") == strlen(path + n) &&
-		    strlen(path + n) < 8) {
+		if (strncmp(path, folders[i], n) == 0 && path[n] &&
+		    strspn(path + n, "0123456789") == strlen(path + n) && strlen(path + n) < 8) {
 			return atoi(path + n);
 		}
 	}

@@ -224,8 +224,7 @@ bool parse_time(const char *text, uint64_t *ret_filetime)
 	int64_t offset = 0;
 	const char *p = text;
 	if (!digits_of(&p, 4, &y) || !take(&p, '-') || !digits_of(&p, 2, &mo) || !take(&p, '-') ||
-	    !digits_of(&p, 2, &d) || y < 1601 || mo < 1 || mo > 12 || d < 1 ||
-	    d > month_days[mo - 1] ||
+	    !digits_of(&p, 2, &d) || y < 1601 || mo < 1 || mo > 12 || d < 1 || d > month_days[mo - 1] ||
 	    (mo == 2 && d == 29 && (y % 4 != 0 || (y % 100 == 0 && y % 400 != 0)))) {
 		return false;
 	}
@@ -247,8 +246,7 @@ bool parse_time(const char *text, uint64_t *ret_filetime)
 	if (*p == '+' || *p == '-') {
 		unsigned oh, om = 0;
 		bool west = *p++ == '-';
-		if (!digits_of(&p, 2, &oh) || (take(&p, ':'), *p && !digits_of(&p, 2, &om)) ||
-		    oh > 23 || om > 59) {
+		if (!digits_of(&p, 2, &oh) || (take(&p, ':'), *p && !digits_of(&p, 2, &om)) || oh > 23 || om > 59) {
 			return false;
 		}
 		offset = (int64_t)(oh * 60 + om) * (west ? -60 : 60);
@@ -315,20 +313,9 @@ bool parse_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns)
 bool parse_size(const char *text, uint64_t unit_bytes, uint64_t *ret_bytes)
 {
 	static const struct unit units[] = {
-		{"B", 1},
-		{"K", 1ull << 10},
-		{"KB", 1ull << 10},
-		{"KiB", 1ull << 10},
-		{"M", 1ull << 20},
-		{"MB", 1ull << 20},
-		{"MiB", 1ull << 20},
-		{"G", 1ull << 30},
-		{"GB", 1ull << 30},
-		{"GiB", 1ull << 30},
-		{"T", 1ull << 40},
-		{"TB", 1ull << 40},
-		{"TiB", 1ull << 40},
-		{NULL, 0},
+		{"B", 1},           {"K", 1ull << 10},   {"KB", 1ull << 10},  {"KiB", 1ull << 10}, {"M", 1ull << 20},
+		{"MB", 1ull << 20}, {"MiB", 1ull << 20}, {"G", 1ull << 30},   {"GB", 1ull << 30},  {"GiB", 1ull << 30},
+		{"T", 1ull << 40},  {"TB", 1ull << 40},  {"TiB", 1ull << 40}, {NULL, 0},
 	};
 	return quantity(text, units, unit_bytes, ret_bytes);
 }
@@ -343,8 +330,7 @@ void format_duration(uint64_t duration, char *out, size_t cap)
 	} else if (seconds < 60) {
 		snprintf(out, cap, "%.3f s", (double)duration / 1e7);
 	} else if (seconds < 3600) {
-		snprintf(out, cap, "%u min %02u s", (unsigned)(seconds / 60),
-			 (unsigned)(seconds % 60));
+		snprintf(out, cap, "%u min %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
 	} else {
 		snprintf(out, cap, "%llu h %02u min", (unsigned long long)(seconds / 3600),
 			 (unsigned)(seconds / 60 % 60));

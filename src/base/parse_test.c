@@ -32,9 +32,21 @@ static void numbers_are_decimal_or_hexadecimal(void **state)
 
 static void what_is_no_number_is_refused_and_changes_nothing(void **state)
 {
-	static const char *const wrong[] = {"",	   "-1",  "+1",	  " 1",			    "1 ",
-					    "0x",  "0xg", "1x",	  "18446744073709551616",   "a",
-					    "1,2", "1.5", "0x-1", "0x10000000000000000",     "99999999999999999999999"};
+	static const char *const wrong[] = {"",
+					    "-1",
+					    "+1",
+					    " 1",
+					    "1 ",
+					    "0x",
+					    "0xg",
+					    "1x",
+					    "18446744073709551616",
+					    "a",
+					    "1,2",
+					    "1.5",
+					    "0x-1",
+					    "0x10000000000000000",
+					    "99999999999999999999999"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		assert_true(number(wrong[i], 0, UINT64_MAX) == NONE);
 	}

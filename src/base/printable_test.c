@@ -44,8 +44,7 @@ static void what_a_terminal_would_obey_becomes_visible(void **state)
 		struct strbuf b = {0};
 		strbuf_add_printable(&b, cases[i].in, cases[i].n);
 		assert_string_equal(b.s ? b.s : "", cases[i].out);
-		assert_int_equal(printable_is(cases[i].in, cases[i].n),
-				 strlen(cases[i].out) == cases[i].n);
+		assert_int_equal(printable_is(cases[i].in, cases[i].n), strlen(cases[i].out) == cases[i].n);
 		strbuf_clear(&b);
 		strbuf_add_printable(&b, cases[i].out, strlen(cases[i].out));
 		assert_string_equal(b.s ? b.s : "", cases[i].out); /* twice does no harm */
@@ -116,10 +115,10 @@ static void formats_escape_arguments_and_not_themselves(void **state)
 	assert_string_equal(b.s, "a\tb: x\\ny\né     |  \\x1b|ab|c|%\n");
 	strbuf_clear(&b);
 	/* numbers are libc's */
-#define ALL                                                                                        \
-	"%d|%5d|%-5d|%05d|%+d|%x|%#x|%08X|%llu|%lld|%zu|%ld|%hhu|%hd|%ju|%.3f|%10.3f|%6.1f%%|%*d|%-*d|%g", 7, \
-		-7, 7, 7, 7, 255, 255, 255, 1ull << 63, -5ll, (size_t)9, -9l, (unsigned char)200, (short)-3,  \
-		(uintmax_t)4, 1.5, 2.25, 99.96, 6, 42, 6, 42, 0.5
+#define ALL                                                                                                          \
+	"%d|%5d|%-5d|%05d|%+d|%x|%#x|%08X|%llu|%lld|%zu|%ld|%hhu|%hd|%ju|%.3f|%10.3f|%6.1f%%|%*d|%-*d|%g", 7, -7, 7, \
+		7, 7, 255, 255, 255, 1ull << 63, -5ll, (size_t)9, -9l, (unsigned char)200, (short)-3, (uintmax_t)4,  \
+		1.5, 2.25, 99.96, 6, 42, 6, 42, 0.5
 	strbuf_addf_printable(&b, ALL);
 	snprintf(plain, sizeof plain, ALL);
 	assert_string_equal(b.s, plain);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #define MANIFEST "11111111-2222-3333-4444-555555555555"
-#define OTHER	 "99999999-2222-3333-4444-555555555555"
+#define OTHER    "99999999-2222-3333-4444-555555555555"
 
 static bool installed(const char *name, struct guid *ret)
 {

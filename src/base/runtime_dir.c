@@ -51,7 +51,8 @@ static bool is_safe(const char *path, uid_t uid)
 /* Sockets have short names. */
 static bool fits(int n, size_t cap)
 {
-	return n > 0 && (size_t)n < cap && (size_t)n + sizeof "/provider" <= sizeof(((struct sockaddr_un *)0)->sun_path);
+	return n > 0 && (size_t)n < cap &&
+	       (size_t)n + sizeof "/provider" <= sizeof(((struct sockaddr_un *)0)->sun_path);
 }
 
 static int made(const char *path, uid_t uid, bool create)
@@ -75,8 +76,7 @@ static bool home_place(const struct runtime_places *p, char *out, size_t cap)
 	struct stat st;
 	char home[256];
 	return p->home(p->uid, home, sizeof home) && stat(home, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == p->uid &&
-	       fits(snprintf(out, cap, "%s/.local/state/openetw/run-%s", home, p->host), cap);
+	       st.st_uid == p->uid && fits(snprintf(out, cap, "%s/.local/state/openetw/run-%s", home, p->host), cap);
 }
 
 static bool numbered(const struct runtime_places *p, unsigned n, char *out, size_t cap)
@@ -235,7 +235,7 @@ static int given_dir(int printed, mode_t mode, bool create, char *out, size_t ca
 }
 
 int runtime_dir_user(const struct runtime_environment *s, bool create, char *out, size_t cap, char *note,
-		   size_t note_cap)
+		     size_t note_cap)
 {
 	if (s->runtime_dir[0] == 0) {
 		return user_dir(s, create, out, cap, note, note_cap);

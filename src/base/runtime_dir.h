@@ -43,7 +43,6 @@ struct runtime_places {
 
 /* The directory, made with `create`. 0; -ENOENT: it is not there (the path is, where it would be); -EPERM and
  * others: no place is safe. `note` as above. */
-int runtime_dir_choose(const struct runtime_places *p, bool create, char *out, size_t cap, char *note,
-		       size_t note_cap);
+int runtime_dir_choose(const struct runtime_places *p, bool create, char *out, size_t cap, char *note, size_t note_cap);
 
 #endif

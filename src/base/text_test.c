@@ -31,9 +31,14 @@ static void every_code_point_survives_both_encodings(void **state)
 
 static void what_is_no_utf8_is_refused(void **state)
 {
-	static const char *const wrong[] = {
-		"\x80",		    "\xC3",	    "\xC0\x80" /* overlong NUL */, "\xE0\x80\xAF" /* overlong slash */,
-		"\xED\xA0\x80" /* a surrogate */, "\xF4\x90\x80\x80" /* above U+10FFFF */, "\xFF", "\xF8\x88\x80\x80\x80"};
+	static const char *const wrong[] = {"\x80",
+					    "\xC3",
+					    "\xC0\x80" /* overlong NUL */,
+					    "\xE0\x80\xAF" /* overlong slash */,
+					    "\xED\xA0\x80" /* a surrogate */,
+					    "\xF4\x90\x80\x80" /* above U+10FFFF */,
+					    "\xFF",
+					    "\xF8\x88\x80\x80\x80"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		uint32_t c;
 		uint16_t wide[8];
@@ -48,7 +53,8 @@ static void a_lone_surrogate_is_an_error_or_a_mark(void **state)
 	char out[16];
 	assert_int_equal(utf16_to_utf8(wide, 4, out, sizeof out), -EILSEQ);
 	assert_int_equal(utf16_to_utf8_lossy(wide, 4, out, sizeof out), 8);
-	assert_string_equal(out, "a\xEF\xBF\xBD" "b\xEF\xBF\xBD");
+	assert_string_equal(out, "a\xEF\xBF\xBD"
+				 "b\xEF\xBF\xBD");
 }
 
 static void short_output_is_terminated_and_the_need_is_said(void **state)
@@ -69,14 +75,18 @@ static void short_output_is_terminated_and_the_need_is_said(void **state)
 
 static void a_guid_is_read_in_all_spellings_and_no_others(void **state)
 {
-	static const char *const same[] = {"11223344-5566-7788-99aa-bbccddeeff00", "{11223344-5566-7788-99AA-BBCCDDEEFF00}"};
+	static const char *const same[] = {"11223344-5566-7788-99aa-bbccddeeff00",
+					   "{11223344-5566-7788-99AA-BBCCDDEEFF00}"};
 	static const uint8_t bytes[16] = {0x44, 0x33, 0x22, 0x11, 0x66, 0x55, 0x88, 0x77,
 					  0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF, 0x00};
-	static const char *const wrong[] = {"", "{}", "11223344-5566-7788-99aa-bbccddeeff0",
+	static const char *const wrong[] = {"",
+					    "{}",
+					    "11223344-5566-7788-99aa-bbccddeeff0",
 					    "11223344-5566-7788-99aa-bbccddeeff000",
 					    "{11223344-5566-7788-99aa-bbccddeeff00",
 					    "11223344-5566-7788-99aa-bbccddeeff00}",
-					    "1122334455667788-99aa-bbccddeeff00", "11223344-5566-7788-99aa-bbccddeeffg0"};
+					    "1122334455667788-99aa-bbccddeeff00",
+					    "11223344-5566-7788-99aa-bbccddeeffg0"};
 	struct guid g;
 	char text[37];
 	for (size_t i = 0; i < BASE_ARRAY_LEN(same); i++) {

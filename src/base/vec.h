@@ -16,15 +16,15 @@
 /* Room for one more element behind the first `count`: true, or false and the array is as it was. The second form
  * never makes room for more than `most` elements. */
 #define VEC_ROOM(items, count, cap) VEC_ROOM_UP_TO(items, count, cap, (__typeof__(cap))-1)
-#define VEC_ROOM_UP_TO(items, count, cap, most)                                                             \
-	((count) < (cap) || ({                                                                              \
-		 size_t vec_cap_ = (size_t)(cap);                                                           \
-		 void *vec_items_ = vec_grow((items), &vec_cap_, (size_t)(most), sizeof *(items));                \
-		 if (vec_items_) {                                                                          \
-			 (items) = vec_items_;                                                              \
-			 (cap) = (__typeof__(cap))vec_cap_;                                                 \
-		 }                                                                                          \
-		 vec_items_ != NULL;                                                                        \
+#define VEC_ROOM_UP_TO(items, count, cap, most)                                                    \
+	((count) < (cap) || ({                                                                     \
+		 size_t vec_cap_ = (size_t)(cap);                                                  \
+		 void *vec_items_ = vec_grow((items), &vec_cap_, (size_t)(most), sizeof *(items)); \
+		 if (vec_items_) {                                                                 \
+			 (items) = vec_items_;                                                     \
+			 (cap) = (__typeof__(cap))vec_cap_;                                        \
+		 }                                                                                 \
+		 vec_items_ != NULL;                                                               \
 	 }))
 
 /* The array with at least one element more, at most `most`; NULL: no memory, and nothing changed. */

@@ -45,15 +45,23 @@ uint32_t win32_from_errno(int err)
 	case 0: return 0;
 	case ENOENT: return 2;
 	case ENOTDIR: return 3;
-	case EMFILE: case ENFILE: return 4;
-	case EACCES: case EPERM: case EROFS: return 5;
+	case EMFILE:
+	case ENFILE: return 4;
+	case EACCES:
+	case EPERM:
+	case EROFS: return 5;
 	case EBADF: return 6;
 	case ENOMEM: return 8;
-	case EBADMSG: case EPROTO: case EILSEQ: return 13;
+	case EBADMSG:
+	case EPROTO:
+	case EILSEQ: return 13;
 	case ETXTBSY: return 32;
-	case EOPNOTSUPP: case ENOSYS: return 50;
-	case EINVAL: case EFAULT: return 87;
-	case ENOSPC: case EDQUOT: return 112;
+	case EOPNOTSUPP:
+	case ENOSYS: return 50;
+	case EINVAL:
+	case EFAULT: return 87;
+	case ENOSPC:
+	case EDQUOT: return 112;
 	case ENAMETOOLONG: return 206;
 	case EISDIR: return 161;
 	case EBUSY: return 170;
@@ -63,9 +71,13 @@ uint32_t win32_from_errno(int err)
 	case ESRCH: return 1168;
 	case ECANCELED: return 1223;
 	case EUCLEAN: return 1392;
-	case EAGAIN: case EUSERS: return 1450;
+	case EAGAIN:
+	case EUSERS: return 1450;
 	case ETIMEDOUT: return 1460;
-	case ECONNREFUSED: case EPIPE: case ECONNRESET: case ENOTCONN: return 1726;
+	case ECONNREFUSED:
+	case EPIPE:
+	case ECONNRESET:
+	case ENOTCONN: return 1726;
 	case EIO: return 29;
 	default: return 31;
 	}

@@ -20,7 +20,7 @@ static const struct {
 	const char *name, *meaning;
 } all_rows[] = {
 #define ERR_WIN32(code, name, text, meaning, cause, remedy) {code, name, meaning},
-#define ERR_OTHER(code, name, meaning, cause, remedy)	    {code, name, meaning},
+#define ERR_OTHER(code, name, meaning, cause, remedy)       {code, name, meaning},
 #include "base/err.def"
 };
 

@@ -22,8 +22,8 @@
 
 ETW_API DWORD WINAPI GetLastError(void); /* libetw has it, for all of the folders */
 
-#define FILES_MAX     1024u
-#define EACH_MAX      32u /* pids, process names, providers */
+#define FILES_MAX       1024u
+#define EACH_MAX        32u /* pids, process names, providers */
 #define QUEUE_BYTES_MIN 65536u
 
 /* Outlives the reader: what stoppers point to. */
@@ -68,8 +68,7 @@ struct openetw_reader {
 	struct openetw_stopper *stop;
 };
 
-static void BASE_PRINTF(3, 4)
-	mistake(struct openetw_reader *r, uint32_t code, const char *fmt, ...)
+static void BASE_PRINTF(3, 4) mistake(struct openetw_reader *r, uint32_t code, const char *fmt, ...)
 {
 	va_list ap;
 	if (r->mistake) {
@@ -154,8 +153,7 @@ void openetw_reader_add_file(struct openetw_reader *r, const char *path)
 	} else if (r->session) {
 		mistake(r, ERROR_INVALID_PARAMETER, "%s: a session is read alone, without files", path);
 	} else if (r->file_count == FILES_MAX) {
-		mistake(r, ERROR_INVALID_PARAMETER, "%s: at most %u files are read together", path,
-			FILES_MAX);
+		mistake(r, ERROR_INVALID_PARAMETER, "%s: at most %u files are read together", path, FILES_MAX);
 	} else {
 		r->files[r->file_count] = keep(r, path);
 		r->file_count += r->files[r->file_count] != NULL;
@@ -239,17 +237,14 @@ void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_f
 	r->filter_context = context;
 }
 
-void openetw_reader_set_queue(struct openetw_reader *r, uint32_t events, size_t bytes,
-			      uint32_t when_full)
+void openetw_reader_set_queue(struct openetw_reader *r, uint32_t events, size_t bytes, uint32_t when_full)
 {
 	if (events == 0) {
 		mistake(r, ERROR_INVALID_PARAMETER, "a queue of no events");
 	} else if (bytes < QUEUE_BYTES_MIN) {
-		mistake(r, ERROR_INVALID_PARAMETER, "a queue of %zu bytes: at least %u", bytes,
-			QUEUE_BYTES_MIN);
+		mistake(r, ERROR_INVALID_PARAMETER, "a queue of %zu bytes: at least %u", bytes, QUEUE_BYTES_MIN);
 	} else if (when_full > OPENETW_READER_DROP) {
-		mistake(r, ERROR_INVALID_PARAMETER, "a full queue waits (0) or drops (1), not %u",
-			when_full);
+		mistake(r, ERROR_INVALID_PARAMETER, "a full queue waits (0) or drops (1), not %u", when_full);
 	}
 	r->queue.events_max = events;
 	r->queue.bytes_max = bytes;
@@ -267,8 +262,7 @@ const char *openetw_reader_problem(const struct openetw_reader *r)
 static bool is_called(const char *wanted, const char *name)
 {
 	size_t n = strlen(wanted);
-	return name && strncasecmp(name, wanted, n) == 0 &&
-	       (name[n] == 0 || strcasecmp(name + n, ".exe") == 0);
+	return name && strncasecmp(name, wanted, n) == 0 && (name[n] == 0 || strcasecmp(name + n, ".exe") == 0);
 }
 
 static bool provider_wanted(const struct openetw_reader *r, const EVENT_RECORD *e)
@@ -288,8 +282,7 @@ static bool origin_wanted(const struct openetw_reader *r, const struct openetw_e
 		pid = r->pids[i] == o->pid;
 	}
 	for (uint32_t i = 0; i < r->process_count && !named; i++) {
-		named = is_called(r->processes[i], o->process) ||
-			is_called(r->processes[i], o->subject);
+		named = is_called(r->processes[i], o->process) || is_called(r->processes[i], o->subject);
 	}
 	return pid && named;
 }
@@ -298,8 +291,7 @@ static void decode(struct openetw_reader *r, const EVENT_RECORD *e, struct opene
 {
 	if (r->content & OPENETW_READER_JSON) {
 		openetw_text_clear(&r->text);
-		ret->result = openetw_decode_json_named(r->decoder, e, &r->text, &ret->provider,
-							&ret->name);
+		ret->result = openetw_decode_json_named(r->decoder, e, &r->text, &ret->provider, &ret->name);
 		ret->json = r->text.data ? r->text.data : "{}";
 		ret->json_length = r->text.data ? r->text.length : 2;
 	} else if (r->content & OPENETW_READER_NAMES) {
@@ -317,8 +309,7 @@ static void end_with(struct openetw_reader *r, uint32_t code)
 
 static void WINAPI on_event(PEVENT_RECORD e)
 {
-	static const GUID lost_guid = {
-		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	struct openetw_reader *r = e->UserContext;
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct openetw_event_origin o = {.size = sizeof o, .pid = h->ProcessId, .tid = h->ThreadId};
@@ -361,8 +352,7 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	};
 	decode(r, e, &out);
 	struct openetw_stack k = {.size = sizeof k};
-	if ((r->attach & OPENETW_READER_STACKS) && r->state &&
-	    openetw_state_stack(r->state, e, &k) == ERROR_SUCCESS) {
+	if ((r->attach & OPENETW_READER_STACKS) && r->state && openetw_state_stack(r->state, e, &k) == ERROR_SUCCESS) {
 		out.stack = k.addresses;
 		out.stack_count = k.count;
 	}
@@ -433,8 +423,7 @@ static uint32_t open_all(struct openetw_reader *r)
 		EVENT_TRACE_LOGFILEA *f = &r->logs[i];
 		f->LoggerName = r->session;
 		f->LogFileName = r->session ? NULL : r->files[i];
-		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
-				      (r->session ? PROCESS_TRACE_MODE_REAL_TIME : 0);
+		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | (r->session ? PROCESS_TRACE_MODE_REAL_TIME : 0);
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = r;
@@ -442,8 +431,8 @@ static uint32_t open_all(struct openetw_reader *r)
 		if (h == INVALID_PROCESSTRACE_HANDLE) {
 			uint32_t code = GetLastError();
 			char what[256];
-			snprintf(what, sizeof what, "cannot open %s (code %u)",
-				 r->session ? r->session : r->files[i], code);
+			snprintf(what, sizeof what, "cannot open %s (code %u)", r->session ? r->session : r->files[i],
+				 code);
 			return fail(r, code, what);
 		}
 		r->handles[r->handle_count++] = h;
@@ -469,11 +458,9 @@ uint32_t openetw_reader_start(struct openetw_reader *r)
 	}
 	r->decoder = openetw_decoder_create();
 	if (r->attach & (OPENETW_READER_ORIGIN | OPENETW_READER_STACKS)) {
-		r->state = openetw_state_create(
-			r->attach & OPENETW_READER_STACKS ? OPENETW_STATE_STACKS : 0);
+		r->state = openetw_state_create(r->attach & OPENETW_READER_STACKS ? OPENETW_STATE_STACKS : 0);
 	}
-	if (!r->decoder ||
-	    (!r->state && (r->attach & (OPENETW_READER_ORIGIN | OPENETW_READER_STACKS)))) {
+	if (!r->decoder || (!r->state && (r->attach & (OPENETW_READER_ORIGIN | OPENETW_READER_STACKS)))) {
 		return fail(r, ERROR_NOT_ENOUGH_MEMORY, "out of memory");
 	}
 	uint32_t code = open_all(r);
@@ -488,8 +475,7 @@ uint32_t openetw_reader_start(struct openetw_reader *r)
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
-			     struct openetw_batch *ret)
+uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds, struct openetw_batch *ret)
 {
 	if (!SIZED_VALID(ret, event_stride)) {
 		return ERROR_INVALID_PARAMETER;

@@ -16,19 +16,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNITS_MAX	1023u
-#define PROVIDERS_MAX	64u
-#define PIDS_MAX	8u
-#define KIB_MIN		4u
-#define KIB_MAX		16384u
-#define BUFFERS_MAX	65536u
-#define FLUSH_MAX	3600000u
+#define UNITS_MAX     1023u
+#define PROVIDERS_MAX 64u
+#define PIDS_MAX      8u
+#define KIB_MIN       4u
+#define KIB_MAX       16384u
+#define BUFFERS_MAX   65536u
+#define FLUSH_MAX     3600000u
 
 struct wanted_provider {
 	char *name;
 	uint32_t level, properties;
 	uint64_t any, all;
-	GUID guid; /* once checked */
+	GUID guid;   /* once checked */
 	bool kernel; /* Windows Kernel Trace: a part of the kernel's mask */
 	bool system; /* a system provider */
 };
@@ -87,8 +87,7 @@ void openetw_recorder_destroy(struct openetw_recorder *s)
 	free(s);
 }
 
-void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uint32_t mib,
-			       uint32_t mode)
+void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uint32_t mib, uint32_t mode)
 {
 	free(s->path);
 	s->path = copy_of(s, path);
@@ -102,8 +101,7 @@ void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 	s->live = live != 0;
 }
 
-void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least,
-				  uint32_t most)
+void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least, uint32_t most)
 {
 	s->kib = kib;
 	s->least = least;
@@ -214,8 +212,7 @@ static enum openetw_mistake check_name(struct openetw_recorder *s)
 	}
 	if (units > (long)UNITS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_NAME_TOO_LONG,
-			     "the name of the session has %ld UTF-16 units, at most %u are allowed",
-			     units, UNITS_MAX);
+			     "the name of the session has %ld UTF-16 units, at most %u are allowed", units, UNITS_MAX);
 	}
 	return OPENETW_MISTAKE_NONE;
 }
@@ -224,8 +221,8 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 {
 	if (!s->file_said) {
 		return s->live ? OPENETW_MISTAKE_NONE
-			       : wrong(s, OPENETW_MISTAKE_NO_OUTPUT,
-				       "session '%s' has neither a file nor is it live", s->name);
+			       : wrong(s, OPENETW_MISTAKE_NO_OUTPUT, "session '%s' has neither a file nor is it live",
+				       s->name);
 	}
 	if (!*s->path) {
 		return wrong(s, OPENETW_MISTAKE_PATH_EMPTY, "the path of the file is empty");
@@ -233,16 +230,14 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 	long units = units_of(s->path);
 	if (units < 0 || units > (long)UNITS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_PATH_TOO_LONG,
-			     "the path of the file has more than %u UTF-16 units or is no UTF-8",
-			     UNITS_MAX);
+			     "the path of the file has more than %u UTF-16 units or is no UTF-8", UNITS_MAX);
 	}
 	if (s->mode != OPENETW_RECORDER_SEQUENTIAL && s->mode != OPENETW_RECORDER_CIRCULAR) {
-		return wrong(s, OPENETW_MISTAKE_FILE_MODE,
-			     "file mode %u is neither sequential (1) nor circular (2)", s->mode);
+		return wrong(s, OPENETW_MISTAKE_FILE_MODE, "file mode %u is neither sequential (1) nor circular (2)",
+			     s->mode);
 	}
 	if (s->mode == OPENETW_RECORDER_CIRCULAR && s->mib == 0) {
-		return wrong(s, OPENETW_MISTAKE_NO_FILE_SIZE,
-			     "a circular file needs a size, %s has none", s->path);
+		return wrong(s, OPENETW_MISTAKE_NO_FILE_SIZE, "a circular file needs a size, %s has none", s->path);
 	}
 	return OPENETW_MISTAKE_NONE;
 }
@@ -250,8 +245,8 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 {
 	if (s->kib && (s->kib < KIB_MIN || s->kib > KIB_MAX)) {
-		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE,
-			     "buffers of %u KiB: %u to %u are allowed", s->kib, KIB_MIN, KIB_MAX);
+		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE, "buffers of %u KiB: %u to %u are allowed", s->kib, KIB_MIN,
+			     KIB_MAX);
 	}
 	if (s->least > BUFFERS_MAX || s->most > BUFFERS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS, "%u buffers: at most %u are allowed",
@@ -259,12 +254,11 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 	}
 	if (s->most && s->least > s->most) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS,
-			     "at least %u buffers, but at most %u: the first must not be larger",
-			     s->least, s->most);
+			     "at least %u buffers, but at most %u: the first must not be larger", s->least, s->most);
 	}
 	if (s->flush_ms > FLUSH_MAX) {
-		return wrong(s, OPENETW_MISTAKE_FLUSH, "flush after %u ms: at most %u are allowed",
-			     s->flush_ms, FLUSH_MAX);
+		return wrong(s, OPENETW_MISTAKE_FLUSH, "flush after %u ms: at most %u are allowed", s->flush_ms,
+			     FLUSH_MAX);
 	}
 	return OPENETW_MISTAKE_NONE;
 }
@@ -272,19 +266,18 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 static enum openetw_mistake check_providers(struct openetw_recorder *s)
 {
 	if (s->provider_count == 0 && !s->kernel.said) {
-		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider",
-			     s->name);
+		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider", s->name);
 	}
 	if (s->provider_count > PROVIDERS_MAX || s->pid_count > PIDS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_TOO_MANY,
-			     "%u providers and %u processes: at most %u and %u are allowed",
-			     s->provider_count, s->pid_count, PROVIDERS_MAX, PIDS_MAX);
+			     "%u providers and %u processes: at most %u and %u are allowed", s->provider_count,
+			     s->pid_count, PROVIDERS_MAX, PIDS_MAX);
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		struct wanted_provider *p = &s->providers[i];
 		if (!*p->name) {
-			return wrong(s, OPENETW_MISTAKE_PROVIDER_EMPTY,
-				     "provider %u of %u has no name", i + 1, s->provider_count);
+			return wrong(s, OPENETW_MISTAKE_PROVIDER_EMPTY, "provider %u of %u has no name", i + 1,
+				     s->provider_count);
 		}
 		p->kernel = recorder_kernel_is_trace(p->name);
 		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
@@ -292,19 +285,17 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
 		} else if (!p->system && openetw_provider_guid(p->name, (struct openetw_guid *)&p->guid)) {
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
-				     "'%.200s' is neither a GUID nor the name of a provider",
-				     p->name);
+				     "'%.200s' is neither a GUID nor the name of a provider", p->name);
 		}
 		if (p->level > 255) {
-			return wrong(s, OPENETW_MISTAKE_LEVEL,
-				     "level %u of provider '%.200s': 0 to 255 are allowed", p->level,
-				     p->name);
+			return wrong(s, OPENETW_MISTAKE_LEVEL, "level %u of provider '%.200s': 0 to 255 are allowed",
+				     p->level, p->name);
 		}
 		for (uint32_t k = 0; k < i; k++) {
 			if (memcmp(&s->providers[k].guid, &p->guid, sizeof p->guid) == 0) {
 				return wrong(s, OPENETW_MISTAKE_PROVIDER_TWICE,
-					     "'%.150s' and '%.150s' are the same provider",
-					     s->providers[k].name, p->name);
+					     "'%.150s' and '%.150s' are the same provider", s->providers[k].name,
+					     p->name);
 			}
 		}
 	}
@@ -392,9 +383,8 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 		e->LogFileMode |= EVENT_TRACE_REAL_TIME_MODE;
 	}
 	if (s->file_said) {
-		e->LogFileMode |= s->mode == OPENETW_RECORDER_CIRCULAR
-					  ? EVENT_TRACE_FILE_MODE_CIRCULAR
-					  : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		e->LogFileMode |= s->mode == OPENETW_RECORDER_CIRCULAR ? EVENT_TRACE_FILE_MODE_CIRCULAR
+								       : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 		e->LogFileNameOffset = offsetof(struct properties, path);
 		utf8_to_utf16(s->path, strlen(s->path), p->path, UNITS_MAX + 1);
 	}
@@ -406,8 +396,7 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 
 static uint32_t enable(const struct openetw_recorder *s, const struct wanted_provider *p)
 {
-	EVENT_FILTER_DESCRIPTOR pids = {(ULONGLONG)(uintptr_t)s->pids,
-					s->pid_count * (ULONG)sizeof s->pids[0],
+	EVENT_FILTER_DESCRIPTOR pids = {(ULONGLONG)(uintptr_t)s->pids, s->pid_count * (ULONG)sizeof s->pids[0],
 					EVENT_FILTER_TYPE_PID};
 	bool filtered = s->pid_count && !p->system; /* the kernel's events are filtered in the session */
 	ENABLE_TRACE_PARAMETERS a = {
@@ -416,8 +405,8 @@ static uint32_t enable(const struct openetw_recorder *s, const struct wanted_pro
 		.EnableFilterDesc = filtered ? &pids : NULL,
 		.FilterDescCount = filtered ? 1 : 0,
 	};
-	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-			      (UCHAR)p->level, p->any, p->all, 0, &a);
+	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, (UCHAR)p->level, p->any, p->all,
+			      0, &a);
 }
 
 /* What went wrong, with the reason that is known of it: a stop would make it forgotten. */
@@ -481,8 +470,7 @@ uint32_t openetw_recorder_start(struct openetw_recorder *s)
 const char *openetw_recorder_note(struct openetw_recorder *s)
 {
 	s->kernel_now = (struct openetw_kernel){.size = sizeof s->kernel_now};
-	if (!s->running || !s->kernel.said ||
-	    openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
+	if (!s->running || !s->kernel.said || openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
 		return "";
 	}
 	return s->kernel_now.note;

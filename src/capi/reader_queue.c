@@ -18,7 +18,7 @@ struct piece {
 struct reader_block {
 	struct reader_block *next;
 	struct piece *pieces; /* the one in use first */
-	size_t bytes;	      /* that its events take */
+	size_t bytes;         /* that its events take */
 	uint32_t count;
 	struct openetw_event events[READER_BLOCK_EVENTS];
 };
@@ -85,8 +85,7 @@ static size_t record_bytes(const EVENT_RECORD *r)
 {
 	size_t n = 0;
 	if (r) {
-		n = sizeof *r + BASE_ALIGN8((size_t)r->UserDataLength) +
-		    r->ExtendedDataCount * sizeof *r->ExtendedData;
+		n = sizeof *r + BASE_ALIGN8((size_t)r->UserDataLength) + r->ExtendedDataCount * sizeof *r->ExtendedData;
 		for (USHORT i = 0; i < r->ExtendedDataCount; i++) {
 			n += BASE_ALIGN8((size_t)r->ExtendedData[i].DataSize);
 		}
@@ -97,8 +96,7 @@ static size_t record_bytes(const EVENT_RECORD *r)
 static size_t event_bytes(const struct openetw_event *e)
 {
 	return record_bytes(e->record) + 8u * e->stack_count + (e->json ? e->json_length + 1 : 0) +
-	       text_bytes(e->provider) + text_bytes(e->name) + text_bytes(e->process) +
-	       text_bytes(e->file);
+	       text_bytes(e->provider) + text_bytes(e->name) + text_bytes(e->process) + text_bytes(e->file);
 }
 
 static const char *copy_text(uint8_t **at, const char *s)
@@ -199,8 +197,7 @@ void reader_queue_finish(struct reader_queue *q)
 
 static bool is_full(const struct reader_queue *q, size_t bytes)
 {
-	return q->events > 0 &&
-	       (q->events >= q->events_max || q->bytes + bytes > q->bytes_max);
+	return q->events > 0 && (q->events >= q->events_max || q->bytes + bytes > q->bytes_max);
 }
 
 /* The block that takes the next event. */
@@ -255,8 +252,7 @@ int reader_queue_put(struct reader_queue *q, const struct openetw_event *e)
 	return r;
 }
 
-struct reader_block *reader_queue_take(struct reader_queue *q, uint32_t milliseconds,
-				       uint32_t *ret_code)
+struct reader_block *reader_queue_take(struct reader_queue *q, uint32_t milliseconds, uint32_t *ret_code)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
@@ -267,9 +263,8 @@ struct reader_block *reader_queue_take(struct reader_queue *q, uint32_t millisec
 	pthread_mutex_lock(&q->lock);
 	int err = 0;
 	while (q->events == 0 && !q->ended && err == 0) {
-		err = milliseconds == OPENETW_READER_FOREVER
-			      ? pthread_cond_wait(&q->filled, &q->lock)
-			      : pthread_cond_timedwait(&q->filled, &q->lock, &until);
+		err = milliseconds == OPENETW_READER_FOREVER ? pthread_cond_wait(&q->filled, &q->lock)
+							     : pthread_cond_timedwait(&q->filled, &q->lock, &until);
 	}
 	struct reader_block *b = NULL;
 	if (q->events) {

@@ -27,12 +27,12 @@ struct reader_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, emptied;
 	struct reader_block *first, *last; /* those with events */
-	struct reader_block *spare;	   /* one, to be used again */
+	struct reader_block *spare;        /* one, to be used again */
 	uint32_t events, events_max;
 	size_t bytes, bytes_max;
 	bool drop_when_full;
-	bool stopped; /* nothing more is wanted */
-	bool ended;   /* nothing more comes */
+	bool stopped;  /* nothing more is wanted */
+	bool ended;    /* nothing more comes */
 	uint32_t code; /* why it ended */
 	uint64_t dropped;
 };
@@ -42,8 +42,7 @@ void reader_queue_finish(struct reader_queue *q);
 /* Takes a copy of *e with all it points to. 1: kept, 0: dropped, -ECANCELED: stopped, -ENOMEM. */
 int reader_queue_put(struct reader_queue *q, const struct openetw_event *e);
 /* The first block, to be given back; NULL with the code when there is none. */
-struct reader_block *reader_queue_take(struct reader_queue *q, uint32_t milliseconds,
-				       uint32_t *ret_code);
+struct reader_block *reader_queue_take(struct reader_queue *q, uint32_t milliseconds, uint32_t *ret_code);
 void reader_queue_give_back(struct reader_queue *q, struct reader_block *b); /* NULL is fine */
 void reader_queue_stop(struct reader_queue *q);
 bool reader_queue_stopped(struct reader_queue *q);

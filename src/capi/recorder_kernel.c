@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define ITEM_MASKS	1u
-#define ITEM_PIDS	2u
-#define EXTENDED	0x80FF0000u /* EnableFlags: the offset of items */
-#define MASK_WORDS	8u
+#define ITEM_MASKS 1u
+#define ITEM_PIDS  2u
+#define EXTENDED   0x80FF0000u /* EnableFlags: the offset of items */
+#define MASK_WORDS 8u
 
 static bool BASE_PRINTF(3, 4) wrong(char *why, size_t cap, const char *fmt, ...)
 {

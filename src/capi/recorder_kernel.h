@@ -9,7 +9,7 @@
 #include "evntrace.h"
 
 struct recorder_kernel {
-	bool said;    /* kernel events are wanted: the mask, or by system providers */
+	bool said; /* kernel events are wanted: the mask, or by system providers */
 	struct kernel_mask mask;
 	uint16_t stack[KERNEL_STACKS_MAX];
 	uint32_t stacks;

@@ -21,16 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_MS		 10
-#define LATE_NS		 5000000u
-#define PATIENCE_NS	 20000000ull /* for a full ring; the kernel's own rings wait meanwhile */
+#define POLL_MS           10
+#define LATE_NS           5000000u
+#define PATIENCE_NS       20000000ull /* for a full ring; the kernel's own rings wait meanwhile */
 #define RESIDENT_EVERY_NS 1000000000ull
 
 struct collector {
 	int fd;
 	struct kernel_ring_head *head;
 	uint8_t *data;
-	uint64_t at;	/* what head is going to be */
+	uint64_t at;    /* what head is going to be */
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
@@ -121,8 +121,8 @@ static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessio
 	}
 }
 
-static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head, uint32_t head_bytes,
+		      const void *body, uint32_t body_bytes)
 {
 	put(ctx, KERNEL_RING_RECORD, sessions, cpu, time, head, head_bytes, body, body_bytes);
 }
@@ -206,11 +206,8 @@ static int set_sampled(struct collector *c, const struct kernel_message *m, stru
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
 {
 	struct kernel_engine_options o = {.interval_us = m->interval_us, .self = {m->pid[0]}};
-	struct kernel_output out = {.record = on_record,
-					.explain = on_explanation,
-					.window = on_window,
-					.lost = on_lost,
-					.ctx = c};
+	struct kernel_output out = {
+		.record = on_record, .explain = on_explanation, .window = on_window, .lost = on_lost, .ctx = c};
 	if (c->kernel) {
 		return -EALREADY;
 	}
@@ -230,7 +227,8 @@ static void grant(struct kernel_message *r)
 	here[n > 0 ? n : 14] = 0;
 	size_t used = strlen(r->text);
 	snprintf(r->text + used, sizeof r->text - used,
-		 "%s: run etwd as root, or 'setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_dac_read_search,cap_syslog+ep %s'",
+		 "%s: run etwd as root, or 'setcap "
+		 "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_dac_read_search,cap_syslog+ep %s'",
 		 used ? "" : "no right to record the kernel", here);
 }
 
@@ -266,15 +264,9 @@ static void answer(struct collector *c, const struct kernel_message *m)
 		r.result = -EINVAL;
 	} else {
 		switch (m->type) {
-		case KERNEL_OPEN:
-			r.result = do_open(c, m, &d);
-			break;
-		case KERNEL_ADD:
-			r.result = kernel_add(c->kernel, m->slot, &s, &r.mask, &d);
-			break;
-		case KERNEL_CHANGE:
-			r.result = kernel_change(c->kernel, m->slot, &s, &r.mask, &d);
-			break;
+		case KERNEL_OPEN: r.result = do_open(c, m, &d); break;
+		case KERNEL_ADD: r.result = kernel_add(c->kernel, m->slot, &s, &r.mask, &d); break;
+		case KERNEL_CHANGE: r.result = kernel_change(c->kernel, m->slot, &s, &r.mask, &d); break;
 		case KERNEL_REMOVE:
 			kernel_remove(c->kernel, m->slot);
 			if (!kernel_removed(c->kernel, m->slot)) {
@@ -282,12 +274,8 @@ static void answer(struct collector *c, const struct kernel_message *m)
 				return;
 			}
 			break;
-		case KERNEL_INTERVAL:
-			r.result = kernel_set_interval(c->kernel, m->interval_us);
-			break;
-		case KERNEL_SAMPLED:
-			r.result = set_sampled(c, m, &d);
-			break;
+		case KERNEL_INTERVAL: r.result = kernel_set_interval(c->kernel, m->interval_us); break;
+		case KERNEL_SAMPLED: r.result = set_sampled(c, m, &d); break;
 		case KERNEL_EXPLAIN:
 			kernel_explain(c->kernel, m->slot);
 			if (!kernel_explained(c->kernel, m->slot)) {
@@ -295,11 +283,8 @@ static void answer(struct collector *c, const struct kernel_message *m)
 				return;
 			}
 			break;
-		case KERNEL_CAPTURE:
-			kernel_capture(c->kernel, m->slot);
-			break;
-		default:
-			r.result = -ENOSYS;
+		case KERNEL_CAPTURE: kernel_capture(c->kernel, m->slot); break;
+		default: r.result = -ENOSYS;
 		}
 	}
 	snprintf(r.text, sizeof r.text, "%s", d.text);

@@ -9,28 +9,20 @@
 
 #include <stdlib.h>
 
-
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
 static uint32_t code_of_file_error(int err)
 {
 	switch (err) {
-	case -ENOENT:
-		return ERROR_FILE_NOT_FOUND;
-	case -ENOTDIR:
-		return ERROR_PATH_NOT_FOUND;
+	case -ENOENT: return ERROR_FILE_NOT_FOUND;
+	case -ENOTDIR: return ERROR_PATH_NOT_FOUND;
 	case -EACCES:
 	case -EPERM:
-	case -EISDIR:
-		return ERROR_ACCESS_DENIED;
-	case -EBADMSG:
-		return ERROR_FILE_CORRUPT;
-	case -EINVAL:
-		return ERROR_BAD_PATHNAME;
-	case -ENOMEM:
-		return ERROR_OUTOFMEMORY;
-	default:
-		return win32_from_errno(err);
+	case -EISDIR: return ERROR_ACCESS_DENIED;
+	case -EBADMSG: return ERROR_FILE_CORRUPT;
+	case -EINVAL: return ERROR_BAD_PATHNAME;
+	case -ENOMEM: return ERROR_OUTOFMEMORY;
+	default: return win32_from_errno(err);
 	}
 }
 
@@ -58,8 +50,7 @@ uint32_t trace_open_source(struct trace *t, struct diag *d)
 	struct consume_source *source;
 	uint32_t status = 0;
 	int r = t->path ? file_open(t->path, &source, d)
-			: consume_rt_open(t->session, (uint32_t)utf16_len(t->session), &source,
-					  &status, d);
+			: consume_rt_open(t->session, (uint32_t)utf16_len(t->session), &source, &status, d);
 	if (r == 0) {
 		trace_set_source(t, source);
 		return 0;
@@ -71,8 +62,7 @@ uint32_t trace_open_source(struct trace *t, struct diag *d)
 		return status;
 	}
 	/* Without etwd there are no sessions. */
-	return r == -ENOENT || r == -ECONNREFUSED ? ERROR_WMI_INSTANCE_NOT_FOUND
-						  : win32_from_errno(r);
+	return r == -ENOENT || r == -ECONNREFUSED ? ERROR_WMI_INSTANCE_NOT_FOUND : win32_from_errno(r);
 }
 
 static uint16_t *text_dup(const uint8_t *p, uint32_t units)
@@ -149,8 +139,7 @@ static void explain(const struct trace *t, const struct diag *d)
 	} else if (d->offset == UINT64_MAX) {
 		err_text_set("%s: %s", t->path, d->text);
 	} else {
-		err_text_set("%s: at byte %llu: %s", t->path, (unsigned long long)d->offset,
-			     d->text);
+		err_text_set("%s: at byte %llu: %s", t->path, (unsigned long long)d->offset, d->text);
 	}
 }
 
@@ -231,14 +220,14 @@ static void take_options(struct trace *t, ULONG mode)
 }
 
 /* What the caller gets to see at once. */
-#define COPY_RESULTS(to, t)                                                                        \
-	do {                                                                                       \
-		(to)->LogfileHeader = (t)->log.w.LogfileHeader;                                    \
-		(to)->IsKernelTrace = (t)->log.w.IsKernelTrace;                                    \
-		(to)->BufferSize = (t)->log.w.BufferSize;                                          \
-		(to)->CurrentTime = (t)->log.w.CurrentTime;                                        \
-		(to)->BuffersRead = 0;                                                             \
-		(to)->EventsLost = 0;                                                              \
+#define COPY_RESULTS(to, t)                                     \
+	do {                                                    \
+		(to)->LogfileHeader = (t)->log.w.LogfileHeader; \
+		(to)->IsKernelTrace = (t)->log.w.IsKernelTrace; \
+		(to)->BufferSize = (t)->log.w.BufferSize;       \
+		(to)->CurrentTime = (t)->log.w.CurrentTime;     \
+		(to)->BuffersRead = 0;                          \
+		(to)->EventsLost = 0;                           \
 	} while (0)
 
 PROCESSTRACE_HANDLE WMIAPI OpenTraceW(PEVENT_TRACE_LOGFILEW Logfile)
@@ -247,8 +236,7 @@ PROCESSTRACE_HANDLE WMIAPI OpenTraceW(PEVENT_TRACE_LOGFILEW Logfile)
 		return refuse(ERROR_INVALID_PARAMETER);
 	}
 	bool real_time = (Logfile->ProcessTraceMode & PROCESS_TRACE_MODE_REAL_TIME) != 0;
-	const uint16_t *name =
-		(const uint16_t *)(real_time ? Logfile->LoggerName : Logfile->LogFileName);
+	const uint16_t *name = (const uint16_t *)(real_time ? Logfile->LoggerName : Logfile->LogFileName);
 	if (!name || name[0] == 0) {
 		return refuse(ERROR_BAD_PATHNAME);
 	}
@@ -325,8 +313,7 @@ ULONG WMIAPI CloseTrace(PROCESSTRACE_HANDLE TraceHandle)
 	return trace_close(TraceHandle);
 }
 
-static PROCESSTRACE_HANDLE open_with_options(LPCWSTR name, bool real_time,
-					     const ETW_OPEN_TRACE_OPTIONS *options,
+static PROCESSTRACE_HANDLE open_with_options(LPCWSTR name, bool real_time, const ETW_OPEN_TRACE_OPTIONS *options,
 					     TRACE_LOGFILE_HEADER *header)
 {
 	if (!name || !options) {
@@ -339,11 +326,10 @@ static PROCESSTRACE_HANDLE open_with_options(LPCWSTR name, bool real_time,
 	} else {
 		log.LogFileName = (LPWSTR)(uintptr_t)name;
 	}
-	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
-			       (real_time ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
-			       (options->ProcessTraceModes & ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP
-					? PROCESS_TRACE_MODE_RAW_TIMESTAMP
-					: 0);
+	log.ProcessTraceMode =
+		PROCESS_TRACE_MODE_EVENT_RECORD | (real_time ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+		(options->ProcessTraceModes & ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP ? PROCESS_TRACE_MODE_RAW_TIMESTAMP
+										   : 0);
 	log.EventRecordCallback = options->EventCallback;
 	log.Context = options->EventCallbackContext;
 	PROCESSTRACE_HANDLE h = OpenTraceW(&log);
@@ -359,24 +345,24 @@ static PROCESSTRACE_HANDLE open_with_options(LPCWSTR name, bool real_time,
 	return h;
 }
 
-PROCESSTRACE_HANDLE WMIAPI OpenTraceFromFile(LPCWSTR LogFileName,
-					     const ETW_OPEN_TRACE_OPTIONS *Options,
+PROCESSTRACE_HANDLE WMIAPI OpenTraceFromFile(LPCWSTR LogFileName, const ETW_OPEN_TRACE_OPTIONS *Options,
 					     TRACE_LOGFILE_HEADER *LogFileHeader)
 {
 	return open_with_options(LogFileName, false, Options, LogFileHeader);
 }
 
-PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLogger(LPCWSTR LoggerName,
-						       const ETW_OPEN_TRACE_OPTIONS *Options,
+PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLogger(LPCWSTR LoggerName, const ETW_OPEN_TRACE_OPTIONS *Options,
 						       TRACE_LOGFILE_HEADER *LogFileHeader)
 {
 	return open_with_options(LoggerName, true, Options, LogFileHeader);
 }
 
 /* Where buffers are allocated is no choice here: the ring belongs to etwd. */
-PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLoggerWithAllocationOptions(
-	LPCWSTR LoggerName, const ETW_OPEN_TRACE_OPTIONS *Options, ULONG_PTR AllocationSize,
-	HANDLE MemoryPartitionHandle, TRACE_LOGFILE_HEADER *LogFileHeader)
+PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLoggerWithAllocationOptions(LPCWSTR LoggerName,
+									    const ETW_OPEN_TRACE_OPTIONS *Options,
+									    ULONG_PTR AllocationSize,
+									    HANDLE MemoryPartitionHandle,
+									    TRACE_LOGFILE_HEADER *LogFileHeader)
 {
 	return open_with_options(LoggerName, true, Options, LogFileHeader);
 }

@@ -15,8 +15,7 @@ static bool buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 	struct trace *t = ctx;
 	bool kept = false;
 	/* A session's header is no buffer of its own for those who count buffers. */
-	bool header = t->session && bytes >= ETL_BUFFER_HEADER_SIZE &&
-		      le16_get(buf + ETL_BH_TYPE) == ETL_BT_HEADER;
+	bool header = t->session && bytes >= ETL_BUFFER_HEADER_SIZE && le16_get(buf + ETL_BH_TYPE) == ETL_BT_HEADER;
 	if (t->cancelled || (header && !t->raw_buffer)) {
 		return false;
 	}
@@ -179,8 +178,7 @@ static uint32_t sources_ready(struct trace **traces, uint32_t n)
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_trace_process(const PROCESSTRACE_HANDLE *handles, uint32_t count, uint64_t start,
-			       uint64_t end)
+uint32_t openetw_trace_process(const PROCESSTRACE_HANDLE *handles, uint32_t count, uint64_t start, uint64_t end)
 {
 	if (count == 0 || count > CONSUME_SOURCES_MAX) {
 		return ERROR_BAD_LENGTH;
@@ -216,8 +214,7 @@ uint32_t openetw_trace_process(const PROCESSTRACE_HANDLE *handles, uint32_t coun
 	return code;
 }
 
-ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, LPFILETIME StartTime,
-			  LPFILETIME EndTime)
+ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, LPFILETIME StartTime, LPFILETIME EndTime)
 {
 	if (HandleCount > WINDOWS_HANDLES_MAX) {
 		return ERROR_BAD_LENGTH;

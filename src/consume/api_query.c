@@ -10,14 +10,13 @@
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
-#define HOOK_PARTITION	   0x0050
+#define HOOK_PARTITION     0x0050
 #define HOOK_DROPPED_TIMES 0x0052
-#define PARTITION_BYTES	   48u /* u16 version, u16, u32 type, i64 offset, two GUIDs */
-#define GUID_UNITS	   39u /* braces and NUL included */
+#define PARTITION_BYTES    48u /* u16 version, u16, u32 type, i64 offset, two GUIDs */
+#define GUID_UNITS         39u /* braces and NUL included */
 
 /* Payload of a system record in buffer 0, at least that long; NULL when there is none. */
-static const uint8_t *header_record(const struct trace *t, uint16_t hook, uint32_t least,
-				    uint32_t *ret_bytes)
+static const uint8_t *header_record(const struct trace *t, uint16_t hook, uint32_t least, uint32_t *ret_bytes)
 {
 	const struct etl_file_info *i = t->source ? &t->source->info : NULL;
 	struct etl_record r;
@@ -67,8 +66,7 @@ static ULONG query_partition(const struct trace *t, struct answer *a, bool v2)
 	uint32_t type = le32_get(p + 4);
 	LONG64 offset = (LONG64)le64_get(p + 8);
 	if (!v2) {
-		ETW_TRACE_PARTITION_INFORMATION i = {.QpcOffsetFromRoot = offset,
-						     .PartitionType = type};
+		ETW_TRACE_PARTITION_INFORMATION i = {.QpcOffsetFromRoot = offset, .PartitionType = type};
 		if (!answer_fits(a, sizeof i)) {
 			return ERROR_INSUFFICIENT_BUFFER;
 		}
@@ -108,9 +106,8 @@ static ULONG query_dropped_times(const struct trace *t, struct answer *a)
 }
 
 ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
-					ETW_PROCESS_HANDLE_INFO_TYPE InformationClass,
-					PVOID InBuffer, ULONG InBufferSize, PVOID OutBuffer,
-					ULONG OutBufferSize, PULONG ReturnLength)
+					ETW_PROCESS_HANDLE_INFO_TYPE InformationClass, PVOID InBuffer,
+					ULONG InBufferSize, PVOID OutBuffer, ULONG OutBufferSize, PULONG ReturnLength)
 {
 	struct trace *t = trace_lock(ProcessingHandle);
 	if (!t) {
@@ -122,12 +119,9 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 		switch (InformationClass) {
 		case EtwQueryPartitionInformation:
 		case EtwQueryPartitionInformationV2:
-			code = query_partition(
-				t, &a, InformationClass == EtwQueryPartitionInformationV2);
+			code = query_partition(t, &a, InformationClass == EtwQueryPartitionInformationV2);
 			break;
-		case EtwQueryLastDroppedTimes:
-			code = query_dropped_times(t, &a);
-			break;
+		case EtwQueryLastDroppedTimes: code = query_dropped_times(t, &a); break;
 		case EtwQueryLogFileHeader:
 			if (!t->header_logger) { /* it has not come yet */
 				code = ERROR_NOT_FOUND;
@@ -139,8 +133,7 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 				code = ERROR_SUCCESS;
 			}
 			break;
-		default:
-			break;
+		default: break;
 		}
 	}
 	if (ReturnLength && (code == ERROR_SUCCESS || code == ERROR_INSUFFICIENT_BUFFER)) {
@@ -151,10 +144,8 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 }
 
 /* What a real-time consumer missed so far. No header of Windows' SDK has it; callers declare it. */
-ETW_API ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
-					      PULONG BuffersLostCount);
-ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
-				      PULONG BuffersLostCount)
+ETW_API ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount, PULONG BuffersLostCount);
+ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount, PULONG BuffersLostCount)
 {
 	if (!EventsLostCount || !BuffersLostCount) {
 		return ERROR_INVALID_PARAMETER;
@@ -214,12 +205,12 @@ uint32_t openetw_trace_next_loss(openetw_trace_handle trace, struct openetw_loss
 		return got < 0 ? win32_from_errno(got) : ERROR_NO_MORE_ITEMS;
 	}
 	struct openetw_loss_range known = {0};
-	known.kind = l.kind == ETL_LOSS_EVENTS	       ? OPENETW_LOST_EVENTS
-		      : l.kind == ETL_LOSS_BUFFERS     ? OPENETW_LOST_BUFFERS
-		      : l.kind == ETL_LOSS_BACKUP      ? OPENETW_LOST_BACKUP
-		      : l.kind == ETL_LOSS_MISSING     ? OPENETW_LOST_MISSING
-		      : l.kind == ETL_LOSS_OVERWRITTEN ? OPENETW_LOST_OVERWRITTEN
-						       : OPENETW_LOST_LATEST;
+	known.kind = l.kind == ETL_LOSS_EVENTS        ? OPENETW_LOST_EVENTS
+		     : l.kind == ETL_LOSS_BUFFERS     ? OPENETW_LOST_BUFFERS
+		     : l.kind == ETL_LOSS_BACKUP      ? OPENETW_LOST_BACKUP
+		     : l.kind == ETL_LOSS_MISSING     ? OPENETW_LOST_MISSING
+		     : l.kind == ETL_LOSS_OVERWRITTEN ? OPENETW_LOST_OVERWRITTEN
+						      : OPENETW_LOST_LATEST;
 	known.processor = l.cpu == UINT16_MAX ? UINT32_MAX : l.cpu;
 	known.count = l.count;
 	known.from = l.from_filetime;
@@ -269,18 +260,13 @@ uint32_t openetw_trace_loss(openetw_trace_handle trace, struct openetw_trace_los
 	}
 	trace_unlock();
 	switch (l.unknown) {
-	case OPENETW_UNKNOWN_NOT_CLOSED:
-		snprintf(l.reason, sizeof l.reason, "the file was not closed");
-		break;
+	case OPENETW_UNKNOWN_NOT_CLOSED: snprintf(l.reason, sizeof l.reason, "the file was not closed"); break;
 	case OPENETW_UNKNOWN_END_MISSING:
 		snprintf(l.reason, sizeof l.reason, "%llu buffer%s missing at the end of the file",
 			 (unsigned long long)l.missing_buffers, l.missing_buffers == 1 ? " is" : "s are");
 		break;
-	case OPENETW_UNKNOWN_BROKEN_OFF:
-		snprintf(l.reason, sizeof l.reason, "%s", TRACE_BROKEN_OFF);
-		break;
-	default:
-		break;
+	case OPENETW_UNKNOWN_BROKEN_OFF: snprintf(l.reason, sizeof l.reason, "%s", TRACE_BROKEN_OFF); break;
+	default: break;
 	}
 	SIZED_GIVE(loss, &l);
 	return ERROR_SUCCESS;

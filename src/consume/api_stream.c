@@ -16,9 +16,9 @@ static void stream_done(void *ctx, const uint8_t *buf)
 	t->completion((const ETW_BUFFER_HEADER *)(const void *)buf, t->completion_context);
 }
 
-PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(
-	const ETW_OPEN_TRACE_OPTIONS *Options,
-	PETW_BUFFER_COMPLETION_CALLBACK BufferCompletionCallback, void *BufferCompletionContext)
+PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(const ETW_OPEN_TRACE_OPTIONS *Options,
+						     PETW_BUFFER_COMPLETION_CALLBACK BufferCompletionCallback,
+						     void *BufferCompletionContext)
 {
 	uint32_t code = ERROR_INVALID_PARAMETER;
 	PROCESSTRACE_HANDLE h = INVALID_PROCESSTRACE_HANDLE;
@@ -28,8 +28,7 @@ PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(
 		if (t) {
 			t->stream = true;
 			t->event_record = true;
-			t->raw_time = (Options->ProcessTraceModes &
-				       ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP) != 0;
+			t->raw_time = (Options->ProcessTraceModes & ETW_PROCESS_TRACE_MODE_RAW_TIMESTAMP) != 0;
 			t->log.w.EventRecordCallback = Options->EventCallback;
 			t->log.w.Context = Options->EventCallbackContext;
 			t->raw_buffer = Options->BufferCallback;
@@ -50,8 +49,8 @@ PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(
 	return h;
 }
 
-ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE TraceHandle,
-						 const ETW_BUFFER_HEADER *Buffer, ULONG BufferSize)
+ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE TraceHandle, const ETW_BUFFER_HEADER *Buffer,
+						 ULONG BufferSize)
 {
 	if (!Buffer) {
 		return ERROR_INVALID_PARAMETER;
@@ -60,25 +59,18 @@ ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE TraceHandle
 	if (!t) {
 		return ERROR_INVALID_HANDLE;
 	}
-	int r = t->stream ? consume_stream_add(t->source, (const uint8_t *)Buffer, BufferSize)
-			  : -EBADF;
+	int r = t->stream ? consume_stream_add(t->source, (const uint8_t *)Buffer, BufferSize) : -EBADF;
 	trace_unlock();
 	switch (r) {
-	case 0:
-		return ERROR_SUCCESS;
-	case -EBADF:
-		return ERROR_INVALID_HANDLE;
-	case -EBADMSG:
-		return ERROR_INVALID_DATA;
-	case -ERANGE:
-		return ERROR_INVALID_TIME;
-	default:
-		return win32_from_errno(r);
+	case 0: return ERROR_SUCCESS;
+	case -EBADF: return ERROR_INVALID_HANDLE;
+	case -EBADMSG: return ERROR_INVALID_DATA;
+	case -ERANGE: return ERROR_INVALID_TIME;
+	default: return win32_from_errno(r);
 	}
 }
 
-ULONG WMIAPI ProcessTraceBufferIncrementReference(PROCESSTRACE_HANDLE TraceHandle,
-						  const ETW_BUFFER_HEADER *Buffer)
+ULONG WMIAPI ProcessTraceBufferIncrementReference(PROCESSTRACE_HANDLE TraceHandle, const ETW_BUFFER_HEADER *Buffer)
 {
 	if (!Buffer) {
 		return ERROR_INVALID_PARAMETER;

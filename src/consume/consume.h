@@ -28,7 +28,7 @@ struct consume_ops {
 	int (*next)(struct consume_source *s, struct etl_record *ret);
 	void (*wake)(struct consume_source *s);
 	bool (*next_problem)(struct consume_source *s, struct etl_problem *ret); /* may be NULL */
-	int (*next_loss)(struct consume_source *s, struct etl_loss_range *ret);	 /* may be NULL */
+	int (*next_loss)(struct consume_source *s, struct etl_loss_range *ret);  /* may be NULL */
 	void (*close)(struct consume_source *s);
 };
 struct consume_source {
@@ -38,8 +38,8 @@ struct consume_source {
 	uint64_t events_lost;
 	uint64_t buffers_lost; /* real time */
 	bool real_time;
-	bool broken_off; /* real time: the stream ended without etwd's word that the session had */
-	bool cancelled; /* the caller takes no more records: a source that would wait for one ends instead */
+	bool broken_off;    /* real time: the stream ended without etwd's word that the session had */
+	bool cancelled;     /* the caller takes no more records: a source that would wait for one ends instead */
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;
@@ -48,8 +48,8 @@ struct consume_source {
 /* -errno; -EBADMSG with diag when it is no trace file. */
 int consume_file_open(const char *path, struct consume_source **ret, struct diag *d);
 /* Connects to the session. -errno; *ret_status is the Win32 code etwd refused with, else 0. */
-int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
-		    uint32_t *ret_status, struct diag *d);
+int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret, uint32_t *ret_status,
+		    struct diag *d);
 /* Buffers that the caller brings (consume_stream.c). `done` is called, on the thread of next() or
  * close(), when one is not needed any more. */
 typedef void consume_stream_done_fn(void *ctx, const uint8_t *buf);
@@ -99,8 +99,7 @@ struct consume_about {
 	uint32_t processors;
 };
 /* For an open trace that is not being processed. Win32 code. */
-uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
-			 struct consume_about *ret);
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, struct consume_about *ret);
 
 /* Do ticks of both mean the same: one machine, not started anew between the recordings, its time not set? */
 bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_info *b);
@@ -110,8 +109,7 @@ struct consume_merge;
 int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first,
 			 struct consume_merge **ret);
 /* The oldest record of all and the number of its source. 1, 0 at the end, -errno. */
-int consume_merge_next(struct consume_merge *m, const struct etl_record **ret,
-		       uint32_t *ret_source);
+int consume_merge_next(struct consume_merge *m, const struct etl_record **ret, uint32_t *ret_source);
 void consume_merge_destroy(struct consume_merge *m);
 
 #endif

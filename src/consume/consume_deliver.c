@@ -34,14 +34,14 @@ void consume_set_learner(consume_learn_fn *fn)
 	learner = fn;
 }
 
-#define MANIFEST_ID	0xFFFEu /* EventSource: a piece of its manifest */
-#define METADATA_EVENT	32u	/* TRACE_EVENT_INFO */
-#define METADATA_MAP	33u	/* EVENT_MAP_INFO */
-#define METADATA_TMF	224u	/* formats of WPP messages: ours (libetw/embed.c) */
+#define MANIFEST_ID    0xFFFEu /* EventSource: a piece of its manifest */
+#define METADATA_EVENT 32u     /* TRACE_EVENT_INFO */
+#define METADATA_MAP   33u     /* EVENT_MAP_INFO */
+#define METADATA_TMF   224u    /* formats of WPP messages: ours (libetw/embed.c) */
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80,
-					    0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const struct guid metadata_class = {
+	{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 
 static bool carries_schema(const struct etl_record *r)
 {
@@ -64,13 +64,10 @@ bool consume_teaches(uint8_t type, const uint8_t *raw)
 {
 	switch (type) {
 	case ETL_RT_EVENT32:
-	case ETL_RT_EVENT64:
-		return le16_get(raw + ETL_EH_DESCRIPTOR) == MANIFEST_ID;
+	case ETL_RT_EVENT64: return le16_get(raw + ETL_EH_DESCRIPTOR) == MANIFEST_ID;
 	case ETL_RT_FULL32:
-	case ETL_RT_FULL64:
-		return memcmp(raw + 0x18, metadata_class.b, sizeof metadata_class.b) == 0;
-	default:
-		return false;
+	case ETL_RT_FULL64: return memcmp(raw + 0x18, metadata_class.b, sizeof metadata_class.b) == 0;
+	default: return false;
 	}
 }
 
@@ -78,15 +75,13 @@ void consume_teach(const struct etl_record *r)
 {
 	struct consume_view v = {0};
 	EVENT_RECORD e;
-	if (learner && carries_schema(r) &&
-	    consume_view_fill(&v, r, r->time_filetime, NULL, &e) == 0) {
+	if (learner && carries_schema(r) && consume_view_fill(&v, r, r->time_filetime, NULL, &e) == 0) {
 		learner(&e);
 	}
 	consume_view_free(&v);
 }
 
-uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
-			 struct consume_about *ret)
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, struct consume_about *ret)
 {
 	struct trace *t = trace_lock(handle);
 	if (!t) {
@@ -137,8 +132,7 @@ static void deliver_classic(struct trace *t, const struct etl_record *r, PEVENT_
 int trace_deliver(struct trace *t, const struct etl_record *r)
 {
 	PEVENT_CALLBACK callback;
-	if ((r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) &&
-	    trace_class_callback(&r->provider, &callback)) {
+	if ((r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) && trace_class_callback(&r->provider, &callback)) {
 		deliver_classic(t, r, callback);
 	}
 	if (t->event_record) {

@@ -43,10 +43,8 @@ static void file_close(struct consume_source *s)
 	free(s);
 }
 
-static const struct consume_ops file_ops = {.next = file_next,
-					    .next_problem = file_next_problem,
-					    .next_loss = file_next_loss,
-					    .close = file_close};
+static const struct consume_ops file_ops = {
+	.next = file_next, .next_problem = file_next_problem, .next_loss = file_next_loss, .close = file_close};
 
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info)
 {

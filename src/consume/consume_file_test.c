@@ -49,10 +49,8 @@ static void save(const struct etl_build *b, const char *name)
 /* One event a millisecond, ids from..to, in two processors' buffers. */
 static void save_simple(const char *name, unsigned from, unsigned to, unsigned step)
 {
-	static const struct etl_build_header h = {.clock_type = 1,
-						  .perf_freq = 1000000000,
-						  .start_raw = START_RAW,
-						  .start_filetime = START_FILETIME};
+	static const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = 1000000000, .start_raw = START_RAW, .start_filetime = START_FILETIME};
 	struct etl_build b;
 	etl_build_start(&b, 4096, &h);
 	for (unsigned cpu = 0; cpu < 2; cpu++) {
@@ -121,8 +119,7 @@ static ULONG on_buffer(PEVENT_TRACE_LOGFILEW log)
 	return !(seen->stop_after_buffers && seen->buffers >= seen->stop_after_buffers);
 }
 
-static PROCESSTRACE_HANDLE open_with(const char *path, struct seen *s, ULONG mode,
-				     EVENT_TRACE_LOGFILEA *ret_log)
+static PROCESSTRACE_HANDLE open_with(const char *path, struct seen *s, ULONG mode, EVENT_TRACE_LOGFILEA *ret_log)
 {
 	EVENT_TRACE_LOGFILEA log;
 	memset(&log, 0, sizeof log);
@@ -154,8 +151,7 @@ static void every_real_file_is_delivered_whole_and_in_order(void **state)
 		char path[4096];
 		struct seen s;
 		EVENT_TRACE_LOGFILEA log;
-		PROCESSTRACE_HANDLE h =
-			open_with(corpus_path(corpus_files[i], path, sizeof path), &s, 0, &log);
+		PROCESSTRACE_HANDLE h = open_with(corpus_path(corpus_files[i], path, sizeof path), &s, 0, &log);
 		assert_true(h != INVALID_PROCESSTRACE_HANDLE);
 		assert_int_equal(log.LogfileHeader.StartTime.QuadPart, corpus_number(o, "start"));
 		assert_int_equal(log.LogfileHeader.BuffersWritten, corpus_number(o, "buffers"));
@@ -175,8 +171,8 @@ static void on_items(PEVENT_RECORD e)
 {
 	for (unsigned i = 0; i < e->ExtendedDataCount; i++) {
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *x = &e->ExtendedData[i];
-		related += x->ExtType == EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID &&
-			   x->DataSize == 16 && x->DataPtr != 0;
+		related +=
+			x->ExtType == EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID && x->DataSize == 16 && x->DataPtr != 0;
 		stacks += x->ExtType == EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
 	}
 }
@@ -223,8 +219,7 @@ static void open_fills_the_header_and_keeps_its_strings(void **state)
 	assert_memory_equal(log.LogfileHeader.LoggerName, u"S", 4);
 	assert_int_equal(s.first.EventHeader.EventDescriptor.Opcode, 0);
 	assert_int_equal(s.first.UserDataLength, 0x118 + 16);
-	assert_int_equal(s.first.EventHeader.Flags, EVENT_HEADER_FLAG_CLASSIC_HEADER |
-							    EVENT_HEADER_FLAG_64_BIT_HEADER |
+	assert_int_equal(s.first.EventHeader.Flags, EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER |
 							    EVENT_HEADER_FLAG_PROCESSOR_INDEX);
 	assert_int_equal(s.first.BufferContext.LoggerId, 7);
 	assert_int_equal(s.events, 5);
@@ -262,8 +257,7 @@ static void raw_mode_gives_the_ticks_of_the_file(void **state)
 {
 	save_simple("raw.etl", 1, 4, 1);
 	struct seen s;
-	PROCESSTRACE_HANDLE h =
-		open_with(path_of("raw.etl"), &s, PROCESS_TRACE_MODE_RAW_TIMESTAMP, NULL);
+	PROCESSTRACE_HANDLE h = open_with(path_of("raw.etl"), &s, PROCESS_TRACE_MODE_RAW_TIMESTAMP, NULL);
 	assert_int_equal(ProcessTrace(&h, 1, NULL, NULL), ERROR_SUCCESS);
 	assert_int_equal(s.first.EventHeader.TimeStamp.QuadPart, START_RAW);
 	assert_int_equal(s.times[0], START_RAW + 1000000);
@@ -397,8 +391,7 @@ static void wrong_arguments_have_their_documented_codes(void **state)
 	save_simple("twice.etl", 1, 2, 1);
 	h[0] = h[1] = open_with(path_of("twice.etl"), &s, 0, NULL);
 	assert_int_equal(ProcessTrace(h, 2, NULL, NULL), ERROR_INVALID_HANDLE);
-	assert_int_equal(ProcessTrace(h, 1, NULL, NULL),
-			 ERROR_SUCCESS); /* and is not left marked */
+	assert_int_equal(ProcessTrace(h, 1, NULL, NULL), ERROR_SUCCESS); /* and is not left marked */
 	assert_int_equal(CloseTrace(h[0]), ERROR_SUCCESS);
 }
 
@@ -421,10 +414,8 @@ static void on_class(PEVENT_TRACE e)
 static unsigned instance_items;
 static void on_instance(PEVENT_RECORD e)
 {
-	if (e->ExtendedDataCount == 1 &&
-	    e->ExtendedData[0].ExtType == EVENT_HEADER_EXT_TYPE_INSTANCE_INFO) {
-		const EVENT_EXTENDED_ITEM_INSTANCE *i =
-			(const void *)(uintptr_t)e->ExtendedData[0].DataPtr;
+	if (e->ExtendedDataCount == 1 && e->ExtendedData[0].ExtType == EVENT_HEADER_EXT_TYPE_INSTANCE_INFO) {
+		const EVENT_EXTENDED_ITEM_INSTANCE *i = (const void *)(uintptr_t)e->ExtendedData[0].DataPtr;
 		assert_int_equal(e->ExtendedData[0].DataSize, 24);
 		assert_int_equal(i->InstanceId, 1001);
 		assert_int_equal(i->ParentInstanceId, 1000);
@@ -434,10 +425,8 @@ static void on_instance(PEVENT_RECORD e)
 
 static void classic_callbacks_get_classic_events(void **state)
 {
-	static const struct etl_build_header h = {.clock_type = 1,
-						  .perf_freq = 10000000,
-						  .start_raw = START_RAW,
-						  .start_filetime = START_FILETIME};
+	static const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = 10000000, .start_raw = START_RAW, .start_filetime = START_FILETIME};
 	struct etl_build b;
 	etl_build_start(&b, 4096, &h);
 	etl_build_begin(&b, 1, 1);
@@ -496,8 +485,8 @@ static void classic_callbacks_get_classic_events(void **state)
 }
 
 static unsigned raw_buffers;
-static BOOL on_raw_buffer(const ETW_BUFFER_HEADER *b, ULONG size,
-			  const ETW_BUFFER_CALLBACK_INFORMATION *info, void *context)
+static BOOL on_raw_buffer(const ETW_BUFFER_HEADER *b, ULONG size, const ETW_BUFFER_CALLBACK_INFORMATION *info,
+			  void *context)
 {
 	raw_buffers++;
 	assert_int_equal(info->BuffersRead, raw_buffers);

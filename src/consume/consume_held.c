@@ -61,9 +61,8 @@ int held_add(struct held_set *h, const uint8_t *buf, uint32_t used, void *owner)
 		let_go(h, i);
 		return 0;
 	}
-	etl_heap_push(&h->heap, (struct etl_heap_item){.time = b->run.head.time_raw,
-						       .sequence = h->arrivals++,
-						       .who = i});
+	etl_heap_push(&h->heap,
+		      (struct etl_heap_item){.time = b->run.head.time_raw, .sequence = h->arrivals++, .who = i});
 	return 0;
 }
 

@@ -49,7 +49,8 @@ bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_inf
 		return a->clock_type == b->clock_type;
 	}
 	if (a->clock_type != b->clock_type || a->perf_freq != b->perf_freq ||
-	    (a->clock_type == 3 && a->cpu_mhz != b->cpu_mhz) || apart(a->boot_filetime, b->boot_filetime) >= 10 * SECOND) {
+	    (a->clock_type == 3 && a->cpu_mhz != b->cpu_mhz) ||
+	    apart(a->boot_filetime, b->boot_filetime) >= 10 * SECOND) {
 		return false;
 	}
 	/* The counter and the clock on the wall drift apart, so what two headers say of tick 0 differs a little. */
@@ -59,7 +60,8 @@ bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_inf
 	return difference < SECOND / 10 + between / 1000;
 }
 
-int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first, struct consume_merge **ret)
+int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first,
+			 struct consume_merge **ret)
 {
 	if (n == 0 || n > CONSUME_SOURCES_MAX) {
 		return -EINVAL;

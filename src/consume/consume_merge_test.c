@@ -15,7 +15,7 @@
 
 #define START_RAW      1000000ull
 #define START_FILETIME 130000000000000000ull
-#define MAX	       16
+#define MAX            16
 
 struct spec {
 	struct etl_build_header header;
@@ -110,8 +110,9 @@ static void equal_times_stay_with_the_file_that_is_read(void **state)
 static void files_of_one_clock_are_compared_by_its_ticks(void **state)
 {
 	/* The second header was written when the clock on the wall had been moved by 1 ms: by dates its events come later. */
-	struct spec s[2] = {{qpc, {START_RAW + 3000000, START_RAW + 3000050}, 2},
-			    {later(2000000, 10000), {START_RAW + 2900000, START_RAW + 3000049, START_RAW + 3000051}, 3}};
+	struct spec s[2] = {
+		{qpc, {START_RAW + 3000000, START_RAW + 3000050}, 2},
+		{later(2000000, 10000), {START_RAW + 2900000, START_RAW + 3000049, START_RAW + 3000051}, 3}};
 	assert_string_equal(order_of(s, 2, false), "A B b1 a1 b2 a2 b3");
 }
 
@@ -119,8 +120,10 @@ static void files_of_different_clocks_are_compared_by_date(void **state)
 {
 	struct etl_build_header other = {
 		.clock_type = 1, .perf_freq = 10000000, .start_raw = 77, .start_filetime = START_FILETIME + 5};
-	struct etl_build_header system = {
-		.clock_type = 2, .perf_freq = 10000000, .start_raw = START_FILETIME + 7, .start_filetime = START_FILETIME + 7};
+	struct etl_build_header system = {.clock_type = 2,
+					  .perf_freq = 10000000,
+					  .start_raw = START_FILETIME + 7,
+					  .start_filetime = START_FILETIME + 7};
 	struct spec s[3] = {{qpc, {START_RAW + 400, START_RAW + 900}, 2},
 			    {other, {78, 80}, 2}, /* 600 and 800 ns */
 			    {system, {START_FILETIME + 7, START_FILETIME + 10}, 2}};

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #define REPLY_TIMEOUT_MS 30000
-#define SLOTS_MAX	 65536u
+#define SLOTS_MAX        65536u
 /* A round larger than this is delivered without waiting for its watermark. */
 #define HELD_BYTES_MAX (1ull << 30)
 #define CLOCK_SYSTEM   2u
@@ -37,7 +37,7 @@ struct rt_source {
 	bool header_done;
 	bool closing;
 	uint32_t closing_left; /* buffers that may have been in the ring when CloseTrace came */
-	int error;	       /* what broke the stream off */
+	int error;             /* what broke the stream off */
 	uint8_t message[PROTO_MESSAGE_MAX];
 };
 
@@ -68,8 +68,7 @@ static int take_buffer(struct rt_source *r, const struct proto_message *m)
 {
 	uint32_t position, length;
 	uint64_t sequence;
-	if (!proto_get_u32(m, PROTO_TAG_POSITION, &position) ||
-	    !proto_get_u32(m, PROTO_TAG_LENGTH, &length) ||
+	if (!proto_get_u32(m, PROTO_TAG_POSITION, &position) || !proto_get_u32(m, PROTO_TAG_LENGTH, &length) ||
 	    !proto_get_u64(m, PROTO_TAG_SEQUENCE, &sequence) || position >= r->slots ||
 	    length < ETL_BUFFER_HEADER_SIZE || length > r->slot_bytes) {
 		return -EBADMSG;
@@ -140,24 +139,19 @@ static int receive(struct rt_source *r)
 		return err < 0 ? err : 1;
 	case PROTO_RT_ROUND:
 		note_losses(r, &m);
-		if (proto_get_u64(&m, PROTO_TAG_WATERMARK, &watermark) &&
-		    watermark > r->watermark) {
+		if (proto_get_u64(&m, PROTO_TAG_WATERMARK, &watermark) && watermark > r->watermark) {
 			r->watermark = watermark;
 		}
 		return 1;
-	case PROTO_RT_END:
-		note_losses(r, &m);
-		return 0;
-	default:
-		return 1; /* a later etwd may say more than we know */
+	case PROTO_RT_END: note_losses(r, &m); return 0;
+	default: return 1; /* a later etwd may say more than we know */
 	}
 }
 
 static int synthetic_loss(struct rt_source *r, uint64_t time_raw, struct etl_record *ret)
 {
 	bool *told = r->tell_lost_events ? &r->tell_lost_events : &r->tell_lost_buffers;
-	etl_record_loss(r->tell_lost_events ? ETL_LOST_EVENT : ETL_LOST_BUFFER, time_raw,
-			&r->s.clock, ret);
+	etl_record_loss(r->tell_lost_events ? ETL_LOST_EVENT : ETL_LOST_BUFFER, time_raw, &r->s.clock, ret);
 	*told = false;
 	return 1;
 }
@@ -166,8 +160,7 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 {
 	struct rt_source *r = (struct rt_source *)s;
 	if (!r->header_done) {
-		if (etl_buffer_next(r->header, r->header_bytes, &r->header_at, &s->clock, ret,
-				    NULL) > 0) {
+		if (etl_buffer_next(r->header, r->header_bytes, &r->header_at, &s->clock, ret, NULL) > 0) {
 			return 1;
 		}
 		r->header_done = true; /* kept until close: the names in info point into it */
@@ -184,11 +177,9 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 	}
 	held_advance(&r->held);
 	for (;;) {
-		bool due =
-			!held_empty(&r->held) && (r->ended || held_time(&r->held) <= r->watermark ||
-						  r->held.bytes > HELD_BYTES_MAX);
-		if ((r->tell_lost_events || r->tell_lost_buffers) &&
-		    (due || r->ended || held_empty(&r->held))) {
+		bool due = !held_empty(&r->held) &&
+			   (r->ended || held_time(&r->held) <= r->watermark || r->held.bytes > HELD_BYTES_MAX);
+		if ((r->tell_lost_events || r->tell_lost_buffers) && (due || r->ended || held_empty(&r->held))) {
 			return synthetic_loss(r, due ? held_time(&r->held) : r->watermark, ret);
 		}
 		if (due) {
@@ -232,14 +223,12 @@ static void rt_close(struct consume_source *s)
 
 static const struct consume_ops rt_ops = {.next = rt_next, .wake = rt_wake, .close = rt_close};
 
-static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds_count,
-		     struct diag *d)
+static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds_count, struct diag *d)
 {
 	struct stat st;
 	const uint8_t *header;
 	size_t n;
-	if (fds_count != 1 || fstat(r->ring, &st) < 0 ||
-	    !proto_get_u32(m, PROTO_TAG_RING_SLOTS, &r->slots) ||
+	if (fds_count != 1 || fstat(r->ring, &st) < 0 || !proto_get_u32(m, PROTO_TAG_RING_SLOTS, &r->slots) ||
 	    !proto_get_u32(m, PROTO_TAG_RING_SLOT_BYTES, &r->slot_bytes) ||
 	    !proto_get(m, PROTO_TAG_HEADER, &header, &n)) {
 		diag_at(d, UINT64_MAX, "etwd's answer lacks the ring or the header");
@@ -248,8 +237,8 @@ static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds
 	r->ring_bytes = (uint64_t)st.st_size;
 	if (r->slots == 0 || r->slots > SLOTS_MAX || r->slot_bytes < ETL_BUFFER_HEADER_SIZE ||
 	    r->slot_bytes > ETL_BUFFER_MAX || (uint64_t)r->slots * r->slot_bytes > r->ring_bytes) {
-		diag_at(d, UINT64_MAX, "etwd's ring makes no sense: %u slots of %u bytes in %llu",
-			r->slots, r->slot_bytes, (unsigned long long)r->ring_bytes);
+		diag_at(d, UINT64_MAX, "etwd's ring makes no sense: %u slots of %u bytes in %llu", r->slots,
+			r->slot_bytes, (unsigned long long)r->ring_bytes);
 		return -EBADMSG;
 	}
 	r->header = malloc(n ? n : 1);
@@ -269,8 +258,8 @@ static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds
 	return 0;
 }
 
-int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
-		    uint32_t *ret_status, struct diag *d)
+int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret, uint32_t *ret_status,
+		    struct diag *d)
 {
 	*ret_status = 0;
 	struct rt_source *r = calloc(1, sizeof *r);
@@ -304,8 +293,8 @@ int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_so
 	}
 	struct proto_message m;
 	int fds[PROTO_FDS_MAX], count = 1;
-	err = proto_call(r->sock, request, (size_t)n, r->message, sizeof r->message, &m, fds,
-			 &count, ret_status, REPLY_TIMEOUT_MS);
+	err = proto_call(r->sock, request, (size_t)n, r->message, sizeof r->message, &m, fds, &count, ret_status,
+			 REPLY_TIMEOUT_MS);
 	if (err < 0) {
 		goto fail;
 	}

@@ -26,8 +26,8 @@
 
 #define START_RAW      1000000ull
 #define START_FILETIME 130000000000000000ull
-#define SLOT	       4096u
-#define SLOTS	       4u
+#define SLOT           4096u
+#define SLOTS          4u
 
 static DWORD last_error;
 static struct openetw_trace_loss loss = {.size = sizeof loss};
@@ -53,8 +53,7 @@ struct etwd {
 	unsigned acks;
 };
 
-static void reply(struct etwd *e, const struct proto_message *m, uint32_t status, uint32_t slots,
-		  uint32_t slot_bytes)
+static void reply(struct etwd *e, const struct proto_message *m, uint32_t status, uint32_t slots, uint32_t slot_bytes)
 {
 	static uint8_t out[PROTO_MESSAGE_MAX];
 	struct proto_writer w;
@@ -95,8 +94,8 @@ static void serve(struct etwd *e, uint32_t status, uint32_t slots, uint32_t slot
 	reply(e, &m, status, slots, slot_bytes);
 }
 
-static void tell(struct etwd *e, uint16_t type, uint32_t position, uint32_t length,
-		 uint64_t lost_events, uint64_t lost_buffers, uint64_t watermark)
+static void tell(struct etwd *e, uint16_t type, uint32_t position, uint32_t length, uint64_t lost_events,
+		 uint64_t lost_buffers, uint64_t watermark)
 {
 	uint8_t out[512];
 	struct proto_writer w;
@@ -116,8 +115,8 @@ static void tell(struct etwd *e, uint16_t type, uint32_t position, uint32_t leng
 }
 
 /* Events at the given offsets from START_RAW; the id is the offset. Waits for the ack. */
-static void send_buffer(struct etwd *e, unsigned slot, unsigned cpu, unsigned n,
-			const unsigned *times, uint64_t lost_events, uint64_t lost_buffers)
+static void send_buffer(struct etwd *e, unsigned slot, unsigned cpu, unsigned n, const unsigned *times,
+			uint64_t lost_events, uint64_t lost_buffers)
 {
 	struct etl_build b = {.buffer_size = SLOT};
 	etl_build_begin(&b, cpu, e->sequence + 1);
@@ -157,8 +156,7 @@ static ULONG close_code;
 
 static void on_record(PEVENT_RECORD e)
 {
-	static const GUID lost = {
-		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	if (memcmp(&e->EventHeader.ProviderId, &EventTraceGuid, sizeof(GUID)) == 0) {
 		headers++;
 		assert_int_equal(count, 0);
@@ -565,8 +563,7 @@ static void real_time_and_files_do_not_mix(void **state)
 	h[1] = open_session();
 	assert_true(h[0] != INVALID_PROCESSTRACE_HANDLE && h[1] != INVALID_PROCESSTRACE_HANDLE);
 	assert_int_equal(ProcessTrace(h, 2, NULL, NULL), ERROR_INVALID_PARAMETER);
-	assert_int_equal(ProcessTrace(h, 1, NULL, NULL),
-			 ERROR_WMI_INSTANCE_NOT_FOUND); /* no etwd */
+	assert_int_equal(ProcessTrace(h, 1, NULL, NULL), ERROR_WMI_INSTANCE_NOT_FOUND); /* no etwd */
 	assert_int_equal(CloseTrace(h[0]), ERROR_SUCCESS);
 	assert_int_equal(CloseTrace(h[1]), ERROR_SUCCESS);
 	assert_int_equal(rename(away, path), 0);
@@ -581,9 +578,7 @@ static int begin(void **state)
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	snprintf(a.sun_path, sizeof a.sun_path, "%s/control", dir);
-	return bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 8) == 0
-		       ? 0
-		       : -1;
+	return bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 8) == 0 ? 0 : -1;
 }
 
 static int finish(void **state)

@@ -18,12 +18,12 @@
 #define HELD_MIN       64u
 #define HELD_BYTES_MAX (64ull << 20)
 #define CLOCK_SYSTEM   2u
-#define CPUS	       2048u /* what the 11 bits of a processor index can say */
+#define CPUS           2048u /* what the 11 bits of a processor index can say */
 
 struct fed {
 	struct fed *next;
 	const uint8_t *caller; /* theirs */
-	uint8_t *plain;	       /* ours, when theirs is compressed */
+	uint8_t *plain;        /* ours, when theirs is compressed */
 	uint32_t used;
 	uint64_t last_raw; /* time of its newest record */
 };
@@ -39,7 +39,7 @@ struct stream_source {
 	struct etl_file_info info;
 	uint32_t compression;
 	bool closing;
-	uint64_t *sequence;	/* highest of each processor that came */
+	uint64_t *sequence;     /* highest of each processor that came */
 	uint64_t delivered_raw; /* newest; a hint for the feeding thread */
 	/* the reading thread's */
 	bool started;
@@ -70,8 +70,7 @@ static void release(void *ctx, const struct held_buffer *b)
 }
 
 /* A plain copy of a compressed buffer. */
-static int unpack(uint32_t format, uint32_t limit, const uint8_t *buf, uint32_t bytes,
-		  struct fed *f)
+static int unpack(uint32_t format, uint32_t limit, const uint8_t *buf, uint32_t bytes, struct fed *f)
 {
 	uint32_t used = le32_get(buf + ETL_BH_OFFSET);
 	if (used < ETL_BUFFER_HEADER_SIZE || used > limit) {
@@ -85,15 +84,13 @@ static int unpack(uint32_t format, uint32_t limit, const uint8_t *buf, uint32_t 
 	memcpy(f->plain, buf, ETL_BUFFER_HEADER_SIZE);
 	le16_put(f->plain + ETL_BH_FLAG, le16_get(buf + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
 	le32_put(f->plain + ETL_BH_BUFFER_SIZE, used);
-	int err = etl_decompress(format, buf + ETL_BUFFER_HEADER_SIZE,
-				 bytes - ETL_BUFFER_HEADER_SIZE, f->plain + ETL_BUFFER_HEADER_SIZE,
-				 used - ETL_BUFFER_HEADER_SIZE, &done);
+	int err = etl_decompress(format, buf + ETL_BUFFER_HEADER_SIZE, bytes - ETL_BUFFER_HEADER_SIZE,
+				 f->plain + ETL_BUFFER_HEADER_SIZE, used - ETL_BUFFER_HEADER_SIZE, &done);
 	f->used = ETL_BUFFER_HEADER_SIZE + (uint32_t)done;
 	return err == -ENOTSUP ? -EBADMSG : 0; /* damage costs the rest of the buffer only */
 }
 
-static int examine_locked(struct stream_source *x, const uint8_t *buf, uint32_t bytes,
-			  struct fed *f)
+static int examine_locked(struct stream_source *x, const uint8_t *buf, uint32_t bytes, struct fed *f)
 {
 	if (!x->header) {
 		/* A copy, because the names in info point into it. */
@@ -124,8 +121,8 @@ static int examine_locked(struct stream_source *x, const uint8_t *buf, uint32_t 
 	const uint8_t *plain = f->plain ? f->plain : buf;
 	struct etl_record_head h = {.at = 0};
 	f->last_raw = 0;
-	for (uint32_t at = ETL_BUFFER_HEADER_SIZE;
-	     etl_record_peek(plain, f->used, at, &h, NULL) > 0; at = etl_record_after(&h)) {
+	for (uint32_t at = ETL_BUFFER_HEADER_SIZE; etl_record_peek(plain, f->used, at, &h, NULL) > 0;
+	     at = etl_record_after(&h)) {
 		f->last_raw = h.timed && h.time_raw > f->last_raw ? h.time_raw : f->last_raw;
 	}
 	/* A buffer may hold older records than have been delivered; but not nothing else, and be of
@@ -225,14 +222,13 @@ static int stream_next(struct consume_source *s, struct etl_record *ret)
 	held_advance(&x->held);
 	for (;;) {
 		if (x->started && !x->header_done) {
-			if (etl_buffer_next(x->header->plain, x->header->used, &x->header_at,
-					    &s->clock, ret, NULL) > 0) {
+			if (etl_buffer_next(x->header->plain, x->header->used, &x->header_at, &s->clock, ret, NULL) >
+			    0) {
 				return 1;
 			}
 			x->header_done = true;
 			if (s->on_buffer) {
-				(void)s->on_buffer(s->on_buffer_ctx, x->header->plain,
-						   x->header->used);
+				(void)s->on_buffer(s->on_buffer_ctx, x->header->plain, x->header->used);
 			}
 			x->done(x->done_ctx, x->header->caller);
 		}
@@ -293,8 +289,7 @@ static void stream_close(struct consume_source *s)
 	free(x);
 }
 
-static const struct consume_ops stream_ops = {
-	.next = stream_next, .wake = stream_wake, .close = stream_close};
+static const struct consume_ops stream_ops = {.next = stream_next, .wake = stream_wake, .close = stream_close};
 
 int consume_stream_open(consume_stream_done_fn *done, void *ctx, struct consume_source **ret)
 {

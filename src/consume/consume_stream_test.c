@@ -79,13 +79,12 @@ static PROCESSTRACE_HANDLE open_stream(struct counts *c)
 
 static ULONG add(PROCESSTRACE_HANDLE h, const struct etl_build *b, unsigned i)
 {
-	return ProcessTraceAddBufferToBufferStream(
-		h, (const ETW_BUFFER_HEADER *)(void *)(b->mem + i * b->buffer_size),
-		b->buffer_size);
+	return ProcessTraceAddBufferToBufferStream(h, (const ETW_BUFFER_HEADER *)(void *)(b->mem + i * b->buffer_size),
+						   b->buffer_size);
 }
 
-static void sequence_of(struct etl_build *b, unsigned cpu, uint64_t sequence, unsigned id,
-			unsigned first, unsigned step)
+static void sequence_of(struct etl_build *b, unsigned cpu, uint64_t sequence, unsigned id, unsigned first,
+			unsigned step)
 {
 	etl_build_begin(b, cpu, sequence);
 	for (unsigned i = 0; i < 4; i++) {
@@ -111,8 +110,7 @@ static void fed_buffers_are_merged_and_given_back(void **state)
 	PROCESSTRACE_HANDLE h = open_stream(&c);
 	ULONG bytes;
 	TRACE_LOGFILE_HEADER got;
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, NULL, 0, &got,
-						    sizeof got, &bytes),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, NULL, 0, &got, sizeof got, &bytes),
 			 ERROR_NOT_FOUND); /* nobody knows it yet */
 	pthread_t t;
 	pthread_create(&t, NULL, process, &h);
@@ -156,21 +154,18 @@ static void what_does_not_belong_into_a_stream_is_refused(void **state)
 	sequence_of(&b, 0, 1, 10, 100, 20);
 	struct counts c = {0};
 	ETW_OPEN_TRACE_OPTIONS o = {0};
-	assert_true(OpenTraceFromBufferStream(NULL, on_complete, NULL) ==
-		    INVALID_PROCESSTRACE_HANDLE);
+	assert_true(OpenTraceFromBufferStream(NULL, on_complete, NULL) == INVALID_PROCESSTRACE_HANDLE);
 	assert_int_equal(last_error, ERROR_INVALID_PARAMETER);
 	assert_true(OpenTraceFromBufferStream(&o, NULL, NULL) == INVALID_PROCESSTRACE_HANDLE);
 	PROCESSTRACE_HANDLE h = open_stream(&c);
 	const ETW_BUFFER_HEADER *zero = (const ETW_BUFFER_HEADER *)(void *)b.mem;
-	assert_int_equal(ProcessTraceAddBufferToBufferStream(h, NULL, 4096),
-			 ERROR_INVALID_PARAMETER);
+	assert_int_equal(ProcessTraceAddBufferToBufferStream(h, NULL, 4096), ERROR_INVALID_PARAMETER);
 	assert_int_equal(ProcessTraceAddBufferToBufferStream(h, zero, 71), ERROR_INVALID_PARAMETER);
-	assert_int_equal(ProcessTraceAddBufferToBufferStream(h + 1, zero, 4096),
-			 ERROR_INVALID_HANDLE);
+	assert_int_equal(ProcessTraceAddBufferToBufferStream(h + 1, zero, 4096), ERROR_INVALID_HANDLE);
 	assert_int_equal(add(h, &b, 1), ERROR_INVALID_DATA); /* the header comes first */
 	assert_int_equal(add(h, &b, 0), ERROR_SUCCESS);
 	assert_int_equal(add(h, &b, 0), ERROR_INVALID_TIME); /* and once */
-	etl_build_u32(b.mem + 4096 + 0x30, 5000); /* data behind the end */
+	etl_build_u32(b.mem + 4096 + 0x30, 5000);            /* data behind the end */
 	assert_int_equal(add(h, &b, 1), ERROR_INVALID_DATA);
 	assert_int_equal(ProcessTraceBufferIncrementReference(h, zero), ERROR_INVALID_PARAMETER);
 	assert_int_equal(ProcessTraceBufferDecrementReference(zero), ERROR_INVALID_PARAMETER);
@@ -203,14 +198,12 @@ static void a_buffer_from_the_past_is_out_of_order(void **state)
 }
 
 /* The documented use: one side processes a trace and sends its buffers, the other is fed. */
-static BOOL on_raw(const ETW_BUFFER_HEADER *b, ULONG size,
-		   const ETW_BUFFER_CALLBACK_INFORMATION *info, void *ctx)
+static BOOL on_raw(const ETW_BUFFER_HEADER *b, ULONG size, const ETW_BUFFER_CALLBACK_INFORMATION *info, void *ctx)
 {
 	struct counts *c = ctx;
 	c->buffers++;
 	assert_int_equal(info->BuffersRead, c->buffers);
-	assert_int_equal(info->LogfileHeader->PointerSize,
-			 info->LogfileHeader->PointerSize == 4 ? 4 : 8);
+	assert_int_equal(info->LogfileHeader->PointerSize, info->LogfileHeader->PointerSize == 4 ? 4 : 8);
 	assert_int_equal(ProcessTraceBufferIncrementReference(info->TraceHandle, b), ERROR_SUCCESS);
 	assert_int_equal(ProcessTraceAddBufferToBufferStream(c->to, b, size), ERROR_SUCCESS);
 	return TRUE;
@@ -252,8 +245,7 @@ static void forward(const char *file)
 	assert_int_equal(near.buffers, far.completed);
 	TRACE_LOGFILE_HEADER again;
 	ULONG bytes;
-	assert_int_equal(QueryTraceProcessingHandle(to, EtwQueryLogFileHeader, NULL, 0, &again,
-						    sizeof again, &bytes),
+	assert_int_equal(QueryTraceProcessingHandle(to, EtwQueryLogFileHeader, NULL, 0, &again, sizeof again, &bytes),
 			 ERROR_SUCCESS);
 	assert_int_equal(again.StartTime.QuadPart, head.StartTime.QuadPart);
 	assert_int_equal(CloseTrace(to), ERROR_CTX_CLOSE_PENDING);
@@ -300,46 +292,36 @@ static void partition_and_dropped_times_can_be_asked_for(void **state)
 	uint64_t times[64];
 	ULONG n = 0;
 	memset(&v1, 0xEE, sizeof v1);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformation, NULL, 0, NULL,
-						    0, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformation, NULL, 0, NULL, 0, &n),
 			 ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(n, sizeof v1);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformation, NULL, 0, &v1,
-						    sizeof v1, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformation, NULL, 0, &v1, sizeof v1, &n),
 			 ERROR_SUCCESS);
 	assert_int_equal(v1.QpcOffsetFromRoot, 0); /* a plain host */
 	assert_int_equal(v1.PartitionType, 0);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformationV2, NULL, 0, &v2,
-						    sizeof v2, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryPartitionInformationV2, NULL, 0, &v2, sizeof v2, &n),
 			 ERROR_SUCCESS);
 	assert_int_equal(v2.i.PartitionId[0], '{');
 	assert_int_equal(v2.i.ParentId[37], '}');
 	assert_int_equal(v2.i.ParentId[38], 0);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLastDroppedTimes, NULL, 0, times,
-						    sizeof times, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLastDroppedTimes, NULL, 0, times, sizeof times, &n),
 			 ERROR_SUCCESS);
 	assert_int_equal(n, 16 * 8); /* processors of that machine */
 	assert_int_equal(times[0], 0);
-	assert_int_equal(QueryTraceProcessingHandle(h, 0, NULL, 0, times, sizeof times, &n),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(QueryTraceProcessingHandle(h, 5, NULL, 0, times, sizeof times, &n),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, times, 8, times,
-						    sizeof times, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, 0, NULL, 0, times, sizeof times, &n), ERROR_INVALID_PARAMETER);
+	assert_int_equal(QueryTraceProcessingHandle(h, 5, NULL, 0, times, sizeof times, &n), ERROR_INVALID_PARAMETER);
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, times, 8, times, sizeof times, &n),
 			 ERROR_INVALID_PARAMETER);
 	CloseTrace(h);
 	h = open_corpus("tx/HTTP_Server.etl"); /* Windows 7 wrote neither */
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLastDroppedTimes, NULL, 0, times,
-						    sizeof times, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLastDroppedTimes, NULL, 0, times, sizeof times, &n),
 			 ERROR_NOT_FOUND);
 	CloseTrace(h);
-	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, NULL, 0, times,
-						    sizeof times, &n),
+	assert_int_equal(QueryTraceProcessingHandle(h, EtwQueryLogFileHeader, NULL, 0, times, sizeof times, &n),
 			 ERROR_INVALID_HANDLE);
 }
 
-static BOOL on_raw_false(const ETW_BUFFER_HEADER *b, ULONG size, const ETW_BUFFER_CALLBACK_INFORMATION *info,
-			 void *ctx)
+static BOOL on_raw_false(const ETW_BUFFER_HEADER *b, ULONG size, const ETW_BUFFER_CALLBACK_INFORMATION *info, void *ctx)
 {
 	((struct counts *)ctx)->buffers++;
 	return FALSE;

@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define PLACES_MAX	 4096u
-#define PLACE_BITS	 16u
+#define PLACES_MAX       4096u
+#define PLACE_BITS       16u
 #define FIRST_GENERATION 1u
 
 static struct {

@@ -20,22 +20,22 @@
 
 struct trace {
 	struct consume_source *source; /* NULL: a session that did not run when it was opened */
-	bool consumed;		       /* source has been read: open it again for another run */
+	bool consumed;                 /* source has been read: open it again for another run */
 	/* Two shapes, one layout: the names are 8- or 16-bit text as the caller opened it. */
 	union {
 		EVENT_TRACE_LOGFILEW w;
 		EVENT_TRACE_LOGFILEA a;
 	} log;
-	void *log_name, *file_name;	       /* storage for log.*.LoggerName, LogFileName */
+	void *log_name, *file_name;            /* storage for log.*.LoggerName, LogFileName */
 	uint16_t *header_logger, *header_file; /* storage for LogfileHeader's strings */
-	char *path;			       /* UTF-8; NULL for real time */
-	uint16_t *session;		       /* NULL for files */
+	char *path;                            /* UTF-8; NULL for real time */
+	uint16_t *session;                     /* NULL for files */
 	bool raw_time;
 	bool event_record;
 	PETW_BUFFER_CALLBACK raw_buffer; /* OpenTraceFrom… */
 	void *raw_buffer_context;
 	const void *callback_buffer; /* the one raw_buffer is being called with */
-	bool stream;		     /* of buffers that the caller brings */
+	bool stream;                 /* of buffers that the caller brings */
 	PETW_BUFFER_COMPLETION_CALLBACK completion;
 	void *completion_context;
 	PROCESSTRACE_HANDLE handle;
@@ -43,8 +43,8 @@ struct trace {
 	void *observe_ctx;
 
 	/* while ProcessTrace runs */
-	bool running;	/* guarded by the table's lock */
-	bool closing;	/* written under the lock; read with order_load */
+	bool running;   /* guarded by the table's lock */
+	bool closing;   /* written under the lock; read with order_load */
 	bool cancelled; /* a buffer callback said so */
 	bool header_seen;
 	struct etl_image_last explained;

@@ -9,8 +9,7 @@
 
 #define ALIGNMENT_BYTES 8 /* what older systems put beside the processor number */
 
-static int item_add(struct consume_view *v, uint32_t *count, uint16_t type, const void *data,
-		    uint32_t bytes)
+static int item_add(struct consume_view *v, uint32_t *count, uint16_t type, const void *data, uint32_t bytes)
 {
 	if (*count == v->items_cap) {
 		uint32_t cap = v->items_cap ? 2 * v->items_cap : 16;
@@ -37,16 +36,14 @@ static int items_build(struct consume_view *v, const struct etl_record *r, uint3
 	uint32_t at = 0;
 	uint16_t type, bytes;
 	const uint8_t *data;
-	while (r->items && err == 0 &&
-	       etl_item_next(r->items, r->items_bytes, &at, &type, &data, &bytes)) {
+	while (r->items && err == 0 && etl_item_next(r->items, r->items_bytes, &at, &type, &data, &bytes)) {
 		err = item_add(v, &count, type, data, bytes);
 	}
 	if (err == 0 && (r->type == ETL_RT_INSTANCE32 || r->type == ETL_RT_INSTANCE64)) {
 		v->instance.InstanceId = r->instance_id;
 		v->instance.ParentInstanceId = r->parent_instance_id;
 		memcpy(&v->instance.ParentGuid, &r->parent_guid, sizeof v->instance.ParentGuid);
-		err = item_add(v, &count, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO, &v->instance,
-			       sizeof v->instance);
+		err = item_add(v, &count, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO, &v->instance, sizeof v->instance);
 	}
 	if (err == 0 && r->counters) {
 		const uint8_t *p = r->counters;
@@ -81,8 +78,8 @@ ETW_BUFFER_CONTEXT consume_context_of(const struct etl_record *r)
 	return c;
 }
 
-int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time,
-		      void *user_context, EVENT_RECORD *ret)
+int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time, void *user_context,
+		      EVENT_RECORD *ret)
 {
 	uint32_t items = 0;
 	int err = items_build(v, r, &items);

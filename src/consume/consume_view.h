@@ -18,8 +18,8 @@ struct consume_view {
 
 /* Valid until the record's buffer goes or the view is filled again. `time` becomes TimeStamp.
  * -ENOMEM. */
-int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time,
-		      void *user_context, EVENT_RECORD *ret);
+int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time, void *user_context,
+		      EVENT_RECORD *ret);
 void consume_view_free(struct consume_view *v);
 ETW_BUFFER_CONTEXT consume_context_of(const struct etl_record *r);
 

@@ -13,8 +13,7 @@
 /* Bytes of a SID, 0 when it is none. */
 static size_t sid_bytes(const SID *sid)
 {
-	return sid && sid->Revision == SID_REVISION &&
-			       sid->SubAuthorityCount <= SID_MAX_SUB_AUTHORITIES
+	return sid && sid->Revision == SID_REVISION && sid->SubAuthorityCount <= SID_MAX_SUB_AUTHORITIES
 		       ? 8 + 4u * (size_t)sid->SubAuthorityCount
 		       : 0;
 }
@@ -31,8 +30,7 @@ static uint32_t send_change(struct proto_writer *w)
 	return code;
 }
 
-ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights,
-				 BOOLEAN AllowOrDeny)
+ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights, BOOLEAN AllowOrDeny)
 {
 	size_t n = sid_bytes(Sid);
 	if (Guid == NULL || Operation >= EventSecurityMax || n == 0) {

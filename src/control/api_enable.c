@@ -13,11 +13,9 @@
 static uint32_t filter_limit(ULONG type)
 {
 	switch (type) {
-	case EVENT_FILTER_TYPE_PAYLOAD:
-		return MAX_EVENT_FILTER_PAYLOAD_SIZE;
+	case EVENT_FILTER_TYPE_PAYLOAD: return MAX_EVENT_FILTER_PAYLOAD_SIZE;
 	case EVENT_FILTER_TYPE_EVENT_NAME:
-	case EVENT_FILTER_TYPE_STACKWALK_NAME:
-		return MAX_EVENT_FILTER_EVENT_NAME_SIZE;
+	case EVENT_FILTER_TYPE_STACKWALK_NAME: return MAX_EVENT_FILTER_EVENT_NAME_SIZE;
 	case EVENT_FILTER_TYPE_SCHEMATIZED:
 	case EVENT_FILTER_TYPE_TRACEHANDLE:
 	case EVENT_FILTER_TYPE_PID:
@@ -27,10 +25,8 @@ static uint32_t filter_limit(ULONG type)
 	case EVENT_FILTER_TYPE_EVENT_ID:
 	case EVENT_FILTER_TYPE_STACKWALK:
 	case EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW:
-	case EVENT_FILTER_TYPE_CONTAINER:
-		return MAX_EVENT_FILTER_DATA_SIZE;
-	default:
-		return 0;
+	case EVENT_FILTER_TYPE_CONTAINER: return MAX_EVENT_FILTER_DATA_SIZE;
+	default: return 0;
 	}
 }
 
@@ -39,11 +35,9 @@ static bool filter_well_formed(const EVENT_FILTER_DESCRIPTOR *f)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)f->Ptr;
 	switch (f->Type) {
-	case EVENT_FILTER_TYPE_PID:
-		return f->Size % 4 == 0 && f->Size / 4 <= MAX_EVENT_FILTER_PID_COUNT;
+	case EVENT_FILTER_TYPE_PID: return f->Size % 4 == 0 && f->Size / 4 <= MAX_EVENT_FILTER_PID_COUNT;
 	case EVENT_FILTER_TYPE_EXECUTABLE_NAME:
-	case EVENT_FILTER_TYPE_CONTAINER:
-		return f->Size % 2 == 0;
+	case EVENT_FILTER_TYPE_CONTAINER: return f->Size % 2 == 0;
 	case EVENT_FILTER_TYPE_EVENT_ID:
 	case EVENT_FILTER_TYPE_STACKWALK: {
 		if (f->Size < 4) {
@@ -52,10 +46,8 @@ static bool filter_well_formed(const EVENT_FILTER_DESCRIPTOR *f)
 		uint16_t n = le16_get(p + 2);
 		return n <= MAX_EVENT_FILTER_EVENT_ID_COUNT && f->Size >= 4u + 2u * n;
 	}
-	case EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW:
-		return f->Size >= sizeof(EVENT_FILTER_LEVEL_KW);
-	default:
-		return true;
+	case EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW: return f->Size >= sizeof(EVENT_FILTER_LEVEL_KW);
+	default: return true;
 	}
 }
 
@@ -74,16 +66,14 @@ uint32_t control_put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPT
 			continue;
 		}
 		uint32_t limit = filter_limit(f[i].Type);
-		if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
-		    !filter_well_formed(&f[i])) {
-			code = control_refuse(ERROR_INVALID_PARAMETER,
-					      limit == 0 ? "a filter has a type that is not known"
-							 : "a filter is malformed or too large");
+		if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) || !filter_well_formed(&f[i])) {
+			code = control_refuse(ERROR_INVALID_PARAMETER, limit == 0
+									       ? "a filter has a type that is not known"
+									       : "a filter is malformed or too large");
 		}
 		for (ULONG k = 0; k < i; k++) {
 			if (f[k].Type == f[i].Type) {
-				code = control_refuse(ERROR_INVALID_PARAMETER,
-						      "a filter type is given twice");
+				code = control_refuse(ERROR_INVALID_PARAMETER, "a filter type is given twice");
 			}
 		}
 		if (code == ERROR_SUCCESS) {
@@ -127,13 +117,10 @@ uint32_t control_private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bo
 		case EVENT_FILTER_TYPE_PID:
 			found = false;
 			for (ULONG k = 0; k < f[i].Size / 4; k++) {
-				found |= le32_get((const uint8_t *)(uintptr_t)f[i].Ptr + 4 * k) ==
-					 (uint32_t)getpid();
+				found |= le32_get((const uint8_t *)(uintptr_t)f[i].Ptr + 4 * k) == (uint32_t)getpid();
 			}
 			break;
-		case EVENT_FILTER_TYPE_EXECUTABLE_NAME:
-			found = exe_named(&f[i]);
-			break;
+		case EVENT_FILTER_TYPE_EXECUTABLE_NAME: found = exe_named(&f[i]); break;
 		case EVENT_FILTER_TYPE_PACKAGE_ID:
 		case EVENT_FILTER_TYPE_PACKAGE_APP_ID:
 			found = false; /* no process of this system has a package */
@@ -142,8 +129,7 @@ uint32_t control_private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bo
 			return control_refuse(ERROR_NOT_SUPPORTED,
 					      "a private session does not filter by container; use an "
 					      "ordinary session");
-		default:
-			break;
+		default: break;
 		}
 		here = here && found;
 	}
@@ -152,9 +138,8 @@ uint32_t control_private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bo
 }
 
 /* The same without a daemon: of this process, or nothing. The filters are checked. */
-static uint32_t private_enable(uint64_t id, const struct guid *guid, ULONG control_code, UCHAR level,
-			       uint64_t any, uint64_t all, ULONG properties,
-			       const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
+static uint32_t private_enable(uint64_t id, const struct guid *guid, ULONG control_code, UCHAR level, uint64_t any,
+			       uint64_t all, ULONG properties, const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
 {
 	bool here = true;
 	uint32_t code = ERROR_SUCCESS;
@@ -169,18 +154,17 @@ static uint32_t private_enable(uint64_t id, const struct guid *guid, ULONG contr
 	}
 	for (ULONG i = 0; i < count && i < BASE_ARRAY_LEN(filter); i++) {
 		if (f[i].Type != EVENT_FILTER_TYPE_NONE) {
-			filter[n++] = (struct inproc_filter){f[i].Type, f[i].Size,
-							     (const void *)(uintptr_t)f[i].Ptr};
+			filter[n++] = (struct inproc_filter){f[i].Type, f[i].Size, (const void *)(uintptr_t)f[i].Ptr};
 		}
 	}
-	return code != ERROR_SUCCESS ? code
-				     : inproc_enable_filtered(id, guid, control_code, level, any, all,
-							      properties, filter, n);
+	return code != ERROR_SUCCESS
+		       ? code
+		       : inproc_enable_filtered(id, guid, control_code, level, any, all, properties, filter, n);
 }
 
-static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UCHAR level, uint64_t any,
-		       uint64_t all, ULONG timeout, const GUID *source, ULONG properties,
-		       const EVENT_FILTER_DESCRIPTOR *filters, ULONG filter_count)
+static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UCHAR level, uint64_t any, uint64_t all,
+		       ULONG timeout, const GUID *source, ULONG properties, const EVENT_FILTER_DESCRIPTOR *filters,
+		       ULONG filter_count)
 {
 	struct guid guid, source_id = {{0}};
 	err_text_clear();
@@ -210,8 +194,8 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		proto_put(&w, PROTO_TAG_SOURCE_ID, source_id.b, 16);
 		code = control_put_filters(&w, filters, filter_count);
 		if (code == ERROR_SUCCESS && control_private_knows(id)) {
-			code = private_enable(id, &guid, control_code, level, any, all, properties,
-					      filters, filter_count);
+			code = private_enable(id, &guid, control_code, level, any, all, properties, filters,
+					      filter_count);
 		} else if (code == ERROR_SUCCESS) {
 			/* The daemon keeps the caller's timeout; ours only guards against a dead one. */
 			int wait = timeout > 3600u * 1000u ? -1 : (int)timeout + 30000;
@@ -229,8 +213,8 @@ ULONG WINAPI EnableTraceEx2(TRACEHANDLE TraceHandle, LPCGUID ProviderId, ULONG C
 {
 	const ENABLE_TRACE_PARAMETERS *p = EnableParameters;
 	if (p == NULL) {
-		return enable(TraceHandle, ProviderId, ControlCode, Level, MatchAnyKeyword, MatchAllKeyword,
-			      Timeout, NULL, 0, NULL, 0);
+		return enable(TraceHandle, ProviderId, ControlCode, Level, MatchAnyKeyword, MatchAllKeyword, Timeout,
+			      NULL, 0, NULL, 0);
 	}
 	if ((p->Version != ENABLE_TRACE_PARAMETERS_VERSION && p->Version != ENABLE_TRACE_PARAMETERS_VERSION_2) ||
 	    p->ControlFlags != 0) {
@@ -238,15 +222,15 @@ ULONG WINAPI EnableTraceEx2(TRACEHANDLE TraceHandle, LPCGUID ProviderId, ULONG C
 				      "ENABLE_TRACE_PARAMETERS needs Version 1 or 2 and ControlFlags 0");
 	}
 	/* A version-1 block has no FilterDescCount member: it must not be read. */
-	ULONG count = p->Version == ENABLE_TRACE_PARAMETERS_VERSION_2 ? p->FilterDescCount
-								       : p->EnableFilterDesc != NULL;
+	ULONG count =
+		p->Version == ENABLE_TRACE_PARAMETERS_VERSION_2 ? p->FilterDescCount : p->EnableFilterDesc != NULL;
 	return enable(TraceHandle, ProviderId, ControlCode, Level, MatchAnyKeyword, MatchAllKeyword, Timeout,
 		      &p->SourceId, p->EnableProperty, p->EnableFilterDesc, count);
 }
 
-ULONG WINAPI EnableTraceEx(LPCGUID ProviderId, LPCGUID SourceId, TRACEHANDLE TraceHandle, ULONG IsEnabled,
-			   UCHAR Level, ULONGLONG MatchAnyKeyword, ULONGLONG MatchAllKeyword,
-			   ULONG EnableProperty, PEVENT_FILTER_DESCRIPTOR EnableFilterDesc)
+ULONG WINAPI EnableTraceEx(LPCGUID ProviderId, LPCGUID SourceId, TRACEHANDLE TraceHandle, ULONG IsEnabled, UCHAR Level,
+			   ULONGLONG MatchAnyKeyword, ULONGLONG MatchAllKeyword, ULONG EnableProperty,
+			   PEVENT_FILTER_DESCRIPTOR EnableFilterDesc)
 {
 	return enable(TraceHandle, ProviderId, IsEnabled, Level, MatchAnyKeyword, MatchAllKeyword, 0, SourceId,
 		      EnableProperty, EnableFilterDesc, EnableFilterDesc != NULL);

@@ -56,8 +56,8 @@ static bool add_instance(void *ctx, const struct proto_message *m)
 	return true;
 }
 
-static uint32_t ask(uint16_t type, const struct guid *guid, bool own_process, uint16_t item,
-		    control_item_fn each, struct strbuf *out, uint32_t *ret_count)
+static uint32_t ask(uint16_t type, const struct guid *guid, bool own_process, uint16_t item, control_item_fn each,
+		    struct strbuf *out, uint32_t *ret_count)
 {
 	uint8_t req[64];
 	struct proto_writer w;
@@ -124,8 +124,8 @@ static uint32_t guid_info(const GUID *in, ULONG in_size, void *out, ULONG out_si
 	return give(&b, out, out_size, ret_len);
 }
 
-static uint32_t group_query(TRACE_QUERY_INFO_CLASS class, const void *in, ULONG in_size, void *out,
-			    ULONG out_size, ULONG *ret_len)
+static uint32_t group_query(TRACE_QUERY_INFO_CLASS class, const void *in, ULONG in_size, void *out, ULONG out_size,
+			    ULONG *ret_len)
 {
 	uint8_t req[128];
 	struct proto_writer w;
@@ -145,9 +145,8 @@ static uint32_t group_query(TRACE_QUERY_INFO_CLASS class, const void *in, ULONG 
 	return code;
 }
 
-ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass, PVOID InBuffer,
-				   ULONG InBufferSize, PVOID OutBuffer, ULONG OutBufferSize,
-				   PULONG ReturnLength)
+ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass, PVOID InBuffer, ULONG InBufferSize,
+				   PVOID OutBuffer, ULONG OutBufferSize, PULONG ReturnLength)
 {
 	struct strbuf b = {0};
 	uint32_t count, code;
@@ -158,25 +157,21 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass, P
 	switch ((int)TraceQueryInfoClass) {
 	case TraceGuidQueryList:
 	case TraceGuidQueryProcess:
-		code = ask(PROTO_GUIDS, NULL, TraceQueryInfoClass == TraceGuidQueryProcess, PROTO_GUIDS_ITEM,
-			   add_guids, &b, &count);
+		code = ask(PROTO_GUIDS, NULL, TraceQueryInfoClass == TraceGuidQueryProcess, PROTO_GUIDS_ITEM, add_guids,
+			   &b, &count);
 		if (code != ERROR_SUCCESS && code != ERROR_WMI_INSTANCE_NOT_FOUND) {
 			strbuf_finish(&b);
 			return code;
 		}
 		return give(&b, OutBuffer, OutBufferSize, ret_len);
-	case TraceGuidQueryInfo:
-		return guid_info(InBuffer, InBufferSize, OutBuffer, OutBufferSize, ret_len);
+	case TraceGuidQueryInfo: return guid_info(InBuffer, InBufferSize, OutBuffer, OutBufferSize, ret_len);
 	case TraceMaxLoggersQuery:
-		code = TraceQueryInformation(0, TraceMaxLoggersQuery, OutBuffer, OutBufferSize,
-					     ret_len);
+		code = TraceQueryInformation(0, TraceMaxLoggersQuery, OutBuffer, OutBufferSize, ret_len);
 		return code == ERROR_BAD_LENGTH ? ERROR_INSUFFICIENT_BUFFER : code;
 	case TraceGroupQueryList:
 	case TraceGroupQueryInfo:
-		return group_query(TraceQueryInfoClass, InBuffer, InBufferSize, OutBuffer,
-				   OutBufferSize, ret_len);
-	default:
-		return ERROR_INVALID_PARAMETER;
+		return group_query(TraceQueryInfoClass, InBuffer, InBufferSize, OutBuffer, OutBufferSize, ret_len);
+	default: return ERROR_INVALID_PARAMETER;
 	}
 }
 

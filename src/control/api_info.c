@@ -12,37 +12,33 @@
 
 enum where {
 	NOWHERE, /* for the other function */
-	KERNEL,	 /* known, of kernel events, and refused after its arguments have been looked at */
+	KERNEL,  /* known, of kernel events, and refused after its arguments have been looked at */
 	HERE,
 	DAEMON,
 };
 
 struct info_class {
 	uint8_t set, query; /* enum where */
-	bool may_clear;	    /* a length of 0 takes the setting back */
-	uint16_t least;	    /* bytes */
+	bool may_clear;     /* a length of 0 takes the setting back */
+	uint16_t least;     /* bytes */
 	uint16_t element;   /* further bytes come in multiples of this; 0: exactly `least` */
-	uint16_t most;	    /* elements; 0: no limit of the interface's */
+	uint16_t most;      /* elements; 0: no limit of the interface's */
 };
 
 static const struct info_class classes[MaxTraceSetInfoClass] = {
 	[TraceStackTracingInfo] = {DAEMON, NOWHERE, true, 0, sizeof(CLASSIC_EVENT_ID), 256},
 	[TraceSystemTraceEnableFlagsInfo] = {DAEMON, DAEMON, false, 32, 0, 0},
-	[TraceSampledProfileIntervalInfo] = {DAEMON, DAEMON, false, sizeof(TRACE_PROFILE_INTERVAL),
-					     0, 0},
+	[TraceSampledProfileIntervalInfo] = {DAEMON, DAEMON, false, sizeof(TRACE_PROFILE_INTERVAL), 0, 0},
 	[TraceProfileSourceConfigInfo] = {DAEMON, NOWHERE, false, 4, 4, 0},
 	[TraceProfileSourceListInfo] = {NOWHERE, HERE, false, 0, 1, 0},
-	[TracePmcEventListInfo] = {DAEMON, NOWHERE, false, sizeof(CLASSIC_EVENT_ID),
-				   sizeof(CLASSIC_EVENT_ID), 0},
+	[TracePmcEventListInfo] = {DAEMON, NOWHERE, false, sizeof(CLASSIC_EVENT_ID), sizeof(CLASSIC_EVENT_ID), 0},
 	[TracePmcCounterListInfo] = {DAEMON, NOWHERE, false, 4, 4, 0},
 	[TraceSetDisallowList] = {DAEMON, NOWHERE, true, 0, sizeof(GUID), 2048},
 	[TraceVersionInfo] = {NOWHERE, HERE, false, sizeof(TRACE_VERSION_INFO), 0, 0},
 	[TraceDisallowListQuery] = {NOWHERE, DAEMON, false, 0, 1, 0},
-	[TracePeriodicCaptureStateListInfo] = {DAEMON, NOWHERE, true,
-					       sizeof(TRACE_PERIODIC_CAPTURE_STATE_INFO),
+	[TracePeriodicCaptureStateListInfo] = {DAEMON, NOWHERE, true, sizeof(TRACE_PERIODIC_CAPTURE_STATE_INFO),
 					       sizeof(GUID), 2048},
-	[TracePeriodicCaptureStateInfo] = {NOWHERE, HERE, false,
-					   sizeof(TRACE_PERIODIC_CAPTURE_STATE_INFO), 0, 0},
+	[TracePeriodicCaptureStateInfo] = {NOWHERE, HERE, false, sizeof(TRACE_PERIODIC_CAPTURE_STATE_INFO), 0, 0},
 	[TraceProviderBinaryTracking] = {DAEMON, NOWHERE, false, sizeof(BOOLEAN), 0, 0},
 	[TraceMaxLoggersQuery] = {NOWHERE, HERE, false, 4, 0, 0},
 	[TraceLbrConfigurationInfo] = {KERNEL, NOWHERE, false, 4, 0, 0},
@@ -51,8 +47,7 @@ static const struct info_class classes[MaxTraceSetInfoClass] = {
 	[TraceStreamCount] = {NOWHERE, DAEMON, false, 4, 0, 0},
 	[TraceStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO), 0, 0},
 	[TracePmcCounterOwners] = {NOWHERE, DAEMON, false, 0, 1, 0},
-	[TraceUnifiedStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO),
-					  0, 0},
+	[TraceUnifiedStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO), 0, 0},
 	[TracePmcSessionInformation] = {NOWHERE, DAEMON, false, 0, 1, 0},
 	[TraceContextRegisterInfo] = {KERNEL, NOWHERE, true, 4, sizeof(CLASSIC_EVENT_ID), 0},
 };
@@ -82,7 +77,8 @@ static uint32_t check_length(const struct info_class *k, const void *p, ULONG n)
 
 static uint32_t not_recorded(void)
 {
-	return control_refuse(ERROR_NOT_SUPPORTED, "last branch records and registers are not recorded by this version");
+	return control_refuse(ERROR_NOT_SUPPORTED,
+			      "last branch records and registers are not recorded by this version");
 }
 
 /* Not of a session. */
@@ -92,8 +88,8 @@ static bool of_machine(TRACE_INFO_CLASS c)
 	       c == TracePmcCounterOwners || c == TracePmcSessionInformation;
 }
 
-ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
-				 PVOID TraceInformation, ULONG InformationLength)
+ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass, PVOID TraceInformation,
+				 ULONG InformationLength)
 {
 	const struct info_class *k = find_class(InformationClass);
 	if (k == NULL || k->set == NOWHERE) {
@@ -129,8 +125,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 /* ---- query
  * -------------------------------------------------------------------------------------- */
 
-static uint32_t query_daemon(TRACEHANDLE id, TRACE_INFO_CLASS class, void *out, ULONG size,
-			     PULONG ret_len)
+static uint32_t query_daemon(TRACEHANDLE id, TRACE_INFO_CLASS class, void *out, ULONG size, PULONG ret_len)
 {
 	uint8_t req[96];
 	struct proto_writer w;
@@ -179,9 +174,8 @@ static uint32_t profile_sources(void *out, ULONG size, PULONG ret_len)
 	return code;
 }
 
-ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
-				   PVOID TraceInformation, ULONG InformationLength,
-				   PULONG ReturnLength)
+ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass, PVOID TraceInformation,
+				   ULONG InformationLength, PULONG ReturnLength)
 {
 	union {
 		ULONG number;
@@ -206,21 +200,14 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS I
 	}
 	if (k->query == DAEMON) {
 		ULONG need;
-		return query_daemon(SessionHandle, InformationClass, TraceInformation,
-				    InformationLength, ReturnLength ? ReturnLength : &need);
+		return query_daemon(SessionHandle, InformationClass, TraceInformation, InformationLength,
+				    ReturnLength ? ReturnLength : &need);
 	}
 	switch ((int)InformationClass) {
-	case TraceProfileSourceListInfo:
-		return profile_sources(TraceInformation, InformationLength, ReturnLength);
-	case TraceMaxLoggersQuery:
-		v.number = MAX_LOGGERS;
-		break;
-	case TraceMaxPmcCounterQuery:
-		v.number = pmc_most();
-		break;
-	case TraceVersionInfo:
-		v.version.EtwTraceProcessingVersion = 1;
-		break;
+	case TraceProfileSourceListInfo: return profile_sources(TraceInformation, InformationLength, ReturnLength);
+	case TraceMaxLoggersQuery: v.number = MAX_LOGGERS; break;
+	case TraceMaxPmcCounterQuery: v.number = pmc_most(); break;
+	case TraceVersionInfo: v.version.EtwTraceProcessingVersion = 1; break;
 	default: /* limits: the shortest period, the most providers */
 		v.capture.CaptureStateFrequencyInSeconds = 1;
 		v.capture.ProviderCount = 2048;
@@ -230,8 +217,7 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS I
 	return ERROR_SUCCESS;
 }
 
-ULONG WINAPI TraceConfigureLastBranchRecord(CONTROLTRACE_ID TraceId,
-					    TRACE_LBR_CONFIGURATION LbrConfiguration,
+ULONG WINAPI TraceConfigureLastBranchRecord(CONTROLTRACE_ID TraceId, TRACE_LBR_CONFIGURATION LbrConfiguration,
 					    const CLASSIC_EVENT_ID *Events, ULONG EventCount)
 {
 	if (TraceId == 0 || (Events == NULL && EventCount != 0)) {

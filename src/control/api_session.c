@@ -12,16 +12,16 @@
 
 #define SESSIONS_MAX 1024u /* as TraceMaxLoggersQuery says */
 
-#define FILE_MODES                                                                                 \
-	(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |                       \
-	 EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE)
+#define FILE_MODES                                                                                          \
+	(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND | \
+	 EVENT_TRACE_FILE_MODE_NEWFILE)
 
 /* Contradictions Windows refuses; what remains is looked at again by the daemon. */
 static const char *mode_contradiction(const EVENT_TRACE_PROPERTIES *p)
 {
 	uint32_t m = p->LogFileMode;
-	uint32_t order = m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-			      EVENT_TRACE_FILE_MODE_NEWFILE);
+	uint32_t order =
+		m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
 	if ((order & (order - 1)) != 0) {
 		return "sequential, circular and new-file modes exclude each other";
 	}
@@ -60,8 +60,8 @@ static const char *mode_contradiction(const EVENT_TRACE_PROPERTIES *p)
 	if (p->MaximumFileSize != 0) {
 		return NULL;
 	}
-	return m & EVENT_TRACE_FILE_MODE_CIRCULAR    ? "circular mode needs a maximum file size"
-	       : m & EVENT_TRACE_FILE_MODE_NEWFILE   ? "new-file mode needs a maximum file size"
+	return m & EVENT_TRACE_FILE_MODE_CIRCULAR      ? "circular mode needs a maximum file size"
+	       : m & EVENT_TRACE_FILE_MODE_NEWFILE     ? "new-file mode needs a maximum file size"
 	       : m & EVENT_TRACE_FILE_MODE_PREALLOCATE ? "preallocation needs a maximum file size"
 						       : NULL;
 }
@@ -76,16 +76,16 @@ static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
 static const struct guid *kernel_guid_of(const uint16_t *s)
 {
 	static const uint16_t nt[] = u"" KERNEL_LOGGER_NAMEA, circular[] = u"Circular Kernel Context Logger";
-	return utf16_equal_nocase(s, nt)	 ? &kernel_trace_control_guid
+	return utf16_equal_nocase(s, nt)         ? &kernel_trace_control_guid
 	       : utf16_equal_nocase(s, circular) ? &kernel_circular_guid
 						 : NULL;
 }
 
 /* ---- EnableFlags that say where more of them stand ------------------------------------------- */
 
-#define EXT_ITEMS      0xFFu /* instead of a length: a header and items follow */
-#define EXT_MASKS      1u
-#define EXT_PIDS       2u
+#define EXT_ITEMS 0xFFu /* instead of a length: a header and items follow */
+#define EXT_MASKS 1u
+#define EXT_PIDS  2u
 
 struct extension {
 	struct kernel_mask mask;
@@ -171,8 +171,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 {
 	err_text_clear();
 	if (ret_id == NULL || name == NULL || p == NULL) {
-		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "the handle, the name and the properties must be given");
+		return control_refuse(ERROR_INVALID_PARAMETER, "the handle, the name and the properties must be given");
 	}
 	*ret_id = 0;
 	struct control_block b = {p, wide, false};
@@ -181,8 +180,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	struct proto_session s = {0};
 	uint32_t code = ERROR_SUCCESS;
 	if (p->Wnode.BufferSize < sizeof *p) {
-		code = control_refuse(ERROR_BAD_LENGTH,
-				      "Wnode.BufferSize is smaller than the properties structure");
+		code = control_refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize is smaller than the properties structure");
 	}
 	if (code == ERROR_SUCCESS) {
 		code = control_name(name, wide, session_name, &s.name_len);
@@ -216,8 +214,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	if (code != ERROR_SUCCESS) {
 		return code;
 	}
-	if (s.log_file_len == 0 &&
-	    !(p->LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
+	if (s.log_file_len == 0 && !(p->LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
 		return control_refuse(ERROR_BAD_PATHNAME, "a session that is neither real-time nor "
 							  "buffering needs a log file");
 	}
@@ -307,10 +304,8 @@ static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide,
 		return code;
 	}
 	/* A private session may be named by Wnode.Guid alone. */
-	if (name == NULL && (id == 0 || id == UINT64_MAX) &&
-	    !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
-		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "the session must be given by its name or its handle");
+	if (name == NULL && (id == 0 || id == UINT64_MAX) && !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
+		return control_refuse(ERROR_INVALID_PARAMETER, "the session must be given by its name or its handle");
 	}
 	if (name != NULL && name_used(id)) {
 		code = control_name(name, wide, session_name, &s.name_len);
@@ -331,8 +326,7 @@ static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide,
 	if (control_private_knows(id) || (of_processes && !(id != UINT64_MAX && id >= PROTO_PRIVATE_ID))) {
 		file[s.log_file ? s.log_file_len : 0] = 0;
 		code = control_private_control(&b, id, s.name, control_code, s.log_file);
-		if (code != ERROR_WMI_INSTANCE_NOT_FOUND ||
-		    (p->LogFileMode & EVENT_TRACE_PRIVATE_IN_PROC)) {
+		if (code != ERROR_WMI_INSTANCE_NOT_FOUND || (p->LogFileMode & EVENT_TRACE_PRIVATE_IN_PROC)) {
 			return code;
 		}
 	}
@@ -366,14 +360,12 @@ static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide,
 	char path[4096] = "";
 	if (code == ERROR_SUCCESS) {
 		struct proto_session got;
-		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
-								 : ERROR_INVALID_DATA;
+		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got) : ERROR_INVALID_DATA;
 		if (ledger && code != ERROR_INVALID_DATA) {
 			control_loss_of(&got, ledger);
 		}
 		if (code != ERROR_INVALID_DATA && got.log_file && got.log_file_len &&
-		    utf16_to_utf8(got.log_file, got.log_file_len, path, sizeof path) >=
-			    (long)sizeof path) {
+		    utf16_to_utf8(got.log_file, got.log_file_len, path, sizeof path) >= (long)sizeof path) {
 			path[0] = 0;
 		}
 		if (code != ERROR_INVALID_DATA &&
@@ -388,8 +380,7 @@ static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide,
 	return code;
 }
 
-static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
-			ULONG control_code)
+static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p, ULONG control_code)
 {
 	return control_counted(id, name, wide, p, control_code, NULL);
 }
@@ -418,16 +409,14 @@ ULONG WINAPI ControlTraceA(TRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_
 	return control(TraceHandle, InstanceName, false, Properties, ControlCode);
 }
 
-#define WRAPPER(Name, Code)                                                                        \
-	ULONG WINAPI Name##W(TRACEHANDLE TraceHandle, LPCWSTR InstanceName,                        \
-			     PEVENT_TRACE_PROPERTIES Properties)                                   \
-	{                                                                                          \
-		return control(TraceHandle, InstanceName, true, Properties, Code);                 \
-	}                                                                                          \
-	ULONG WINAPI Name##A(TRACEHANDLE TraceHandle, LPCSTR InstanceName,                         \
-			     PEVENT_TRACE_PROPERTIES Properties)                                   \
-	{                                                                                          \
-		return control(TraceHandle, InstanceName, false, Properties, Code);                \
+#define WRAPPER(Name, Code)                                                                                     \
+	ULONG WINAPI Name##W(TRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties) \
+	{                                                                                                       \
+		return control(TraceHandle, InstanceName, true, Properties, Code);                              \
+	}                                                                                                       \
+	ULONG WINAPI Name##A(TRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties)  \
+	{                                                                                                       \
+		return control(TraceHandle, InstanceName, false, Properties, Code);                             \
 	}
 
 #undef StopTrace

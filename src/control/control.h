@@ -15,12 +15,12 @@
 #include <evntrace.h>
 
 #define CONTROL_TIMEOUT_MS 60000
-#define CONTROL_NAME_MAX 1024u /* characters of a session or file name [doc] */
+#define CONTROL_NAME_MAX   1024u /* characters of a session or file name [doc] */
 
 /* A caller's EVENT_TRACE_PROPERTIES(_V2) with its two string areas. */
 struct control_block {
 	EVENT_TRACE_PROPERTIES *p;
-	bool wide;	   /* the string areas hold 16-bit units, else UTF-8 */
+	bool wide;         /* the string areas hold 16-bit units, else UTF-8 */
 	bool private_mode; /* EVENT_TRACE_PRIVATE_LOGGER_MODE */
 };
 
@@ -49,8 +49,7 @@ struct control_reply {
 };
 /* Connect, ask, answer. Win32 code: the daemon's, or of the transport. `start` starts etwd when
  * needed; without it a missing daemon is ERROR_WMI_INSTANCE_NOT_FOUND (nothing runs). */
-uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms,
-		      struct control_reply *ret);
+uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms, struct control_reply *ret);
 /* Called with the log file of each session that a call of this process stopped, before that returns: what
  * belongs into a finished file and is not etwd's to know. Once, before any other call. */
 typedef void (*control_finish_fn)(const char *path);
@@ -64,11 +63,10 @@ void control_loss_of(const struct proto_session *s, struct openetw_loss *ret);
 
 /* A question whose reply carries the caller's answer as PROTO_TAG_DATA. *ret_len: its bytes. `small`
  * is the code for a buffer that is too small; then nothing is copied. */
-uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len,
-		      uint32_t small);
+uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len, uint32_t small);
 /* For lists: the reply, then its items, each handed to `each` until it returns false. */
 typedef bool (*control_item_fn)(void *ctx, const struct proto_message *item);
-uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count,
-		      control_item_fn each, void *ctx);
+uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count, control_item_fn each,
+		      void *ctx);
 
 #endif

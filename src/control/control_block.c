@@ -8,7 +8,7 @@
 static size_t struct_bytes(const EVENT_TRACE_PROPERTIES *p)
 {
 	return (p->Wnode.Flags & WNODE_FLAG_VERSIONED_PROPERTIES) ? sizeof(EVENT_TRACE_PROPERTIES_V2)
-								   : sizeof(EVENT_TRACE_PROPERTIES);
+								  : sizeof(EVENT_TRACE_PROPERTIES);
 }
 
 static bool offset_valid(const EVENT_TRACE_PROPERTIES *p, uint32_t offset)
@@ -28,15 +28,12 @@ uint32_t control_block_check(const struct control_block *b, bool for_start, size
 {
 	const EVENT_TRACE_PROPERTIES *p = b->p;
 	size_t unit = b->wide ? 2 : 1;
-	if (p->Wnode.BufferSize < sizeof(EVENT_TRACE_PROPERTIES) ||
-	    p->Wnode.BufferSize < struct_bytes(p)) {
-		return control_refuse(ERROR_BAD_LENGTH,
-				      "Wnode.BufferSize is smaller than the properties structure");
+	if (p->Wnode.BufferSize < sizeof(EVENT_TRACE_PROPERTIES) || p->Wnode.BufferSize < struct_bytes(p)) {
+		return control_refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize is smaller than the properties structure");
 	}
 	if ((p->Wnode.Flags & WNODE_FLAG_VERSIONED_PROPERTIES) &&
 	    ((const EVENT_TRACE_PROPERTIES_V2 *)p)->VersionNumber != 2) {
-		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "WNODE_FLAG_VERSIONED_PROPERTIES needs VersionNumber 2");
+		return control_refuse(ERROR_INVALID_PARAMETER, "WNODE_FLAG_VERSIONED_PROPERTIES needs VersionNumber 2");
 	}
 	/* An area that begins where the block ends is one without room, not a wrong offset. */
 	if (for_start && p->LoggerNameOffset == p->Wnode.BufferSize) {
@@ -48,20 +45,17 @@ uint32_t control_block_check(const struct control_block *b, bool for_start, size
 				      "into the structure");
 	}
 	if (b->wide && ((p->LogFileNameOffset | p->LoggerNameOffset) & 1)) {
-		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "the offset of a 16-bit string must be even");
+		return control_refuse(ERROR_INVALID_PARAMETER, "the offset of a 16-bit string must be even");
 	}
 	if (!for_start) {
 		return ERROR_SUCCESS;
 	}
 	if (p->LoggerNameOffset != 0 &&
-	    area_end(p, p->LoggerNameOffset, p->LogFileNameOffset) - p->LoggerNameOffset <
-		    (name_units + 1) * unit) {
+	    area_end(p, p->LoggerNameOffset, p->LogFileNameOffset) - p->LoggerNameOffset < (name_units + 1) * unit) {
 		return control_refuse(ERROR_BAD_LENGTH, no_room_for_name);
 	}
 	if (!(p->Wnode.Flags & WNODE_FLAG_TRACED_GUID)) {
-		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "Wnode.Flags must have WNODE_FLAG_TRACED_GUID");
+		return control_refuse(ERROR_INVALID_PARAMETER, "Wnode.Flags must have WNODE_FLAG_TRACED_GUID");
 	}
 	return ERROR_SUCCESS;
 }
@@ -129,8 +123,7 @@ uint32_t control_block_file(const struct control_block *b, uint16_t *out, size_t
 	uint32_t end = area_end(p, p->LogFileNameOffset, p->LoggerNameOffset);
 	size_t n = area_len(b, p->LogFileNameOffset, end);
 	if (n > CONTROL_NAME_MAX) {
-		return control_refuse(ERROR_BAD_PATHNAME,
-				      "the log file's name has more than 1024 characters");
+		return control_refuse(ERROR_BAD_PATHNAME, "the log file's name has more than 1024 characters");
 	}
 	const uint8_t *s = (const uint8_t *)p + p->LogFileNameOffset;
 	char text[4096], path[4096];
@@ -158,8 +151,7 @@ uint32_t control_block_file(const struct control_block *b, uint16_t *out, size_t
 }
 
 /* Copy a name out; false when it does not fit (then as much as fits, terminated). */
-static bool put_name(const struct control_block *b, uint32_t offset, uint32_t other, const uint16_t *s,
-		     uint32_t len)
+static bool put_name(const struct control_block *b, uint32_t offset, uint32_t other, const uint16_t *s, uint32_t len)
 {
 	if (offset == 0 || s == NULL) {
 		return true;
@@ -228,8 +220,7 @@ uint32_t control_name(const void *name, bool wide, uint16_t *out, uint32_t *ret_
 		}
 	}
 	if (n > (long)CONTROL_NAME_MAX) {
-		return control_refuse(ERROR_BAD_LENGTH,
-				      "a session's name has at most 1024 characters");
+		return control_refuse(ERROR_BAD_LENGTH, "a session's name has at most 1024 characters");
 	}
 	if (n == 0) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "a session's name cannot be empty");

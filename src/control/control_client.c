@@ -49,8 +49,7 @@ static int open_control(bool start, uint32_t *ret_code)
 	return fd;
 }
 
-uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms,
-		      struct control_reply *ret)
+uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms, struct control_reply *ret)
 {
 	uint32_t code;
 	struct diag d = {0};
@@ -68,8 +67,8 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
 		if (fd < 0) {
 			return code;
 		}
-		r = proto_call(fd, req, (size_t)req_bytes, ret->mem, sizeof ret->mem, &ret->message,
-			       NULL, NULL, &code, timeout_ms);
+		r = proto_call(fd, req, (size_t)req_bytes, ret->mem, sizeof ret->mem, &ret->message, NULL, NULL, &code,
+			       timeout_ms);
 		close(fd);
 		r = r == -EPIPE ? -ECONNRESET : r;
 	}
@@ -83,8 +82,7 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
 	return code;
 }
 
-uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len,
-		      uint32_t small)
+uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len, uint32_t small)
 {
 	struct control_reply *reply = malloc(sizeof *reply);
 	const uint8_t *p;
@@ -106,8 +104,8 @@ uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t si
 	return code;
 }
 
-uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count,
-		      control_item_fn each, void *ctx)
+uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count, control_item_fn each,
+		      void *ctx)
 {
 	/* Not thread-local: that would be part of every thread of every program. */
 	uint8_t *mem = malloc(PROTO_MESSAGE_MAX);

@@ -12,8 +12,7 @@ bool control_private_knows(uint64_t id)
 	return id != 0 && inproc_query(id, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS;
 }
 
-static void fill(const struct control_block *b, uint64_t id, const struct sink_options *o,
-		 const struct sink_stats *st)
+static void fill(const struct control_block *b, uint64_t id, const struct sink_options *o, const struct sink_stats *st)
 {
 	struct proto_session s = {0};
 	memcpy(s.guid.b, &b->p->Wnode.Guid, 16);
@@ -38,24 +37,24 @@ static void fill(const struct control_block *b, uint64_t id, const struct sink_o
 	control_block_fill(b, &s);
 }
 
-uint32_t control_private_start(const struct control_block *b, const struct proto_session *s,
-			       CONTROLTRACE_ID *ret_id)
+uint32_t control_private_start(const struct control_block *b, const struct proto_session *s, CONTROLTRACE_ID *ret_id)
 {
 	uint16_t file[4096];
 	char path[4096] = "";
 	struct inproc_session_args a = {
-		.sink = {
-			.name = s->name,
-			.log_file_mode = s->log_file_mode,
-			.buffer_size_kb = s->buffer_size_kb,
-			.minimum_buffers = s->minimum_buffers,
-			.maximum_buffers = s->maximum_buffers,
-			.maximum_file_size = s->maximum_file_size,
-			.flush_timer = s->flush_timer,
-			.clock = s->clock,
-			.clock_freq = clock_frequency(),
-			.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
-		},
+		.sink =
+			{
+				.name = s->name,
+				.log_file_mode = s->log_file_mode,
+				.buffer_size_kb = s->buffer_size_kb,
+				.minimum_buffers = s->minimum_buffers,
+				.maximum_buffers = s->maximum_buffers,
+				.maximum_file_size = s->maximum_file_size,
+				.flush_timer = s->flush_timer,
+				.clock = s->clock,
+				.clock_freq = clock_frequency(),
+				.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
+			},
 		.guid = s->guid,
 	};
 	if (s->log_file) {
@@ -131,8 +130,8 @@ static uint32_t update(uint64_t id, const struct control_block *b, const uint16_
 	return code != ERROR_SUCCESS && d.text[0] ? control_refuse(code, d.text) : code;
 }
 
-uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name,
-				 ULONG control_code, const uint16_t *file)
+uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name, ULONG control_code,
+				 const uint16_t *file)
 {
 	struct guid guid;
 	memcpy(guid.b, &b->p->Wnode.Guid, 16);
@@ -146,16 +145,12 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 		return code;
 	}
 	switch (control_code) {
-	case EVENT_TRACE_CONTROL_QUERY:
-		break;
+	case EVENT_TRACE_CONTROL_QUERY: break;
 	case EVENT_TRACE_CONTROL_FLUSH:
-		code = file && (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE)
-			       ? update(found, b, file)
-			       : inproc_flush(found, NULL, NULL);
+		code = file && (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) ? update(found, b, file)
+										    : inproc_flush(found, NULL, NULL);
 		break;
-	case EVENT_TRACE_CONTROL_UPDATE:
-		code = update(found, b, file);
-		break;
+	case EVENT_TRACE_CONTROL_UPDATE: code = update(found, b, file); break;
 	case EVENT_TRACE_CONTROL_STOP:
 		/* The options borrow the session's strings: tell the caller before they go. */
 		fill(b, found, &options, &stats);
@@ -170,8 +165,7 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 			b->p->LogBuffersLost = (ULONG)(stats.lost_disk_buffers + stats.gone_buffers);
 		}
 		return code;
-	default:
-		return ERROR_NOT_SUPPORTED;
+	default: return ERROR_NOT_SUPPORTED;
 	}
 	if (code == ERROR_SUCCESS && control_code != EVENT_TRACE_CONTROL_QUERY) {
 		code = inproc_query(found, NULL, NULL, &stats, &options, &found);

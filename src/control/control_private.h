@@ -17,12 +17,11 @@ uint32_t control_put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPT
 uint32_t control_private_put_scope(struct proto_writer *w, const struct control_block *b);
 void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_session *s);
 
-uint32_t control_private_start(const struct control_block *b, const struct proto_session *s,
-			       CONTROLTRACE_ID *ret_id);
+uint32_t control_private_start(const struct control_block *b, const struct proto_session *s, CONTROLTRACE_ID *ret_id);
 /* Whether that id is one of this process's private sessions. */
 bool control_private_knows(uint64_t id);
 /* `file`: where UPDATE and FLUSH want it; NULL: nothing said. */
-uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name,
-				 ULONG control_code, const uint16_t *file);
+uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name, ULONG control_code,
+				 const uint16_t *file);
 
 #endif

@@ -123,8 +123,7 @@ uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel 
 	return error;
 }
 
-uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint64_t quota_bytes,
-			       uint32_t owner_pid)
+uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint64_t quota_bytes, uint32_t owner_pid)
 {
 	if (!session_name) {
 		return ERROR_INVALID_PARAMETER;
@@ -154,8 +153,7 @@ uint32_t openetw_name_provider(const struct openetw_guid *guid, const char *name
 	proto_put(&w, PROTO_TAG_GUID, guid->bytes, 16);
 	proto_put_str(&w, PROTO_TAG_NAME, name);
 	uint32_t error = control_call(req, proto_end(&w), false, 10000, reply);
-	if (error == ERROR_SUCCESS && proto_get_u32(&reply->message, PROTO_TAG_COUNT, &count) &&
-	    registrations) {
+	if (error == ERROR_SUCCESS && proto_get_u32(&reply->message, PROTO_TAG_COUNT, &count) && registrations) {
 		*registrations = count;
 	}
 	free(reply);
@@ -255,13 +253,11 @@ uint32_t openetw_registered_name(const struct openetw_guid *guid, char *name, ui
 	uint32_t count = 0;
 	proto_begin(&w, req, sizeof req, PROTO_GUID_INFO, 1);
 	proto_put(&w, PROTO_TAG_GUID, guid->bytes, 16);
-	uint32_t error =
-		control_list(req, proto_end(&w), PROTO_GUID_INFO_ITEM, &count, take_name, &n);
+	uint32_t error = control_list(req, proto_end(&w), PROTO_GUID_INFO_ITEM, &count, take_name, &n);
 	if (n.found) {
 		return ERROR_SUCCESS;
 	}
-	return error == ERROR_SUCCESS || error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_NOT_FOUND
-									       : error;
+	return error == ERROR_SUCCESS || error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_NOT_FOUND : error;
 }
 
 struct recent {

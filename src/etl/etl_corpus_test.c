@@ -31,8 +31,7 @@ static void count(const uint8_t *p, size_t n, uint32_t flags)
 	uint64_t last = 0;
 	while (etl_reader_next(r, &e) > 0) {
 		c.by_type[e.type]++;
-		bool kernel = e.type <= ETL_RT_COMPACT64 || e.type == ETL_RT_PERFINFO32 ||
-			      e.type == ETL_RT_PERFINFO64;
+		bool kernel = e.type <= ETL_RT_COMPACT64 || e.type == ETL_RT_PERFINFO32 || e.type == ETL_RT_PERFINFO64;
 		if (kernel) {
 			c.by_hook[e.hook]++;
 		}
@@ -47,8 +46,7 @@ static void count(const uint8_t *p, size_t n, uint32_t flags)
 	}
 	struct etl_problem problem;
 	if (etl_reader_next_problem(r, &problem)) {
-		fail_msg("unexpected problem at %llu: %s", (unsigned long long)problem.file_offset,
-			 problem.text);
+		fail_msg("unexpected problem at %llu: %s", (unsigned long long)problem.file_offset, problem.text);
 	}
 	etl_reader_close(r);
 }
@@ -124,9 +122,7 @@ static void http_server_equals_what_windows_made_of_it(void **state)
 	char *csv = corpus_load("tx/HTTP_Server.expected.csv", &n);
 	char path[4096];
 	struct etl_reader *r;
-	assert_int_equal(
-		etl_reader_open(corpus_path("tx/HTTP_Server.etl", path, sizeof path), 0, &r, NULL),
-		0);
+	assert_int_equal(etl_reader_open(corpus_path("tx/HTTP_Server.etl", path, sizeof path), 0, &r, NULL), 0);
 	struct etl_record e;
 	assert_int_equal(etl_reader_next(r, &e), 1); /* the header is no event there */
 	unsigned lines = 0;
@@ -158,8 +154,7 @@ static void http_server_equals_what_windows_made_of_it(void **state)
 		uint16_t type, bytes;
 		const uint8_t *data;
 		bool related = false;
-		while (e.items &&
-		       etl_item_next(e.items, e.items_bytes, &at, &type, &data, &bytes)) {
+		while (e.items && etl_item_next(e.items, e.items_bytes, &at, &type, &data, &bytes)) {
 			if (type == ETL_ITEM_RELATED_ACTIVITYID) {
 				struct guid g;
 				assert_int_equal(bytes, 16);
@@ -239,9 +234,8 @@ static void compare_with_listing(const char *etl, const char *baseline, unsigned
 		bool found = false;
 		for (size_t i = 0; i < n && !found; i++) {
 			/* listed to the microsecond */
-			found = fabs((double)all[i].after_start - want) <= 5.5 &&
-				all[i].cpu == cpu && all[i].bytes == len &&
-				(!all[i].identified || (all[i].pid == pid && all[i].tid == tid));
+			found = fabs((double)all[i].after_start - want) <= 5.5 && all[i].cpu == cpu &&
+				all[i].bytes == len && (!all[i].identified || (all[i].pid == pid && all[i].tid == tid));
 		}
 		if (!found) {
 			fail_msg("no record for: %s", one);
@@ -259,10 +253,8 @@ static void perfview_lists_the_same_times_processors_and_lengths(void **state)
 		skip();
 	}
 	compare_with_listing("perfview/gcevents.etl", "perfview/gcevents.baseline.txt", 20);
-	compare_with_listing("perfview/primitive-types.etl",
-			     "perfview/primitive-types.baseline.txt", 5);
-	compare_with_listing("perfview/net.4.5.2.x86.etl", "perfview/net.4.5.2.x86.baseline.txt",
-			     300);
+	compare_with_listing("perfview/primitive-types.etl", "perfview/primitive-types.baseline.txt", 5);
+	compare_with_listing("perfview/net.4.5.2.x86.etl", "perfview/net.4.5.2.x86.baseline.txt", 300);
 }
 
 /* Records per buffer of an undamaged file. */
@@ -317,8 +309,7 @@ static void a_cut_file_gives_every_record_of_its_whole_buffers(void **state)
 				uint8_t *copy = malloc(cuts[j]);
 				memcpy(copy, p, cuts[j]);
 				struct etl_reader *r;
-				assert_int_equal(etl_reader_open_memory(copy, cuts[j], 0, &r, NULL),
-						 0);
+				assert_int_equal(etl_reader_open_memory(copy, cuts[j], 0, &r, NULL), 0);
 				unsigned got = 0;
 				struct etl_record e;
 				while (etl_reader_next(r, &e) > 0) {
@@ -330,8 +321,7 @@ static void a_cut_file_gives_every_record_of_its_whole_buffers(void **state)
 					assert_int_equal(problem.file_offset, s.offset[k]);
 				} else {
 					/* nothing said: nothing was lost, or not a byte is there */
-					assert_true(got == whole + s.records[k] ||
-						    cuts[j] == s.offset[k]);
+					assert_true(got == whole + s.records[k] || cuts[j] == s.offset[k]);
 				}
 				assert_false(etl_reader_next_problem(r, &problem));
 				etl_reader_close(r);
@@ -369,8 +359,7 @@ static void damage_in_one_buffer_leaves_the_others_whole(void **state)
 				seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 				/* every other run in the buffer header */
 				uint64_t span = run & 1 ? 0x48 : end - s.offset[b];
-				copy[s.offset[b] + (seed >> 33) % span] ^=
-					(uint8_t)(1 + seed % 255);
+				copy[s.offset[b] + (seed >> 33) % span] ^= (uint8_t)(1 + seed % 255);
 			}
 			struct etl_reader *r;
 			assert_int_equal(etl_reader_open_memory(copy, n, 0, &r, NULL), 0);
@@ -382,14 +371,12 @@ static void damage_in_one_buffer_leaves_the_others_whole(void **state)
 			if (others != total - s.records[b]) {
 				struct etl_problem problem;
 				while (etl_reader_next_problem(r, &problem)) {
-					printf("%llu: %s\n",
-					       (unsigned long long)problem.file_offset,
-					       problem.text);
+					printf("%llu: %s\n", (unsigned long long)problem.file_offset, problem.text);
 				}
 				fail_msg("%s: buffer %u at %llu damaged in run %u, %u of %u other "
 					 "records",
-					 corpus_files[i], b, (unsigned long long)s.offset[b], run,
-					 others, total - s.records[b]);
+					 corpus_files[i], b, (unsigned long long)s.offset[b], run, others,
+					 total - s.records[b]);
 			}
 			etl_reader_close(r);
 			free(copy);

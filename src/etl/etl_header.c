@@ -5,7 +5,7 @@
 #include "etl/etl_record.h"
 
 #define FILETIME_PER_SECOND 10000000ull
-#define NS_PER_SECOND	    1000000000ull
+#define NS_PER_SECOND       1000000000ull
 #define CLOCK_SYSTEM_TIME   2u
 #define CLOCK_CPU_CYCLES    3u
 
@@ -23,10 +23,9 @@ uint64_t etl_clock_to_filetime(const struct etl_clock *c, uint64_t raw)
 		ticks /= NS_PER_SECOND / FILETIME_PER_SECOND;
 	} else if (freq != FILETIME_PER_SECOND && freq != 0) {
 		uint64_t rest = ticks % freq;
-		ticks = ticks / freq * FILETIME_PER_SECOND +
-			(rest < UINT64_MAX / FILETIME_PER_SECOND
-				 ? rest * FILETIME_PER_SECOND / freq
-				 : clock_muldiv(rest, FILETIME_PER_SECOND, freq));
+		ticks = ticks / freq * FILETIME_PER_SECOND + (rest < UINT64_MAX / FILETIME_PER_SECOND
+								      ? rest * FILETIME_PER_SECOND / freq
+								      : clock_muldiv(rest, FILETIME_PER_SECOND, freq));
 	}
 	return back ? c->start_filetime - ticks : c->start_filetime + ticks;
 }
@@ -52,9 +51,8 @@ static bool is_spill(const uint8_t *buf, size_t n)
 	uint32_t bytes = le32_get(buf);
 	uint64_t clock = le64_get(buf + ETL_BH_CLOCK);
 	return n > ETL_BUFFER_HEADER_SIZE && (le16_get(buf + ETL_BH_FLAG) & ETL_BF_RTBACKUP) &&
-	       le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER && bytes >= 0x200 &&
-	       bytes <= ETL_BUFFER_MAX && (clock & 7) <= CLOCK_CPU_CYCLES &&
-	       le64_get(buf + ETL_BH_REFERENCE_TIME) != 0;
+	       le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER && bytes >= 0x200 && bytes <= ETL_BUFFER_MAX &&
+	       (clock & 7) <= CLOCK_CPU_CYCLES && le64_get(buf + ETL_BH_REFERENCE_TIME) != 0;
 }
 
 static void spill_parse(const uint8_t *buf, struct etl_file_info *ret)
@@ -84,10 +82,10 @@ static bool is_old(const uint8_t *buf)
 	const uint8_t *r = buf + ETL_BUFFER_HEADER_SIZE;
 	const uint8_t *h = r + ETL_SYSTEM_HEADER_SIZE;
 	uint32_t pointer = le32_get(h + ETL_LH_POINTER_SIZE);
-	return (r[2] == ETL_RT_SYSTEM32 || r[2] == ETL_RT_SYSTEM64) && r[3] == 0xC0 &&
-	       le16_get(r + 6) == 0 && h[ETL_LH_VERSION + 2] == 1 && h[ETL_LH_VERSION + 3] < 4 &&
-	       h[ETL_LH_VERSION] <= 5 && h[ETL_LH_VERSION] != 0 &&
-	       le32_get(h + ETL_LH_BUFFER_SIZE) == le32_get(buf) && (pointer == 4 || pointer == 8);
+	return (r[2] == ETL_RT_SYSTEM32 || r[2] == ETL_RT_SYSTEM64) && r[3] == 0xC0 && le16_get(r + 6) == 0 &&
+	       h[ETL_LH_VERSION + 2] == 1 && h[ETL_LH_VERSION + 3] < 4 && h[ETL_LH_VERSION] <= 5 &&
+	       h[ETL_LH_VERSION] != 0 && le32_get(h + ETL_LH_BUFFER_SIZE) == le32_get(buf) &&
+	       (pointer == 4 || pointer == 8);
 }
 
 int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, struct diag *d)
@@ -103,8 +101,8 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 	}
 	bool old = is_old(buf);
 	if (!old && le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER) {
-		diag_at(d, ETL_BH_TYPE, "not a trace file: buffer 0 is of type %u, not %u",
-			le16_get(buf + ETL_BH_TYPE), ETL_BT_HEADER);
+		diag_at(d, ETL_BH_TYPE, "not a trace file: buffer 0 is of type %u, not %u", le16_get(buf + ETL_BH_TYPE),
+			ETL_BT_HEADER);
 		return -EBADMSG;
 	}
 	uint32_t buffer_bytes = le32_get(buf + ETL_BH_BUFFER_SIZE);
@@ -114,8 +112,7 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 	}
 	const uint8_t *r = buf + ETL_BUFFER_HEADER_SIZE;
 	uint32_t bytes = le16_get(r + 4);
-	if ((r[2] != ETL_RT_SYSTEM32 && r[2] != ETL_RT_SYSTEM64) || r[3] != 0xC0 ||
-	    le16_get(r + 6) != 0) {
+	if ((r[2] != ETL_RT_SYSTEM32 && r[2] != ETL_RT_SYSTEM64) || r[3] != 0xC0 || le16_get(r + 6) != 0) {
 		diag_at(d, ETL_BUFFER_HEADER_SIZE, "not a trace file: no log-file header record");
 		return -EBADMSG;
 	}
@@ -141,8 +138,7 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 		.log_file_mode = le32_get(h + ETL_LH_MODE),
 		.buffers_written = le32_get(h + ETL_LH_BUFFERS_WRITTEN),
 		.events_lost = le32_get(h + ETL_LH_EVENTS_LOST),
-		.buffers_lost =
-			le32_get(h + (wide ? ETL_LH64_BUFFERS_LOST : ETL_LH32_BUFFERS_LOST)),
+		.buffers_lost = le32_get(h + (wide ? ETL_LH64_BUFFERS_LOST : ETL_LH32_BUFFERS_LOST)),
 		.cpu_mhz = le32_get(h + ETL_LH_CPU_MHZ),
 		.clock_type = le32_get(h + (wide ? ETL_LH64_CLOCK_TYPE : ETL_LH32_CLOCK_TYPE)),
 		.perf_freq = le64_get(h + (wide ? ETL_LH64_PERF_FREQ : ETL_LH32_PERF_FREQ)),
@@ -151,8 +147,7 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 		.boot_filetime = le64_get(h + (wide ? ETL_LH64_BOOT_TIME : ETL_LH32_BOOT_TIME)),
 		.start_raw = le64_get(r + 0x10),
 	};
-	memcpy(i.time_zone, h + (wide ? ETL_LH64_TIME_ZONE : ETL_LH32_TIME_ZONE),
-	       ETL_TIME_ZONE_SIZE);
+	memcpy(i.time_zone, h + (wide ? ETL_LH64_TIME_ZONE : ETL_LH32_TIME_ZONE), ETL_TIME_ZONE_SIZE);
 	struct bytes b = bytes_of(h + names, bytes - ETL_SYSTEM_HEADER_SIZE - names);
 	i.logger_name = name_take(&b, &i.logger_name_units);
 	i.file_name = name_take(&b, &i.file_name_units);

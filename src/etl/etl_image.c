@@ -11,19 +11,19 @@
 
 #include <stdio.h>
 
-#define PROCESS_VERSION	 4u
-#define IMAGE_VERSION	 3u
+#define PROCESS_VERSION  4u
+#define IMAGE_VERSION    3u
 #define IMAGE_ID_VERSION 2u
-#define TYPE_INFO	 0x00u
-#define TYPE_RSDS	 0x24u
+#define TYPE_INFO        0x00u
+#define TYPE_RSDS        0x24u
 #define BUILD_GUID_BYTES 16u
-#define NO_SESSION	 UINT32_MAX
-#define STILL_ALIVE	 0x103u
-#define NAME_MAX_BYTES	 250u
-#define PAYLOAD_MAX	 (64u + 2 * (ETL_IMAGE_PATH_UNITS + 1))
+#define NO_SESSION       UINT32_MAX
+#define STILL_ALIVE      0x103u
+#define NAME_MAX_BYTES   250u
+#define PAYLOAD_MAX      (64u + 2 * (ETL_IMAGE_PATH_UNITS + 1))
 
-static const struct guid image_id = {{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25,
-				      0x60, 0xDE}};
+static const struct guid image_id = {
+	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
 
 bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last)
 {
@@ -109,7 +109,8 @@ static void out(uint16_t hook, uint16_t version, uint32_t pid, uint64_t time, co
 	memset(p + bytes, 0, all - bytes);
 }
 
-static void out_id(uint8_t type, uint32_t pid, uint64_t time, const struct payload *b, etl_image_room_fn room, void *ctx)
+static void out_id(uint8_t type, uint32_t pid, uint64_t time, const struct payload *b, etl_image_room_fn room,
+		   void *ctx)
 {
 	uint32_t bytes = ETL_FULL_HEADER_SIZE + b->n, all = BASE_ALIGN8(bytes);
 	uint8_t *p = room(ctx, time, all);
@@ -155,7 +156,8 @@ static void put_identity(uint64_t time, const struct etl_image *i, etl_image_roo
 	out_id(TYPE_RSDS, i->pid, time, &b, room, ctx);
 }
 
-void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_image *i, etl_image_room_fn room, void *ctx)
+void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_image *i, etl_image_room_fn room,
+		   void *ctx)
 {
 	bool known = i->build_id && i->build_id_bytes >= 8;
 	struct payload b = {.n = 0};
@@ -163,10 +165,10 @@ void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_ima
 	put(&b, i->bytes, 8);
 	put(&b, i->pid, 4);
 	put(&b, known ? le32_get(i->build_id + 4) : 0, 4); /* ImageChecksum */
-	put(&b, known ? le32_get(i->build_id) : 0, 4);	   /* TimeDateStamp */
-	put(&b, 0, 4);					   /* signature */
-	put(&b, i->base, 8);				   /* DefaultBase */
-	put(&b, ETL_IMAGE_EXPLAINS, 8);			   /* Reserved1 to Reserved4 */
+	put(&b, known ? le32_get(i->build_id) : 0, 4);     /* TimeDateStamp */
+	put(&b, 0, 4);                                     /* signature */
+	put(&b, i->base, 8);                               /* DefaultBase */
+	put(&b, ETL_IMAGE_EXPLAINS, 8);                    /* Reserved1 to Reserved4 */
 	put(&b, 0, 8);
 	put_wide(&b, i->path);
 	out((uint16_t)hook, IMAGE_VERSION, i->pid, time, &b, room, ctx);
@@ -185,9 +187,9 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 	put(&b, p->parent, 4);
 	put(&b, NO_SESSION, 4);
 	put(&b, alive ? STILL_ALIVE : 0, 4); /* ExitStatus */
-	put(&b, 0, 8);			     /* DirectoryTableBase */
-	put(&b, 0, 4);			     /* Flags */
-	put(&b, 1, 8);			     /* a pointer that is not zero: a SID follows, S-1-22-1-uid */
+	put(&b, 0, 8);                       /* DirectoryTableBase */
+	put(&b, 0, 4);                       /* Flags */
+	put(&b, 1, 8);                       /* a pointer that is not zero: a SID follows, S-1-22-1-uid */
 	put(&b, 0, 8);
 	put(&b, 1 | 2 << 8, 2);
 	put(&b, 22ull << 40, 6);

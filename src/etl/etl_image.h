@@ -22,8 +22,8 @@ enum etl_image_hook {
 };
 /* They are no events that anybody asked for: this, in a field that Windows leaves unused, tells them from what the
  * kernel's sessions record. In Image the word behind DefaultBase, in Process the upper half of UniqueProcessKey. */
-#define ETL_IMAGE_EXPLAINS    0x5754454Fu /* "OETW" */
-#define ETL_IMAGE_PATH_UNITS 1500u /* what is longer is cut: it has to fit small buffers */
+#define ETL_IMAGE_EXPLAINS   0x5754454Fu /* "OETW" */
+#define ETL_IMAGE_PATH_UNITS 1500u       /* what is longer is cut: it has to fit small buffers */
 
 struct etl_image {
 	uint64_t base, bytes;
@@ -48,7 +48,8 @@ bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last)
 /* Room for one record, a multiple of 8, or NULL when there is none (and the loss is counted). */
 typedef void *(*etl_image_room_fn)(void *ctx, uint64_t time, uint32_t bytes);
 /* `time` is of the session's clock. An image that comes is followed by which build of which file it is. */
-void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_image *i, etl_image_room_fn room, void *ctx);
+void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_image *i, etl_image_room_fn room,
+		   void *ctx);
 void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_process *p, etl_image_room_fn room,
 		     void *ctx);
 

@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PROBLEMS_MAX	1000u
-#define HEADER		ETL_BUFFER_HEADER_SIZE
-#define FLAGS_KNOWN	0x00FFu
-#define TYPES_KNOWN	8u
-#define SCAN_BYTES	65536u
-#define GLANCE_BYTES	1024u /* enough for the first record of nearly every buffer, read with its header */
-#define GLANCE_PACKED	8192u /* the same, compressed: LZNT1 wants a whole chunk */
-#define GLANCE_PLAIN	256u
+#define PROBLEMS_MAX  1000u
+#define HEADER        ETL_BUFFER_HEADER_SIZE
+#define FLAGS_KNOWN   0x00FFu
+#define TYPES_KNOWN   8u
+#define SCAN_BYTES    65536u
+#define GLANCE_BYTES  1024u /* enough for the first record of nearly every buffer, read with its header */
+#define GLANCE_PACKED 8192u /* the same, compressed: LZNT1 wants a whole chunk */
+#define GLANCE_PLAIN  256u
 
 long etl_source_read(const struct etl_source *s, uint64_t at, void *p, size_t n)
 {
@@ -82,9 +82,9 @@ static int index_add(struct etl_index *x, const struct etl_index_entry *e)
 struct walk {
 	const struct etl_source *s;
 	struct etl_problems *problems;
-	uint32_t step;	     /* size of every buffer; 0: each has its own */
+	uint32_t step;       /* size of every buffer; 0: each has its own */
 	uint32_t used_limit; /* decompressed */
-	bool old;	     /* flags, type and sequence number mean nothing */
+	bool old;            /* flags, type and sequence number mean nothing */
 };
 #define LOSS_FLAGS (ETL_BF_EVENTS_LOST | ETL_BF_BUFFER_LOST | ETL_BF_RTBACKUP_CORRUPT)
 
@@ -121,16 +121,14 @@ static uint64_t header_search(const struct walk *w, uint64_t at, uint8_t *window
 		}
 		for (long i = 0; i + (long)HEADER <= n; i++) {
 			const uint8_t *h = window + i;
-			if (!header_plausible(w, h) ||
-			    !(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) ||
+			if (!header_plausible(w, h) || !(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) ||
 			    le64_get(h + ETL_BH_SEQUENCE) > UINT32_MAX) {
 				continue;
 			}
 			uint64_t next = at + (uint64_t)i + le32_get(h + ETL_BH_BUFFER_SIZE);
 			uint8_t after[HEADER];
-			if (next == w->s->bytes ||
-			    (etl_source_read(w->s, next, after, HEADER) == (long)HEADER &&
-			     header_plausible(w, after))) {
+			if (next == w->s->bytes || (etl_source_read(w->s, next, after, HEADER) == (long)HEADER &&
+						    header_plausible(w, after))) {
 				return at + (uint64_t)i;
 			}
 		}
@@ -146,14 +144,12 @@ static bool chain_sound(const struct walk *w, const uint8_t *h, uint64_t at)
 	uint64_t next = at + le32_get(h + ETL_BH_BUFFER_SIZE);
 	uint8_t after[HEADER];
 	return header_plausible(w, h) &&
-	       (next == w->s->bytes ||
-		(etl_source_read(w->s, next, after, HEADER) == (long)HEADER &&
-		 (header_plausible(w, after) || all_zero(after, HEADER))));
+	       (next == w->s->bytes || (etl_source_read(w->s, next, after, HEADER) == (long)HEADER &&
+					(header_plausible(w, after) || all_zero(after, HEADER))));
 }
 
 /* Look at the header of one buffer. Fills e; false when there is nothing to read here. */
-static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
-			struct etl_index_entry *e)
+static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at, struct etl_index_entry *e)
 {
 	uint32_t bytes = le32_get(h + ETL_BH_BUFFER_SIZE);
 	uint32_t used = le32_get(h + ETL_BH_OFFSET);
@@ -168,9 +164,7 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 	};
 	if (w->step) {
 		if (bytes != w->step) {
-			etl_problems_add(w->problems, at,
-					 "buffer claims %u bytes, all others have %u", bytes,
-					 w->step);
+			etl_problems_add(w->problems, at, "buffer claims %u bytes, all others have %u", bytes, w->step);
 			if (!(used >= HEADER && used <= w->step && (flags & ~FLAGS_KNOWN) == 0 &&
 			      le16_get(h + ETL_BH_TYPE) < TYPES_KNOWN)) {
 				return false;
@@ -183,16 +177,14 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 	e->file_bytes = (uint32_t)BASE_MIN(bytes, left);
 	uint32_t limit = e->compressed ? w->used_limit : bytes;
 	if (used < HEADER || used > limit) {
-		etl_problems_add(w->problems, at, "buffer says its data ends at %u of %u", used,
-				 limit);
+		etl_problems_add(w->problems, at, "buffer says its data ends at %u of %u", used, limit);
 		uint32_t saved = le32_get(h + ETL_BH_SAVED_OFFSET);
 		used = saved >= HEADER && saved <= limit ? saved : limit;
 	}
 	e->cut = e->file_bytes < (e->compressed ? bytes : used);
 	if (e->cut) {
-		etl_problems_add(w->problems, at,
-				 "file ends inside a buffer: %u of %u bytes are there",
-				 e->file_bytes, bytes);
+		etl_problems_add(w->problems, at, "file ends inside a buffer: %u of %u bytes are there", e->file_bytes,
+				 bytes);
 		if (!e->compressed) {
 			used = e->file_bytes;
 		}
@@ -212,16 +204,14 @@ static bool type_has_records(const struct walk *w, const uint8_t *h)
 	switch (w->old ? 0 : le16_get(h + ETL_BH_TYPE)) {
 	case 3: /* reference time */
 	case 6: /* empty marker */
-	case 7: /* debug information */
-		return false;
-	default:
-		return true;
+	case 7: /* debug information */ return false;
+	default: return true;
 	}
 }
 
 /* Time of the first record of a buffer whose first bytes do not tell. */
-static int first_time_slow(const struct etl_index *x, const struct etl_source *s,
-			   const struct etl_index_entry *e, uint64_t *ret)
+static int first_time_slow(const struct etl_index *x, const struct etl_source *s, const struct etl_index_entry *e,
+			   uint64_t *ret)
 {
 	uint8_t *packed = malloc(e->file_bytes);
 	uint8_t *plain = malloc(e->used_bytes);
@@ -234,8 +224,8 @@ static int first_time_slow(const struct etl_index *x, const struct etl_source *s
 			size_t room = e->used_bytes - HEADER, done = BASE_MIN((size_t)n - HEADER, room);
 			memcpy(plain, packed, HEADER);
 			if (e->compressed) {
-				etl_decompress(x->compression, packed + HEADER, (size_t)n - HEADER,
-					       plain + HEADER, room, &done);
+				etl_decompress(x->compression, packed + HEADER, (size_t)n - HEADER, plain + HEADER,
+					       room, &done);
 			} else {
 				memcpy(plain + HEADER, packed + HEADER, done);
 			}
@@ -254,9 +244,8 @@ static int first_time_slow(const struct etl_index *x, const struct etl_source *s
 
 /* `p` are the first n bytes of the buffer. A buffer that tells no time goes first: too early costs
  * memory, too late would cost the order. */
-static int first_time(const struct etl_index *x, const struct etl_source *s,
-		      const struct etl_file_info *info, const uint8_t *p, size_t n,
-		      struct etl_index_entry *e)
+static int first_time(const struct etl_index *x, const struct etl_source *s, const struct etl_file_info *info,
+		      const uint8_t *p, size_t n, struct etl_index_entry *e)
 {
 	uint8_t packed[GLANCE_PACKED], plain[GLANCE_PLAIN];
 	e->first_raw = 0;
@@ -268,8 +257,7 @@ static int first_time(const struct etl_index *x, const struct etl_source *s,
 	if (e->compressed) {
 		size_t got = n;
 		if (e->file_bytes > n && x->compression != ETL_COMPRESSION_XPRESS) {
-			long more = etl_source_read(s, e->file_offset, packed,
-						    BASE_MIN(sizeof packed, e->file_bytes));
+			long more = etl_source_read(s, e->file_offset, packed, BASE_MIN(sizeof packed, e->file_bytes));
 			if (more < (long)HEADER) {
 				return more < 0 ? (int)more : 0;
 			}
@@ -287,17 +275,15 @@ static int first_time(const struct etl_index *x, const struct etl_source *s,
 	return first_time_slow(x, s, e, &e->first_raw);
 }
 
-int etl_index_build(struct etl_index *x, const struct etl_source *s,
-		    const struct etl_file_info *info, const uint8_t *buf0,
-		    struct etl_problems *problems)
+int etl_index_build(struct etl_index *x, const struct etl_source *s, const struct etl_file_info *info,
+		    const uint8_t *buf0, struct etl_problems *problems)
 {
-	struct walk w = {
-		.s = s, .problems = problems, .used_limit = info->buffer_size, .old = info->old};
+	struct walk w = {.s = s, .problems = problems, .used_limit = info->buffer_size, .old = info->old};
 	uint32_t first = le32_get(buf0 + ETL_BH_BUFFER_SIZE);
 	uint8_t h[GLANCE_BYTES];
 	bool varying = !info->old && ((info->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) ||
-		       (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
-			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h)));
+				      (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
+				       (le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h)));
 	w.step = varying ? 0 : first;
 	if (w.used_limit < HEADER || w.used_limit > ETL_BUFFER_MAX) {
 		w.used_limit = ETL_BUFFER_MAX;
@@ -314,8 +300,7 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 			break;
 		}
 		if (n < (long)HEADER) {
-			etl_problems_add(problems, at,
-					 "file ends inside a buffer header: %ld bytes", n);
+			etl_problems_add(problems, at, "file ends inside a buffer header: %ld bytes", n);
 			break;
 		}
 		if (all_zero(h, HEADER)) {
@@ -335,13 +320,9 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 				break;
 			}
 			next = header_search(&w, at + HEADER, window);
-			if (next < s->bytes && header_plausible(&w, h) &&
-			    next - at <= ETL_BUFFER_MAX) {
-				etl_problems_add(
-					problems, at,
-					"buffer claims %u bytes, the next one starts after %llu",
-					le32_get(h + ETL_BH_BUFFER_SIZE),
-					(unsigned long long)(next - at));
+			if (next < s->bytes && header_plausible(&w, h) && next - at <= ETL_BUFFER_MAX) {
+				etl_problems_add(problems, at, "buffer claims %u bytes, the next one starts after %llu",
+						 le32_get(h + ETL_BH_BUFFER_SIZE), (unsigned long long)(next - at));
 				le32_put(h + ETL_BH_BUFFER_SIZE, (uint32_t)(next - at));
 			}
 		}
@@ -365,10 +346,9 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		}
 	}
 	if (r == 0 && unwritten) {
-		etl_problems_add(
-			problems, unwritten_at,
-			"%llu bytes were set aside and never written: the session did not stop",
-			(unsigned long long)unwritten);
+		etl_problems_add(problems, unwritten_at,
+				 "%llu bytes were set aside and never written: the session did not stop",
+				 (unsigned long long)unwritten);
 	}
 	free(window);
 	return r;

@@ -25,7 +25,7 @@ struct etl_index_entry {
 	uint32_t used_bytes; /* end of valid data, decompressed, header included */
 	uint16_t cpu;
 	bool compressed;
-	bool cut; /* the file ends inside its data */
+	bool cut;     /* the file ends inside its data */
 	uint8_t loss; /* flags of ETL_BF_EVENTS_LOST and its like */
 };
 
@@ -34,8 +34,7 @@ struct etl_problems {
 	size_t count, cap, taken;
 	bool overflow;
 };
-void etl_problems_add(struct etl_problems *p, uint64_t file_offset, const char *fmt, ...)
-	BASE_PRINTF(3, 4);
+void etl_problems_add(struct etl_problems *p, uint64_t file_offset, const char *fmt, ...) BASE_PRINTF(3, 4);
 
 struct etl_index {
 	struct etl_index_entry *list;
@@ -43,8 +42,7 @@ struct etl_index {
 	uint16_t compression; /* state of buffer 0: 2 LZNT1, 3 XPRESS, 4 XPRESS-Huffman */
 };
 /* buf0 are the first buf0_bytes of the file, already parsed into info. */
-int etl_index_build(struct etl_index *x, const struct etl_source *s,
-		    const struct etl_file_info *info, const uint8_t *buf0,
-		    struct etl_problems *problems);
+int etl_index_build(struct etl_index *x, const struct etl_source *s, const struct etl_file_info *info,
+		    const uint8_t *buf0, struct etl_problems *problems);
 
 #endif

@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#define HOOK_DROPPED	0x0052u
-#define LATEST_NEVER	0u
-#define CPUS		2048u
+#define HOOK_DROPPED 0x0052u
+#define LATEST_NEVER 0u
+#define CPUS         2048u
 
 struct list {
 	struct etl_loss_range *items;
@@ -22,8 +22,8 @@ struct list {
 	int err;
 };
 
-static void add(struct list *l, enum etl_loss_kind kind, uint64_t count, uint16_t cpu,
-		uint64_t from_raw, uint64_t to_raw)
+static void add(struct list *l, enum etl_loss_kind kind, uint64_t count, uint16_t cpu, uint64_t from_raw,
+		uint64_t to_raw)
 {
 	if (!VEC_ROOM(l->items, l->count, l->cap)) {
 		l->err = -ENOMEM;
@@ -49,8 +49,7 @@ static int by_sequence(const void *pa, const void *pb)
 
 /* A loss lies between the first record of the buffer of the same processor that came before, or the
  * session's start, and the first one behind it. */
-static void look_at_flags(struct list *l, const struct etl_index_entry *list, size_t n,
-			  uint64_t start)
+static void look_at_flags(struct list *l, const struct etl_index_entry *list, size_t n, uint64_t start)
 {
 	uint64_t last[CPUS];
 	for (size_t i = 0; i < CPUS; i++) {
@@ -86,9 +85,8 @@ static void look_at_numbers(struct list *l, const struct etl_index_entry *list, 
 		}
 		if (e->sequence > last + 1) {
 			/* Numbers are given when a buffer is taken: its events are not much older. */
-			add(l, ring && last == 0 ? ETL_LOSS_OVERWRITTEN : ETL_LOSS_MISSING,
-			    e->sequence - last - 1, UINT16_MAX, BASE_MIN(last_raw, e->first_raw),
-			    e->first_raw);
+			add(l, ring && last == 0 ? ETL_LOSS_OVERWRITTEN : ETL_LOSS_MISSING, e->sequence - last - 1,
+			    UINT16_MAX, BASE_MIN(last_raw, e->first_raw), e->first_raw);
 		}
 		last = BASE_MAX(last, e->sequence);
 		last_raw = e->first_raw;
@@ -113,8 +111,8 @@ static void look_at_times(struct list *l, const struct etl_file_info *info)
 	}
 }
 
-int etl_loss_collect(const struct etl_index *x, const struct etl_file_info *info,
-		     const struct etl_clock *clock, struct etl_loss_range **ret, size_t *ret_count)
+int etl_loss_collect(const struct etl_index *x, const struct etl_file_info *info, const struct etl_clock *clock,
+		     struct etl_loss_range **ret, size_t *ret_count)
 {
 	struct list l = {.clock = clock};
 	size_t n = x->count;

@@ -22,8 +22,7 @@ static struct etl_build_header header = {
 };
 
 /* One buffer with events at START + times[i], ids counted from `id`. */
-static void buffer(struct etl_build *b, unsigned cpu, uint64_t sequence, unsigned id,
-		   const int *times, unsigned n)
+static void buffer(struct etl_build *b, unsigned cpu, uint64_t sequence, unsigned id, const int *times, unsigned n)
 {
 	etl_build_begin(b, cpu, sequence);
 	for (unsigned i = 0; i < n; i++) {
@@ -31,9 +30,8 @@ static void buffer(struct etl_build *b, unsigned cpu, uint64_t sequence, unsigne
 	}
 	etl_build_end(b, START + 1000000);
 }
-#define BUFFER(b, cpu, sequence, id, ...)                                                          \
-	buffer(b, cpu, sequence, id, (const int[]){__VA_ARGS__},                                   \
-	       sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+#define BUFFER(b, cpu, sequence, id, ...) \
+	buffer(b, cpu, sequence, id, (const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 
 /* Reads all; ids in the order they come, the header left out. */
 static unsigned read_ids(struct etl_build *b, uint32_t flags, unsigned *ids, unsigned cap)
@@ -41,9 +39,7 @@ static unsigned read_ids(struct etl_build *b, uint32_t flags, unsigned *ids, uns
 	struct etl_reader *r;
 	struct etl_record e;
 	unsigned n = 0;
-	assert_int_equal(etl_reader_open_memory(b->mem, (size_t)b->buffers * b->buffer_size, flags,
-						&r, NULL),
-			 0);
+	assert_int_equal(etl_reader_open_memory(b->mem, (size_t)b->buffers * b->buffer_size, flags, &r, NULL), 0);
 	assert_int_equal(etl_reader_next(r, &e), 1);
 	assert_int_equal(e.type, ETL_RT_SYSTEM64);
 	while (etl_reader_next(r, &e) > 0) {
@@ -62,9 +58,8 @@ static void expect_ids(struct etl_build *b, uint32_t flags, const unsigned *want
 		assert_int_equal(ids[i], want[i]);
 	}
 }
-#define EXPECT(b, flags, ...)                                                                      \
-	expect_ids(b, flags, (const unsigned[]){__VA_ARGS__},                                      \
-		   sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned))
+#define EXPECT(b, flags, ...) \
+	expect_ids(b, flags, (const unsigned[]){__VA_ARGS__}, sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned))
 
 static void buffers_of_one_processor_that_overlap_are_merged(void **state)
 {
@@ -203,8 +198,7 @@ static void many_overlapping_buffers_in_any_file_order_come_sorted(void **state)
 	}
 	struct etl_reader *r;
 	struct etl_record e;
-	assert_int_equal(
-		etl_reader_open_memory(b.mem, (size_t)b.buffers * 1024, 0, &r, NULL), 0);
+	assert_int_equal(etl_reader_open_memory(b.mem, (size_t)b.buffers * 1024, 0, &r, NULL), 0);
 	uint64_t last = 0;
 	unsigned n = 0;
 	for (; etl_reader_next(r, &e) > 0; n++) {
@@ -224,7 +218,7 @@ static void a_backing_file_has_its_clock_in_the_buffers_and_tells_losses(void **
 	BUFFER(&b, 1, 6, 20, 200, 400);
 	for (unsigned i = 0; i < 2; i++) {
 		uint8_t *p = b.mem + i * 4096;
-		etl_build_u64(p + 0x20, 1 | 1000000ull << 3); /* QPC of 1 MHz */
+		etl_build_u64(p + 0x20, 1 | 1000000ull << 3);   /* QPC of 1 MHz */
 		etl_build_u16(p + 0x34, 0x30 | (i ? 0x06 : 0)); /* and both kinds of loss */
 		etl_build_u64(p + 0x38, 130000000000000000ull);
 		etl_build_u64(p + 0x40, START);
@@ -240,8 +234,7 @@ static void a_backing_file_has_its_clock_in_the_buffers_and_tells_losses(void **
 		char text[37];
 		assert_int_equal(etl_reader_next(r, &e), 1);
 		assert_int_equal(e.opcode, opcode);
-		assert_string_equal(guid_format(&e.provider, text),
-				    "6a399ae0-4bc6-4de9-870b-3657f8947e7e");
+		assert_string_equal(guid_format(&e.provider, text), "6a399ae0-4bc6-4de9-870b-3657f8947e7e");
 	}
 	static const unsigned rest[] = {20, 11, 21};
 	for (unsigned i = 0; i < 3; i++) {

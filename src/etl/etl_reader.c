@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define HEADER	      ETL_BUFFER_HEADER_SIZE
-#define CLOCK_SYSTEM  2u
+#define HEADER       ETL_BUFFER_HEADER_SIZE
+#define CLOCK_SYSTEM 2u
 /* All buffers in memory together. A sound file needs processors x buffer size; a hostile one could
  * ask for far more with a few bytes of compressed data each, so the limit grows with the file. */
-#define MEMORY_BASE (256ull << 20)
-#define MEMORY_MAX  (8ull << 30)
+#define MEMORY_BASE          (256ull << 20)
+#define MEMORY_MAX           (8ull << 30)
 #define MEMORY_PER_FILE_BYTE 64u
 
 /* Large buffers are read through windows: a record is at most 64 KiB, so each window ends before the
@@ -38,7 +38,7 @@ struct slot {
 	uint32_t *pieces; /* where they start in the buffer, and where the last ends; owned */
 	uint32_t piece_count, piece;
 	uint32_t entry; /* in the index */
-	uint8_t *mem;	/* owned; kept for the next buffer */
+	uint8_t *mem;   /* owned; kept for the next buffer */
 	size_t mem_bytes;
 	struct xpress_stream *unpacker; /* owned; NULL: none of its buffers was large and compressed */
 };
@@ -59,7 +59,7 @@ struct etl_reader {
 	uint32_t vacant_count;
 	struct etl_heap heap; /* slots in use, by the time of their head */
 	bool root_delivered;  /* the root's record was handed out: move on first */
-	uint8_t loss; /* flags to tell of before the next record */
+	uint8_t loss;         /* flags to tell of before the next record */
 	uint32_t buffers_done;
 	etl_wanted_fn *wanted; /* NULL: all */
 	etl_buffer_done_fn *on_buffer;
@@ -92,8 +92,7 @@ static int room_want(struct etl_reader *r, uint8_t **mem, size_t *have, size_t w
 	return 0;
 }
 
-static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_index_entry *e,
-			 uint32_t *ret_used)
+static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_index_entry *e, uint32_t *ret_used)
 {
 	size_t n = e->file_bytes;
 	const uint8_t *in;
@@ -121,8 +120,8 @@ static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_
 	le16_put(s->mem + ETL_BH_FLAG, le16_get(in + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
 	le32_put(s->mem + ETL_BH_BUFFER_SIZE, e->used_bytes);
 	size_t done = 0;
-	int err = etl_decompress(r->index.compression, in + HEADER, n - HEADER, s->mem + HEADER,
-				 e->used_bytes - HEADER, &done);
+	int err = etl_decompress(r->index.compression, in + HEADER, n - HEADER, s->mem + HEADER, e->used_bytes - HEADER,
+				 &done);
 	if (err == -ENOTSUP) {
 		etl_problems_add(&r->problems, e->file_offset, "compression format %u is not known",
 				 r->index.compression);
@@ -130,8 +129,7 @@ static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_
 		return 0;
 	}
 	if (err < 0 && !e->cut) { /* a cut buffer was reported when it was indexed */
-		etl_problems_add(&r->problems, e->file_offset,
-				 "compressed data is damaged behind byte %zu of %u", done,
+		etl_problems_add(&r->problems, e->file_offset, "compressed data is damaged behind byte %zu of %u", done,
 				 e->used_bytes - HEADER);
 	}
 	*ret_used = HEADER + (uint32_t)done;
@@ -165,8 +163,8 @@ static void large_rewind(struct etl_reader *r, struct slot *s)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	if (e->compressed) {
-		xpress_stream_start(s->unpacker, &r->source, e->file_offset + HEADER,
-				    e->file_bytes - HEADER, e->used_bytes - HEADER);
+		xpress_stream_start(s->unpacker, &r->source, e->file_offset + HEADER, e->file_bytes - HEADER,
+				    e->used_bytes - HEADER);
 	}
 }
 
@@ -194,8 +192,7 @@ static int pieces_find(struct etl_reader *r, struct slot *s)
 		uint32_t stop = end ? want : want - RECORD_MAX, here = 0;
 		struct etl_record_head h;
 		int more = 1;
-		while (here < stop && (more = etl_record_peek(s->mem, (uint32_t)got, here, &h,
-							      NULL)) > 0) {
+		while (here < stop && (more = etl_record_peek(s->mem, (uint32_t)got, here, &h, NULL)) > 0) {
 			bool keep = (r->run_flags & ETL_RUN_KEEP_ORDER) != 0;
 			if (h.timed && h.time_raw < last && !keep) {
 				return 0;
@@ -255,8 +252,7 @@ static int buffer_open_windows(struct etl_reader *r, struct slot *s, uint32_t *r
 		long n = etl_source_read(&r->source, e->file_offset, s->mem, HEADER);
 		s->piece = 0;
 		if (n == (long)HEADER && e->compressed) { /* who sees it shall find a plain one */
-			le16_put(s->mem + ETL_BH_FLAG,
-				 le16_get(s->mem + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
+			le16_put(s->mem + ETL_BH_FLAG, le16_get(s->mem + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
 			le32_put(s->mem + ETL_BH_BUFFER_SIZE, e->used_bytes);
 		}
 		int err = n < (long)HEADER ? (n < 0 ? (int)n : -EBADMSG) : piece_load(r, s, ret_used);
@@ -267,8 +263,7 @@ static int buffer_open_windows(struct etl_reader *r, struct slot *s, uint32_t *r
 }
 
 /* Bring the slot's buffer into memory. A buffer that cannot be read is empty, not an error. */
-static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret_buf,
-		       uint32_t *ret_used)
+static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret_buf, uint32_t *ret_used)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	*ret_buf = NULL;
@@ -306,8 +301,7 @@ static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret
 		}
 		*ret_used = (uint32_t)got;
 		if (got < (long)e->used_bytes) {
-			etl_problems_add(&r->problems, e->file_offset,
-					 "file was cut while it was read");
+			etl_problems_add(&r->problems, e->file_offset, "file was cut while it was read");
 		}
 	}
 	*ret_buf = *ret_used >= HEADER ? s->mem : NULL;
@@ -324,8 +318,7 @@ static void slot_problem(struct etl_reader *r, const struct slot *s, const struc
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	if (!e->cut) { /* a cut is known already */
-		etl_problems_add(&r->problems, e->file_offset,
-				 "at byte %llu of the buffer: %s; rest of it skipped",
+		etl_problems_add(&r->problems, e->file_offset, "at byte %llu of the buffer: %s; rest of it skipped",
 				 (unsigned long long)d->offset + piece_shift(s), d->text);
 	}
 }
@@ -336,8 +329,7 @@ static void slot_finish(struct etl_reader *r, uint32_t i)
 	r->buffers_done++;
 	bool whole = s->run.buf && !s->piece_count;
 	uint32_t bytes = s->piece_count ? s->pieces[s->piece_count - 1] : s->run.used;
-	if (r->on_buffer &&
-	    r->on_buffer(r->on_buffer_ctx, whole ? s->run.buf : NULL, s->run.buf ? bytes : 0) &&
+	if (r->on_buffer && r->on_buffer(r->on_buffer_ctx, whole ? s->run.buf : NULL, s->run.buf ? bytes : 0) &&
 	    whole && s->run.buf == s->mem) {
 		r->memory -= s->mem_bytes;
 		s->mem = NULL;
@@ -375,7 +367,6 @@ static int slot_take(struct etl_reader *r, uint32_t *ret)
 	*ret = r->vacant[--r->vacant_count];
 	return 0;
 }
-
 
 static bool is_header(const struct etl_reader *r, const struct slot *s)
 {
@@ -450,8 +441,7 @@ static void root_advance(struct etl_reader *r)
 					 "the rest of the buffer cannot be read");
 			break;
 		}
-		got = etl_run_start(&s->run, s->mem, used, ETL_RUN_KEEP_ORDER | ETL_RUN_CONTINUE,
-				    &d);
+		got = etl_run_start(&s->run, s->mem, used, ETL_RUN_KEEP_ORDER | ETL_RUN_CONTINUE, &d);
 	}
 	if (BASE_LIKELY(got > 0)) {
 		r->heap.items[0] = heap_item(r, s);
@@ -483,8 +473,7 @@ static int root_find(struct etl_reader *r)
 {
 	while (r->waiting < r->index.count &&
 	       (r->heap.count == 0 ||
-		(!r->file_order &&
-		 r->index.list[r->waiting].first_raw <= r->heap.items[0].time))) {
+		(!r->file_order && r->index.list[r->waiting].first_raw <= r->heap.items[0].time))) {
 		int err = buffer_enter(r);
 		if (err < 0) {
 			return err;
@@ -523,8 +512,8 @@ int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 	ret->file_offset = r->index.list[s->entry].file_offset;
 	ret->buffer_offset += piece_shift(s);
 	if (BASE_UNLIKELY(d.text[0] != 0)) {
-		etl_problems_add(&r->problems, ret->file_offset, "at byte %u of the buffer: %s",
-				 ret->buffer_offset, d.text);
+		etl_problems_add(&r->problems, ret->file_offset, "at byte %u of the buffer: %s", ret->buffer_offset,
+				 d.text);
 	}
 	r->root_delivered = true;
 	return 1;
@@ -542,8 +531,7 @@ static int by_first_time(const void *pa, const void *pb)
 	return a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
 }
 
-static int reader_open(const struct etl_source *source, uint32_t flags, struct etl_reader **ret,
-		       struct diag *d)
+static int reader_open(const struct etl_source *source, uint32_t flags, struct etl_reader **ret, struct diag *d)
 {
 	struct etl_reader *r = calloc(1, sizeof *r);
 	if (!r) {
@@ -621,10 +609,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 		return err;
 	}
 	struct stat st;
-	int err = fstat(fd, &st) < 0	? -errno
-		  : S_ISDIR(st.st_mode) ? -EISDIR
-		  : S_ISREG(st.st_mode) ? 0
-					: -EINVAL;
+	int err = fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : S_ISREG(st.st_mode) ? 0 : -EINVAL;
 	if (err < 0) {
 		diag_at(d, UINT64_MAX, "it is no regular file");
 		close(fd);
@@ -639,8 +624,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 	return reader_open(&s, flags, ret, d);
 }
 
-int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,
-			   struct diag *d)
+int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret, struct diag *d)
 {
 	struct etl_source s = {.fd = -1, .mem = p, .bytes = n};
 	return reader_open(&s, flags, ret, d);
@@ -714,8 +698,7 @@ bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret)
 int etl_reader_next_loss(struct etl_reader *r, struct etl_loss_range *ret)
 {
 	if (!r->losses_known) {
-		int err = etl_loss_collect(&r->index, &r->info, &r->clock, &r->losses,
-					   &r->losses_count);
+		int err = etl_loss_collect(&r->index, &r->info, &r->clock, &r->losses, &r->losses_count);
 		if (err < 0) {
 			return err;
 		}

@@ -56,13 +56,13 @@ struct etl_file_info {
 struct etl_record {
 	const uint8_t *raw; /* the whole record */
 	uint32_t raw_bytes;
-	uint8_t type;	      /* enum etl_record_type */
+	uint8_t type;         /* enum etl_record_type */
 	uint8_t pointer_size; /* of the code that logged it: 4 or 8 */
 	uint16_t cpu;
 	uint16_t logger_id;
 	uint64_t time_raw;
 	uint64_t time_filetime; /* converted with the file's clock */
-	uint32_t pid;		/* UINT32_MAX when the record carries none */
+	uint32_t pid;           /* UINT32_MAX when the record carries none */
 	uint32_t tid;
 	uint32_t kernel_time; /* in timer_resolution units; 0 when none */
 	uint32_t user_time;
@@ -79,8 +79,8 @@ struct etl_record {
 	uint32_t items_bytes;
 	const uint8_t *payload;
 	uint32_t payload_bytes;
-	uint16_t hook;		/* group << 8 | type for system/compact/perfinfo records, else 0 */
-	uint64_t file_offset;	/* of the buffer the record came from */
+	uint16_t hook;          /* group << 8 | type for system/compact/perfinfo records, else 0 */
+	uint64_t file_offset;   /* of the buffer the record came from */
 	uint32_t buffer_offset; /* of the record in the (decompressed) buffer */
 	/* INSTANCE records */
 	uint32_t instance_id, parent_instance_id;
@@ -103,8 +103,7 @@ struct etl_problem {
 /* Opens a plain .etl file and indexes all buffer headers. -errno; -EBADMSG (with diag) when it is no .etl. */
 int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d);
 /* The same over memory that stays valid until close (fuzzing, real-time buffers). */
-int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,
-			   struct diag *d);
+int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret, struct diag *d);
 void etl_reader_close(struct etl_reader *r);
 const struct etl_file_info *etl_reader_info(const struct etl_reader *r);
 /* 1 and a record; 0 at the end; -errno only for I/O and memory. */
@@ -136,7 +135,7 @@ enum etl_loss_kind {
 };
 struct etl_loss_range {
 	enum etl_loss_kind kind;
-	uint16_t cpu; /* UINT16_MAX: not of one processor */
+	uint16_t cpu;   /* UINT16_MAX: not of one processor */
 	uint64_t count; /* of buffers; 0: nobody knows */
 	uint64_t from_filetime, to_filetime;
 };
@@ -160,12 +159,11 @@ uint64_t etl_clock_to_filetime(const struct etl_clock *c, uint64_t raw);
 /* The event that consumers see where events (opcode 32) or buffers (33) of a session or parts of its
  * backing file (34) were lost. It is in no file. */
 enum etl_loss { ETL_LOST_EVENT = 32, ETL_LOST_BUFFER = 33, ETL_LOST_FILE = 34 };
-void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock,
-		     struct etl_record *ret);
+void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock, struct etl_record *ret);
 /* Walk the records of one plain buffer (header included). Start with *at = 0. 1 / 0 at the end /
  * -EBADMSG with diag when the rest cannot be read. */
-int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock,
-		    struct etl_record *ret, struct diag *d);
+int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock, struct etl_record *ret,
+		    struct diag *d);
 /* Parse the log-file header out of buffer 0. */
 int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, struct diag *d);
 /* Iterate extended items: start with *at = 0; false at the end or at the first malformed one. */

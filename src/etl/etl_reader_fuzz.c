@@ -38,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			uint32_t at = 0;
 			uint16_t type, bytes;
 			const uint8_t *p;
-			while (e.items &&
-			       etl_item_next(e.items, e.items_bytes, &at, &type, &p, &bytes)) {
+			while (e.items && etl_item_next(e.items, e.items_bytes, &at, &type, &p, &bytes)) {
 				touch(p, bytes);
 			}
 		}

@@ -41,15 +41,15 @@ enum {
 	SEEN_PROCESSOR_INDEX = 0x0200,
 };
 
-#define MARKER_MESSAGE	0x90
+#define MARKER_MESSAGE  0x90
 #define MARKER_TIMED_32 0xB0 /* [doc] never seen: a size, nothing a consumer could show */
 
 /* High byte of a kernel record's version [doc] */
-#define VERSION_PEBS	0x8000u
-#define VERSION_PMC(v)	(((v)&0x0700u) >> 8)
-#define COUNTER_BYTES	8u
+#define VERSION_PEBS    0x8000u
+#define VERSION_PMC(v)  (((v)&0x0700u) >> 8)
+#define COUNTER_BYTES   8u
 #define SMALLEST_RECORD 8u
-#define PROCESSOR_MASK	0x07FFu
+#define PROCESSOR_MASK  0x07FFu
 
 uint16_t etl_buffer_cpu(const uint8_t *buf)
 {
@@ -99,8 +99,7 @@ static bool message_parse(const uint8_t *p, uint32_t n, struct message *m)
 	return !b.bad;
 }
 
-int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret,
-		    struct diag *d)
+int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret, struct diag *d)
 {
 	/* An end that is no multiple of 8 leaves a few pad bytes. */
 	while (at < end && end - at >= SMALLEST_RECORD) {
@@ -109,16 +108,14 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		uint32_t left = end - at;
 		if (BASE_LIKELY(marker >> 30 == 3 && marker != ETL_FILLER)) {
 			uint8_t type = (uint8_t)(marker >> 16);
-			const struct kind *k =
-				type < BASE_ARRAY_LEN(kinds) ? &kinds[type] : &kinds[0];
+			const struct kind *k = type < BASE_ARRAY_LEN(kinds) ? &kinds[type] : &kinds[0];
 			if (BASE_UNLIKELY(k->family == FAMILY_NONE)) {
 				diag_at(d, at, "record of unknown type 0x%02x", type);
 				return -EBADMSG;
 			}
 			uint32_t n = le16_get(p + k->size_at);
 			if (BASE_UNLIKELY(n < k->header_bytes || n > left)) {
-				diag_at(d, at, "record of type 0x%02x claims %u bytes, %u are left",
-					type, n, left);
+				diag_at(d, at, "record of type 0x%02x claims %u bytes, %u are left", type, n, left);
 				return -EBADMSG;
 			}
 			if (BASE_UNLIKELY(k->family == FAMILY_SKIP)) {
@@ -151,9 +148,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		}
 		struct message m;
 		if (!message_parse(p, n, &m)) {
-			diag_at(d, at,
-				"message of %u bytes is too short for its fields (flags 0x%04x)", n,
-				m.flags);
+			diag_at(d, at, "message of %u bytes is too short for its fields (flags 0x%04x)", n, m.flags);
 			return -EBADMSG;
 		}
 		ret->at = at;
@@ -191,8 +186,7 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
 			/* The fields of a message stand first, so a message cut short will do. */
 			struct message m;
 			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
-			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
-			    (m.flags & ETL_MF_TIME)) {
+			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) && (m.flags & ETL_MF_TIME)) {
 				*ret = m.time_raw;
 				return true;
 			}
@@ -213,8 +207,7 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 	struct message m;
 	message_parse(p, n, &m);
 	r->pointer_size = m.flags & ETL_MF_32_BIT ? 4 : 8;
-	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC |
-			  (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
+	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC | (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
 	r->id = m.number;
 	r->message_flags = m.flags;
 	r->sequence = m.sequence;
@@ -334,8 +327,8 @@ static void split_event(const uint8_t *p, uint32_t n, struct etl_record *r, stru
 	r->payload_bytes = n - at;
 }
 
-void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
-		      const struct etl_clock *clock, struct etl_record *ret, struct diag *d)
+void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const struct etl_clock *clock,
+		      struct etl_record *ret, struct diag *d)
 {
 	const uint8_t *p = buf + h->at;
 	*ret = (struct etl_record){
@@ -362,23 +355,16 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
 	ret->pointer_size = k->pointer_size;
 	ret->event_flags |= k->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT;
 	switch (k->family) {
-	case FAMILY_EVENT:
-		split_event(p, h->bytes, ret, d);
-		break;
-	case FAMILY_CLASSIC:
-		split_classic(p, h->bytes, k, ret);
-		break;
-	default:
-		split_kernel(p, h->bytes, k, ret);
-		break;
+	case FAMILY_EVENT: split_event(p, h->bytes, ret, d); break;
+	case FAMILY_CLASSIC: split_classic(p, h->bytes, k, ret); break;
+	default: split_kernel(p, h->bytes, k, ret); break;
 	}
 }
 
-void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock,
-		     struct etl_record *ret)
+void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock, struct etl_record *ret)
 {
-	static const struct guid lost_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87,
-						0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost_class = {
+		{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	*ret = (struct etl_record){
 		.type = ETL_RT_FULL64,
 		.pointer_size = 8,
@@ -399,8 +385,7 @@ bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uin
 	const uint8_t *p = items + *at;
 	uint32_t total = le16_get(p);
 	uint16_t data = le16_get(p + 6);
-	if (total < ETL_ITEM_HEADER_SIZE || total > items_bytes - *at ||
-	    data + ETL_ITEM_HEADER_SIZE > total) {
+	if (total < ETL_ITEM_HEADER_SIZE || total > items_bytes - *at || data + ETL_ITEM_HEADER_SIZE > total) {
 		return false;
 	}
 	*ret_type = le16_get(p + 2);
@@ -410,8 +395,8 @@ bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uin
 	return true;
 }
 
-int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock,
-		    struct etl_record *ret, struct diag *d)
+int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock, struct etl_record *ret,
+		    struct diag *d)
 {
 	if (n < ETL_BUFFER_HEADER_SIZE) {
 		diag_at(d, 0, "buffer of %zu bytes is shorter than its header", n);

@@ -9,20 +9,19 @@
 #include "etl/etl_reader.h"
 
 struct etl_record_head {
-	uint32_t at;	/* offset in the buffer */
+	uint32_t at;    /* offset in the buffer */
 	uint32_t bytes; /* exact size, without padding */
-	uint8_t type;	/* enum etl_record_type */
-	bool timed;	/* false: a message without time stamp */
+	uint8_t type;   /* enum etl_record_type */
+	bool timed;     /* false: a message without time stamp */
 	uint64_t time_raw;
 };
 
 /* The first record at or after `at` that carries an event. 1, 0 at the end of the data, -EBADMSG.
  * `end` is the end of valid data. */
-int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret,
-		    struct diag *d);
+int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret, struct diag *d);
 /* Everything about a record that peek accepted. `buf` must be the buffer, header included. */
-void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
-		      const struct etl_clock *clock, struct etl_record *ret, struct diag *d);
+void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const struct etl_clock *clock,
+		      struct etl_record *ret, struct diag *d);
 /* Where the next record starts; may lie at or behind `end`. */
 static inline uint32_t etl_record_after(const struct etl_record_head *h)
 {
@@ -47,19 +46,15 @@ enum etl_compression {
 };
 /* Decompress as much as is sound. 0 when `out` is full, else -EBADMSG; -ENOTSUP for an unknown
  * format. *ret_done is always set. */
-int etl_decompress(uint32_t format, const uint8_t *in, size_t in_bytes, uint8_t *out,
-		   size_t out_bytes, size_t *ret_done);
+int etl_decompress(uint32_t format, const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+		   size_t *ret_done);
 /* The same for each format: xpress.c, lznt1.c, xpress_huffman.c, zstd.c (-ENOTSUP without libzstd). */
-int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			   size_t *ret_done);
-int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			  size_t *ret_done);
+int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done);
+int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done);
 /* Until the input ends in order: 0 then too, with *ret_done perhaps short of `out_bytes`. */
-int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			   size_t *ret_done);
-int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			 size_t *ret_done);
-int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out,
-				   size_t out_bytes, size_t *ret_done);
+int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done);
+int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done);
+int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+				   size_t *ret_done);
 
 #endif

@@ -31,8 +31,7 @@ static struct etl_reader *open_built(const struct etl_build *b)
 	struct diag d;
 	diag_clear(&d);
 	struct etl_record e;
-	assert_int_equal(
-		etl_reader_open_memory(b->mem, (size_t)b->buffers * b->buffer_size, 0, &r, &d), 0);
+	assert_int_equal(etl_reader_open_memory(b->mem, (size_t)b->buffers * b->buffer_size, 0, &r, &d), 0);
 	assert_int_equal(etl_reader_next(r, &e), 1);
 	assert_int_equal(e.type, ETL_RT_SYSTEM64);
 	assert_int_equal(e.hook, 0);
@@ -101,8 +100,7 @@ static void compact_records_have_ids_and_no_cpu_times(void **state)
 		assert_int_equal(e.version, 2);
 		assert_int_equal(e.cpu, 3);
 		assert_int_equal(e.pointer_size, type == 3 ? 4 : 8);
-		assert_int_equal(e.event_flags,
-				 0x0200 | 0x0100 | 0x0010 | (type == 3 ? 0x20 : 0x40));
+		assert_int_equal(e.event_flags, 0x0200 | 0x0100 | 0x0010 | (type == 3 ? 0x20 : 0x40));
 		assert_int_equal(e.time_filetime, START_FILETIME + 1); /* 100 ns */
 		assert_int_equal(e.payload_bytes, 4);
 		assert_int_equal(le32_get(e.payload), 0x11223344);
@@ -421,8 +419,7 @@ static void streams_merge_by_time_and_then_by_sequence(void **state)
 	/* the slowest processor's buffer stands last and holds the earliest event */
 	static const struct {
 		unsigned cpu, sequence, time[2], id[2];
-	} buffers[] = {
-		{5, 2, {30, 50}, {3, 6}}, {2, 3, {30, 40}, {4, 5}}, {9, 1, {10, 20}, {1, 2}}};
+	} buffers[] = {{5, 2, {30, 50}, {3, 6}}, {2, 3, {30, 40}, {4, 5}}, {9, 1, {10, 20}, {1, 2}}};
 	for (unsigned i = 0; i < 3; i++) {
 		etl_build_begin(&b, buffers[i].cpu, buffers[i].sequence);
 		for (unsigned k = 0; k < 2; k++) {
@@ -474,18 +471,10 @@ static void things_that_are_no_trace_are_refused_with_words(void **state)
 		memcpy(copy, b.mem, 4096);
 		size_t n = 4096;
 		switch (kind) {
-		case 0:
-			n = 0;
-			break;
-		case 1:
-			copy[0x36] = 0;
-			break;
-		case 2:
-			copy[0x4B] = 0x40;
-			break;
-		default:
-			etl_build_u16(copy + 0x4C, 0xFFFF);
-			break;
+		case 0: n = 0; break;
+		case 1: copy[0x36] = 0; break;
+		case 2: copy[0x4B] = 0x40; break;
+		default: etl_build_u16(copy + 0x4C, 0xFFFF); break;
 		}
 		struct etl_reader *r = NULL;
 		struct diag d;

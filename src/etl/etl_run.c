@@ -5,8 +5,7 @@
 
 /* A message without a time stamp takes the time of what stands before it in the buffer, or else of
  * the first record behind it that has one, or else that of the buffer. */
-static void time_guess(const struct etl_run *run, struct etl_record_head *h, bool first,
-		       uint64_t before)
+static void time_guess(const struct etl_run *run, struct etl_record_head *h, bool first, uint64_t before)
 {
 	if (!first) {
 		h->time_raw = before;
@@ -22,8 +21,8 @@ static void time_guess(const struct etl_run *run, struct etl_record_head *h, boo
 	h->time_raw = le64_get(run->buf + ETL_BH_TIME_STAMP);
 }
 
-static int advance(const struct etl_run *run, uint32_t at, bool first, uint64_t before,
-		   struct etl_record_head *h, struct diag *d)
+static int advance(const struct etl_run *run, uint32_t at, bool first, uint64_t before, struct etl_record_head *h,
+		   struct diag *d)
 {
 	int got = etl_record_peek(run->buf, run->used, at, h, d);
 	if (BASE_UNLIKELY(got > 0 && !h->timed)) {
@@ -60,8 +59,7 @@ static int sort(struct etl_run *run, uint32_t count)
 	return 1;
 }
 
-int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32_t flags,
-		  struct diag *d)
+int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32_t flags, struct diag *d)
 {
 	bool first = (flags & ETL_RUN_CONTINUE) == 0;
 	uint64_t before = first ? 0 : run->head.time_raw;
@@ -85,8 +83,7 @@ int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32
 int etl_run_next(struct etl_run *run, struct diag *d)
 {
 	if (BASE_LIKELY(!run->sorted)) {
-		return advance(run, etl_record_after(&run->head), false, run->head.time_raw,
-			       &run->head, d);
+		return advance(run, etl_record_after(&run->head), false, run->head.time_raw, &run->head, d);
 	}
 	if (++run->sorted_at < run->sorted_count) {
 		run->head = run->sorted[run->sorted_at];

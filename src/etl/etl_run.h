@@ -12,7 +12,7 @@
 struct etl_run {
 	const uint8_t *buf; /* borrowed; header included */
 	uint32_t used;
-	struct etl_record_head head;	/* the record whose turn it is */
+	struct etl_record_head head;    /* the record whose turn it is */
 	struct etl_record_head *sorted; /* owned; NULL: the buffer is sorted as it stands */
 	uint32_t sorted_count, sorted_at;
 };
@@ -27,8 +27,7 @@ enum etl_run_flags {
 
 /* 1 with the first record in run->head, 0 when there is none, -EBADMSG (diag) when not even the
  * first can be read, -ENOMEM. */
-int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32_t flags,
-		  struct diag *d);
+int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32_t flags, struct diag *d);
 /* The next one. 1, 0, -EBADMSG when the rest cannot be read. */
 int etl_run_next(struct etl_run *run, struct diag *d);
 void etl_run_finish(struct etl_run *run);

@@ -61,8 +61,7 @@ static size_t write_file(const char *path, unsigned cpus, uint32_t buffer_size, 
 				put_message(&b);
 			}
 			if (damage == BAD_RECORD && i == 1 && n == 3000) {
-				etl_build_u16(etl_build_here(&b) + b.at,
-					      3); /* smaller than its header */
+				etl_build_u16(etl_build_here(&b) + b.at, 3); /* smaller than its header */
 				etl_build_u16(etl_build_here(&b) + b.at + 2, 0xC013);
 				b.at += 8;
 			}
@@ -176,8 +175,7 @@ static void windows_give_what_whole_buffers_give(void **state)
 	close(mkstemp(path));
 	for (enum damage damage = NONE; damage <= TAIL_UNUSED; damage++) {
 		write_file(path, 4, 4 * MIB, damage);
-		for (uint32_t flags = 0; flags <= ETL_READER_FILE_ORDER;
-		     flags += ETL_READER_FILE_ORDER) {
+		for (uint32_t flags = 0; flags <= ETL_READER_FILE_ORDER; flags += ETL_READER_FILE_ORDER) {
 			struct result whole = read_file(path, false, flags);
 			struct result windows = read_file(path, true, flags);
 			assert_true(whole.records > 5000);
@@ -203,8 +201,7 @@ static void sixteen_processors_with_large_buffers_take_little_memory(void **stat
 	close(mkstemp(path));
 	write_file(path, 16, 8 * MIB, NONE);
 	struct result x = read_file(path, true, 0);
-	print_message("%u records, at most %u KiB of buffers\n", (unsigned)x.records,
-		      (unsigned)(x.peak >> 10));
+	print_message("%u records, at most %u KiB of buffers\n", (unsigned)x.records, (unsigned)(x.peak >> 10));
 	assert_true(x.peak <= 33u * MIB);
 	unlink(path);
 }
@@ -233,8 +230,7 @@ static void compressed_buffers_are_read_through_windows_too(void **state)
 	write_file(path, 16, 4 * MIB, NONE);
 	compress_file(path, 17 * 4 * (size_t)MIB, 4 * MIB, false);
 	struct result x = read_file(path, true, 0);
-	print_message("%u records, at most %u KiB of buffers\n", (unsigned)x.records,
-		      (unsigned)(x.peak >> 10));
+	print_message("%u records, at most %u KiB of buffers\n", (unsigned)x.records, (unsigned)(x.peak >> 10));
 	assert_true(x.peak <= 35u * MIB);
 	unlink(path);
 }

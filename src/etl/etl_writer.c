@@ -7,11 +7,11 @@
 
 #include "etw/values/session_modes.h"
 
-#define OS_VERSION	     0x0501000Au /* u8 each: 10, 0, layout 1, 5 */
+#define OS_VERSION           0x0501000Au /* u8 each: 10, 0, layout 1, 5 */
 #define PARTITION_INFO_HOOK  0x0050u
 #define PARTITION_INFO_BYTES 0x50u
-#define SYSTEM_VERSION	     2u
-#define HEADER_ROUND	     0x200u /* of a compressed file's buffer 0 */
+#define SYSTEM_VERSION       2u
+#define HEADER_ROUND         0x200u  /* of a compressed file's buffer 0 */
 #define COMPRESSED_LAYOUT    0x0002u /* u8 each: 2, 0 */
 
 _Static_assert(ETL_HEADER_LIVE_OFFSET == 0x68, "the payload of the first record starts here");
@@ -19,20 +19,17 @@ _Static_assert(ETL_HEADER_LIVE_OFFSET == 0x68, "the payload of the first record 
 static uint32_t header_record_bytes(uint32_t logger_name_units, uint32_t file_name_units)
 {
 	/* Both strings with their terminators; callers checked that this cannot overflow. */
-	return ETL_SYSTEM_HEADER_SIZE + ETL_LH64_NAMES + 2 * (logger_name_units + 1) +
-	       2 * (file_name_units + 1);
+	return ETL_SYSTEM_HEADER_SIZE + ETL_LH64_NAMES + 2 * (logger_name_units + 1) + 2 * (file_name_units + 1);
 }
 
 uint32_t etl_header_used(uint32_t logger_name_units, uint32_t file_name_units)
 {
-	return ETL_BUFFER_HEADER_SIZE +
-	       BASE_ALIGN8(header_record_bytes(logger_name_units, file_name_units)) +
+	return ETL_BUFFER_HEADER_SIZE + BASE_ALIGN8(header_record_bytes(logger_name_units, file_name_units)) +
 	       PARTITION_INFO_BYTES;
 }
 
 /* One 0x20-byte SYSTEM64 header. */
-static void put_system_header(uint8_t *p, uint16_t size, uint16_t hook,
-			      const struct etl_header_args *a)
+static void put_system_header(uint8_t *p, uint16_t size, uint16_t hook, const struct etl_header_args *a)
 {
 	le16_put(p + 0x00, SYSTEM_VERSION);
 	p[0x02] = ETL_RT_SYSTEM64;
@@ -111,8 +108,7 @@ int etl_write_header_buffer(uint8_t *buf, const struct etl_header_args *a)
 	put_system_header(first, (uint16_t)record, 0, a);
 	put_logfile_header(first + ETL_SYSTEM_HEADER_SIZE, a);
 	/* All-zero PartitionInfo: not in a container, no clock offset from the root. */
-	put_system_header(first + BASE_ALIGN8(record), PARTITION_INFO_BYTES, PARTITION_INFO_HOOK,
-			  a);
+	put_system_header(first + BASE_ALIGN8(record), PARTITION_INFO_BYTES, PARTITION_INFO_HOOK, a);
 	return 0;
 }
 
@@ -123,8 +119,7 @@ uint32_t etl_header_compressed(uint8_t *buf, uint16_t format)
 	uint32_t size = (used + HEADER_ROUND - 1) / HEADER_ROUND * HEADER_ROUND;
 	le32_put(buf + ETL_BH_BUFFER_SIZE, size);
 	le32_put(buf + ETL_BH_STATE, format);
-	le32_put(p + ETL_LH_VERSION,
-		 (le32_get(p + ETL_LH_VERSION) & 0xFFFFu) | COMPRESSED_LAYOUT << 16);
+	le32_put(p + ETL_LH_VERSION, (le32_get(p + ETL_LH_VERSION) & 0xFFFFu) | COMPRESSED_LAYOUT << 16);
 	le32_put(p + ETL_LH_MODE, le32_get(p + ETL_LH_MODE) | EVENT_TRACE_COMPRESSED_MODE);
 	return size;
 }
@@ -176,11 +171,16 @@ uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t da
 uint8_t etl_item_rank(uint16_t type)
 {
 	static const uint8_t ranks[] = {
-		[ETL_ITEM_RELATED_ACTIVITYID] = 1, [ETL_ITEM_SID] = 2,
-		[ETL_ITEM_TS_ID] = 3,		   [ETL_ITEM_STACK_TRACE32] = 4,
-		[ETL_ITEM_STACK_TRACE64] = 4,	   [ETL_ITEM_STACK_KEY32] = 4,
-		[ETL_ITEM_STACK_KEY64] = 4,	   [ETL_ITEM_PROV_TRAITS] = 5,
-		[ETL_ITEM_EVENT_SCHEMA_TL] = 6,	   [ETL_ITEM_EVENT_KEY] = 7,
+		[ETL_ITEM_RELATED_ACTIVITYID] = 1,
+		[ETL_ITEM_SID] = 2,
+		[ETL_ITEM_TS_ID] = 3,
+		[ETL_ITEM_STACK_TRACE32] = 4,
+		[ETL_ITEM_STACK_TRACE64] = 4,
+		[ETL_ITEM_STACK_KEY32] = 4,
+		[ETL_ITEM_STACK_KEY64] = 4,
+		[ETL_ITEM_PROV_TRAITS] = 5,
+		[ETL_ITEM_EVENT_SCHEMA_TL] = 6,
+		[ETL_ITEM_EVENT_KEY] = 7,
 		[ETL_ITEM_PROCESS_START_KEY] = 8,
 	};
 	uint8_t rank = type < BASE_ARRAY_LEN(ranks) ? ranks[type] : 0;

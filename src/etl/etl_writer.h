@@ -34,8 +34,8 @@ struct etl_header_args {
 	uint32_t logger_name_units, file_name_units; /* without terminator */
 	/* Zero means the ordinary thing: */
 	uint32_t kernel_time, user_time; /* of the controller thread, timer_resolution units */
-	uint32_t os_build;		 /* 0: ETL_OS_BUILD */
-	const uint8_t *time_zone;	 /* ETL_TIME_ZONE_SIZE bytes; NULL: this machine's */
+	uint32_t os_build;               /* 0: ETL_OS_BUILD */
+	const uint8_t *time_zone;        /* ETL_TIME_ZONE_SIZE bytes; NULL: this machine's */
 };
 /* The Windows build we claim to be: the last Windows 10, so that readers expect exactly the records
  * we write. */
@@ -77,8 +77,7 @@ void etl_write_buffer_header(uint8_t *buf, const struct etl_buffer_args *a, bool
 
 /* Append one extended item (header, data, padding) at `out`; returns its total size. `more` sets
  * Linkage. */
-uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes,
-		      bool more);
+uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes, bool more);
 static inline uint32_t etl_item_total(uint16_t data_bytes)
 {
 	return BASE_ALIGN8((uint32_t)data_bytes + ETL_ITEM_HEADER_SIZE);
@@ -88,8 +87,8 @@ static inline uint32_t etl_item_total(uint16_t data_bytes)
 uint8_t etl_item_rank(uint16_t type);
 static inline bool etl_item_is_stack(uint16_t type)
 {
-	return type == ETL_ITEM_STACK_TRACE32 || type == ETL_ITEM_STACK_TRACE64 ||
-	       type == ETL_ITEM_STACK_KEY32 || type == ETL_ITEM_STACK_KEY64;
+	return type == ETL_ITEM_STACK_TRACE32 || type == ETL_ITEM_STACK_TRACE64 || type == ETL_ITEM_STACK_KEY32 ||
+	       type == ETL_ITEM_STACK_KEY64;
 }
 
 /* Plain LZ77 of MS-XCA, for the bytes after the 0x48-byte header of a compressed buffer. `out` has

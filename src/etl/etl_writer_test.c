@@ -59,8 +59,8 @@ static void check_fields(const uint8_t *buf, const struct expected *e, size_t n)
 		uint64_t v = 0;
 		memcpy(&v, buf + e[i].offset, e[i].bytes);
 		if (v != e[i].value) {
-			fail_msg("offset 0x%x: 0x%llx instead of 0x%llx", e[i].offset,
-				 (unsigned long long)v, (unsigned long long)e[i].value);
+			fail_msg("offset 0x%x: 0x%llx instead of 0x%llx", e[i].offset, (unsigned long long)v,
+				 (unsigned long long)e[i].value);
 		}
 	}
 }
@@ -169,14 +169,12 @@ static void live_counts_change_nothing_else(void **state)
 	struct etl_header_args a = args();
 	assert_int_equal(etl_write_header_buffer(before, &a), 0);
 	memcpy(after, before, sizeof after);
-	struct etl_header_counts c = {.end_filetime = ~0ull,
-				      .buffers_written = ~0u,
-				      .events_lost = ~0u,
-				      .buffers_lost = ~0u};
+	struct etl_header_counts c = {
+		.end_filetime = ~0ull, .buffers_written = ~0u, .events_lost = ~0u, .buffers_lost = ~0u};
 	etl_header_set_counts(after, &c);
 	for (uint32_t i = 0; i < 4096; i++) {
-		bool live = (i >= 0x78 && i < 0x80) || (i >= 0x8C && i < 0x90) ||
-			    (i >= 0x98 && i < 0x9C) || (i >= 0x17C && i < 0x180);
+		bool live = (i >= 0x78 && i < 0x80) || (i >= 0x8C && i < 0x90) || (i >= 0x98 && i < 0x9C) ||
+			    (i >= 0x17C && i < 0x180);
 		assert_int_equal(after[i], live ? 0xFF : before[i]);
 	}
 	assert_true(ETL_HEADER_LIVE_OFFSET <= 0x78);
@@ -302,8 +300,7 @@ static void buffer_0_of_recorded_files_can_be_rebuilt_byte_for_byte(void **state
 {
 	const char *corpus = getenv("OPENETW_CORPUS");
 	if (!corpus || access(corpus, R_OK) < 0) {
-		print_message(
-			"skipped: OPENETW_CORPUS does not name the directory of real files\n");
+		print_message("skipped: OPENETW_CORPUS does not name the directory of real files\n");
 		skip();
 	}
 	static const char *const files[] = {
@@ -350,15 +347,13 @@ static void buffer_0_of_recorded_files_can_be_rebuilt_byte_for_byte(void **state
 			.time_zone = h + 0x48,
 		};
 		a.logger_name = units_at(h + 0x118, logger, 1024, &a.logger_name_units);
-		a.file_name = units_at(h + 0x118 + 2 * (a.logger_name_units + 1), file, 1024,
-				       &a.file_name_units);
+		a.file_name = units_at(h + 0x118 + 2 * (a.logger_name_units + 1), file, 1024, &a.file_name_units);
 		assert_int_equal(etl_write_header_buffer(ours, &a), 0);
 		/* The exception: 0xA0..0xAF, the clock sources, where we write 0. */
 		memset(real + 0xA0, 0, 16);
 		for (uint32_t k = 0; k < size; k++) {
 			if (real[k] != ours[k]) {
-				fail_msg("%s: byte 0x%x is %02x, ours is %02x", files[i], k,
-					 real[k], ours[k]);
+				fail_msg("%s: byte 0x%x is %02x, ours is %02x", files[i], k, real[k], ours[k]);
 			}
 		}
 		free(real);
@@ -371,8 +366,7 @@ static void data_buffer_headers_of_a_recorded_file_can_be_rebuilt(void **state)
 {
 	const char *corpus = getenv("OPENETW_CORPUS");
 	if (!corpus || access(corpus, R_OK) < 0) {
-		print_message(
-			"skipped: OPENETW_CORPUS does not name the directory of real files\n");
+		print_message("skipped: OPENETW_CORPUS does not name the directory of real files\n");
 		skip();
 	}
 	char path[512];

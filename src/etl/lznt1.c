@@ -72,14 +72,12 @@ static int chunks(struct bytes b, uint8_t *out, size_t out_bytes, bool may_end, 
 	return r;
 }
 
-int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			  size_t *ret_done)
+int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done)
 {
 	return chunks(bytes_of(in, in_bytes), out, out_bytes, false, ret_done);
 }
 
-int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			   size_t *ret_done)
+int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done)
 {
 	return chunks(bytes_of(in, in_bytes), out, out_bytes, true, ret_done);
 }

@@ -22,8 +22,7 @@ static void copy_match(uint8_t *out, size_t distance, size_t n)
 	}
 }
 
-int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			   size_t *ret_done)
+int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done)
 {
 	const uint8_t *end = in + in_bytes;
 	size_t done = 0;

@@ -5,10 +5,10 @@
  */
 #include "etl/etl_writer.h"
 
-#define WINDOW	    8192u
+#define WINDOW      8192u
 #define HASH_BITS   13
 #define MATCH_MIN   3u
-#define LENGTH_CODE 7u	/* of the 3 bits in a match word: more follows */
+#define LENGTH_CODE 7u /* of the 3 bits in a match word: more follows */
 #define NIBBLE_MORE 15u
 #define BYTE_MORE   255u
 
@@ -68,8 +68,7 @@ static void put_match(struct out *o, uint32_t distance, uint32_t length)
 
 static uint32_t hash3(const uint8_t *p)
 {
-	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16) * 0x9E3779B1u >>
-	       (32 - HASH_BITS);
+	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16) * 0x9E3779B1u >> (32 - HASH_BITS);
 }
 
 static uint32_t match_length(const uint8_t *a, const uint8_t *b, const uint8_t *end)
@@ -118,7 +117,6 @@ size_t xpress_compress(const uint8_t *in, size_t n, uint8_t *out)
 		at = end;
 	}
 	/* The end is a match flag without a match; a full group before it left room for the word. */
-	le32_put(o.flags_at, o.items ? o.flags << (32 - o.items) | (UINT32_MAX >> o.items)
-				     : UINT32_MAX);
+	le32_put(o.flags_at, o.items ? o.flags << (32 - o.items) | (UINT32_MAX >> o.items) : UINT32_MAX);
 	return (size_t)(o.p - out);
 }

@@ -7,7 +7,7 @@
  */
 #include "etl/etl_record.h"
 
-#define SYMBOLS	    512u
+#define SYMBOLS     512u
 #define TABLE_BYTES 256u
 #define CODE_BITS   15u
 #define BLOCK_BYTES 65536u
@@ -16,8 +16,8 @@
 
 struct codes {
 	uint16_t fast[1u << FAST_BITS]; /* symbol << 4 | length; 0: longer than FAST_BITS */
-	uint32_t first[CODE_BITS + 2];	/* first code of each length, left-aligned to 15 bits */
-	uint16_t index[CODE_BITS + 1];	/* its place in sorted */
+	uint32_t first[CODE_BITS + 2];  /* first code of each length, left-aligned to 15 bits */
+	uint16_t index[CODE_BITS + 1];  /* its place in sorted */
 	uint16_t sorted[SYMBOLS];
 };
 
@@ -50,8 +50,8 @@ static bool codes_build(struct codes *c, const uint8_t *table)
 		unsigned k = next[n]++;
 		c->sorted[k] = (uint16_t)s;
 		if (n <= FAST_BITS) {
-			uint32_t from = (c->first[n] >> (CODE_BITS - FAST_BITS)) +
-					((k - c->index[n]) << (FAST_BITS - n));
+			uint32_t from =
+				(c->first[n] >> (CODE_BITS - FAST_BITS)) + ((k - c->index[n]) << (FAST_BITS - n));
 			for (uint32_t i = 0; i < 1u << (FAST_BITS - n); i++) {
 				c->fast[from + i] = (uint16_t)(s << 4 | n);
 			}
@@ -62,8 +62,8 @@ static bool codes_build(struct codes *c, const uint8_t *table)
 
 struct bits {
 	const uint8_t *in, *end;
-	uint32_t next;	/* upcoming bits, highest first */
-	int32_t extra;	/* of them beyond the 16 that are always there */
+	uint32_t next;        /* upcoming bits, highest first */
+	int32_t extra;        /* of them beyond the 16 that are always there */
 	uint32_t short_words; /* read behind the end, as zeros */
 };
 
@@ -191,8 +191,7 @@ static int block(struct bits *b, uint8_t *out, size_t *done, size_t out_bytes)
 	return 0;
 }
 
-int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out,
-				   size_t out_bytes, size_t *ret_done)
+int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done)
 {
 	struct bits b = {.in = in, .end = in + in_bytes};
 	size_t done = 0;

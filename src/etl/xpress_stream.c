@@ -3,10 +3,10 @@
 
 /* Bytes of input that one item can take: a match with all forms of its length. */
 #define ITEM_MAX 10u
-#define GROUP	 32u
+#define GROUP    32u
 
-void xpress_stream_start(struct xpress_stream *s, const struct etl_source *source, uint64_t at,
-			 uint64_t bytes, uint64_t out_bytes)
+void xpress_stream_start(struct xpress_stream *s, const struct etl_source *source, uint64_t at, uint64_t bytes,
+			 uint64_t out_bytes)
 {
 	s->source = source;
 	s->in_at = at;

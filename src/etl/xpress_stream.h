@@ -15,7 +15,7 @@
 struct xpress_stream {
 	const struct etl_source *source;
 	uint64_t in_at, in_end; /* in the source: what comes next, and the end */
-	uint64_t out_left;	/* bytes that are still to come */
+	uint64_t out_left;      /* bytes that are still to come */
 	/* The group of 32 items that is being unpacked, and the match that did not fit. */
 	uint32_t flags, items;
 	uint32_t distance;
@@ -30,8 +30,8 @@ struct xpress_stream {
 };
 
 /* `at`, `bytes`: the compressed data; `out_bytes`: what it unpacks to. */
-void xpress_stream_start(struct xpress_stream *s, const struct etl_source *source, uint64_t at,
-			 uint64_t bytes, uint64_t out_bytes);
+void xpress_stream_start(struct xpress_stream *s, const struct etl_source *source, uint64_t at, uint64_t bytes,
+			 uint64_t out_bytes);
 /* The next n bytes. How many there are: fewer at the end and where the data is damaged; -errno. */
 long xpress_stream_read(struct xpress_stream *s, uint8_t *to, size_t n);
 

@@ -11,9 +11,8 @@
 
 static void decodes_the_published_literals(void **state)
 {
-	static const uint8_t in[] = {0x3f, 0,	0,   0,	  'a', 'b', 'c', 'd', 'e', 'f',
-				     'g',  'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p',
-				     'q',  'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'};
+	static const uint8_t in[] = {0x3f, 0,   0,   0,   'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k',
+				     'l',  'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'};
 	uint8_t out[26];
 	assert_int_equal(xpress_decompress(in, sizeof in, out, sizeof out), 0);
 	assert_memory_equal(out, "abcdefghijklmnopqrstuvwxyz", 26);
@@ -21,8 +20,7 @@ static void decodes_the_published_literals(void **state)
 
 static void decodes_the_published_long_match(void **state)
 {
-	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63,
-				     0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
+	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63, 0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
 	uint8_t out[300];
 	assert_int_equal(xpress_decompress(in, sizeof in, out, sizeof out), 0);
 	for (unsigned i = 0; i < 300; i++) {
@@ -33,8 +31,7 @@ static void decodes_the_published_long_match(void **state)
 static void shares_a_nibble_between_two_matches(void **state)
 {
 	/* a, then a match of 3+7+2, b, then one of 3+7+5: nibbles 2 and 5 of one byte 0x52 */
-	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x5f, 'a', 0x07,
-				     0x00, 0x52, 'b',  0x07, 0x00};
+	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x5f, 'a', 0x07, 0x00, 0x52, 'b', 0x07, 0x00};
 	uint8_t out[1 + 12 + 1 + 15];
 	assert_int_equal(xpress_decompress(in, sizeof in, out, sizeof out), 0);
 	for (unsigned i = 0; i < sizeof out; i++) {
@@ -44,16 +41,14 @@ static void shares_a_nibble_between_two_matches(void **state)
 
 static void refuses_a_distance_before_the_start(void **state)
 {
-	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x7f,
-				     'a',  0x08, 0x00}; /* distance 2, one byte out */
+	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x7f, 'a', 0x08, 0x00}; /* distance 2, one byte out */
 	uint8_t out[8];
 	assert_int_equal(xpress_decompress(in, sizeof in, out, sizeof out), -EBADMSG);
 }
 
 static void every_cut_of_a_stream_is_refused_and_its_prefix_right(void **state)
 {
-	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63,
-				     0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
+	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63, 0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
 	for (size_t n = 0; n < sizeof in; n++) {
 		uint8_t *copy = malloc(n ? n : 1);
 		memcpy(copy, in, n);
@@ -70,8 +65,7 @@ static void every_cut_of_a_stream_is_refused_and_its_prefix_right(void **state)
 
 static void a_match_never_writes_past_the_output(void **state)
 {
-	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63,
-				     0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
+	static const uint8_t in[] = {0xff, 0xff, 0xff, 0x1f, 0x61, 0x62, 0x63, 0x17, 0x00, 0x0f, 0xff, 0x26, 0x01};
 	uint8_t *out = malloc(100);
 	assert_int_equal(xpress_decompress(in, sizeof in, out, 100), -EBADMSG);
 	free(out);
@@ -79,16 +73,14 @@ static void a_match_never_writes_past_the_output(void **state)
 
 static void lznt1_decodes_the_published_example(void **state)
 {
-	static const uint8_t in[] = {0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20,
-				     0x41, 0x00, 0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44,
-				     0x00, 0x08, 0x45, 0x01, 0x50, 0x79, 0x00, 0xc0, 0x45, 0x20,
-				     0x05, 0x24, 0x13, 0x88, 0x05, 0xb4, 0x02, 0x4a, 0x44, 0xef,
-				     0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48, 0x45, 0x00,
-				     0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00};
-	static const char want[] =
-		"F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# E D D "
-		"E E F# D E F# G F# D E F# G F# E D E A F# F# G A A G F# E D D E F# E D "
-		"D";
+	static const uint8_t in[] = {0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00,
+				     0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44, 0x00, 0x08, 0x45, 0x01,
+				     0x50, 0x79, 0x00, 0xc0, 0x45, 0x20, 0x05, 0x24, 0x13, 0x88, 0x05, 0xb4,
+				     0x02, 0x4a, 0x44, 0xef, 0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48,
+				     0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00};
+	static const char want[] = "F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# E D D "
+				   "E E F# D E F# G F# D E F# G F# E D E A F# F# G A A G F# E D D E F# E D "
+				   "D";
 	uint8_t out[sizeof want];
 	size_t done;
 	assert_int_equal(lznt1_decompress_some(in, sizeof in, out, sizeof want, &done), 0);
@@ -122,8 +114,7 @@ static void xpress_huffman_decodes_the_published_literals(void **state)
 		assert_true(r == 0 || r == -EBADMSG);
 		assert_true(n < 256 ? done == 0 : true);
 		/* Words behind the end read as zeros, so the last few letters may be others. */
-		assert_memory_equal(out, "abcdefghijklmnopqrstuvwxyz",
-				    n < 262 ? 0 : BASE_MIN(done, (n - 260) / 2));
+		assert_memory_equal(out, "abcdefghijklmnopqrstuvwxyz", n < 262 ? 0 : BASE_MIN(done, (n - 260) / 2));
 	}
 }
 

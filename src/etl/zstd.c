@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define LEVEL	       3
+#define LEVEL          3
 #define PARAM_WINDOW   100 /* ZSTD_d_windowLogMax */
 #define WINDOW_LOG_MAX 24  /* no buffer is larger than 16 MiB */
 
@@ -110,8 +110,7 @@ size_t etl_zstd_compress(struct etl_zstd *z, const uint8_t *in, size_t n, uint8_
 	return lib.is_error(r) ? 0 : r;
 }
 
-int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			 size_t *ret_done)
+int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes, size_t *ret_done)
 {
 	*ret_done = 0;
 	if (!etl_zstd_available()) {

@@ -185,8 +185,8 @@ struct conn {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
-	bool closing; /* freed at the end of the turn */
-	bool may_carry; /* messages may come with descriptors */
+	bool closing;           /* freed at the end of the turn */
+	bool may_carry;         /* messages may come with descriptors */
 	struct request *taking; /* another process receives one; NULL: none */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
@@ -219,21 +219,18 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
  * collected event is explained. */
 void etwd_conn_settle(struct etwd *d, uint64_t now_ns);
 /* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
-void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
-		    int fd_count);
+void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
 /* Are there more descriptors to be had than so many? */
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
-bool etwd_conn_same_user(const struct etwd *d,
-			 const struct conn *c); /* may control this instance */
+bool etwd_conn_same_user(const struct etwd *d, const struct conn *c); /* may control this instance */
 
 void etwd_reply_keep(struct conn *c, const struct proto_message *m, struct reply_to *r);
 void etwd_reply_drop(struct reply_to *r);
 void etwd_reply_begin(struct proto_writer *w, void *mem, size_t cap, const struct proto_message *m);
 /* Answer with a Win32 code; `text` may be NULL. */
-void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code,
-		       const char *text);
+void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code, const char *text);
 
 /* ---- descriptors of strangers ----------------------------------------------------------------- */
 
@@ -250,17 +247,15 @@ void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *r
  * nothing is read until then. False: no memory. */
 bool etwd_take(struct etwd *d, struct conn *c);
 void etwd_take_forget(struct conn *c); /* it is being closed */
-void etwd_take_main(void);	       /* of that process */
+void etwd_take_main(void);             /* of that process */
 int etwd_take_tick(struct etwd *d);    /* each turn; in so many ms again, -1: at any time */
 void etwd_take_finish(struct etwd *d);
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-#define ETWD_CUT_OFF_TEXT                                                                          \
-	"descriptors that processes of this user passed do not let themselves be closed"
+#define ETWD_CUT_OFF_TEXT "descriptors that processes of this user passed do not let themselves be closed"
 /* One message as received. Takes the fds, which are of files in memory. */
-void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
-		   int fd_count);
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count);
 
 /* ---- provider processes ---------------------------------------------------------------------- */
 
@@ -291,12 +286,12 @@ struct process {
 	struct source pidfd;
 	pid_t pid;
 	uid_t uid;
-	bool dead;	   /* to be drained for the last time and dropped */
-	bool drained_last; /* that has happened */
-	bool quarantined;  /* broke the rules too often: behaves as disabled */
-	bool eager;	   /* its pool is to grow ahead of need, when there is time */
+	bool dead;          /* to be drained for the last time and dropped */
+	bool drained_last;  /* that has happened */
+	bool quarantined;   /* broke the rules too often: behaves as disabled */
+	bool eager;         /* its pool is to grow ahead of need, when there is time */
 	uint32_t described; /* modules it told of */
-	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
+	bool foreign_pids;  /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
 	uint64_t traits_until_ns; /* it registered lately and may still say its traits */
@@ -330,8 +325,8 @@ struct process {
 	bool lied;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
-	struct thread_map *threads; /* see etwd_thread.c */
-	struct image_list *images; /* NULL: it told none */
+	struct thread_map *threads;   /* see etwd_thread.c */
+	struct image_list *images;    /* NULL: it told none */
 	uint64_t since_raw, since_ns; /* HELLO */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
@@ -362,8 +357,7 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 void etwd_process_bit_put(struct process *p, uint32_t bit);
 
 /* fds stay the caller's. */
-void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, const int *fds,
-		int count);
+void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, const int *fds, int count);
 /* May this ghost be drained (for good) in a pass now? */
 bool etwd_adopt_ready(struct etwd *d, struct process *ghost, uint64_t now_ns);
 void etwd_adopt_heir_gone(struct etwd *d, struct process *heir);
@@ -374,7 +368,7 @@ uint64_t etwd_session_name_hash(const struct session *s);
  */
 
 #define ETWD_MODES_UNKNOWN    0x202C0000u /* bits of LogFileMode without a documented meaning */
-#define ETWD_PROPERTIES_KNOWN 0xFFFu /* EVENT_ENABLE_PROPERTY_*, all of them */
+#define ETWD_PROPERTIES_KNOWN 0xFFFu      /* EVENT_ENABLE_PROPERTY_*, all of them */
 
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */
@@ -382,14 +376,14 @@ struct enable_args {
 	uint32_t refs;
 	uint8_t level;
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
-	uint64_t any, all; /* any: as given; 0 means everything */
-	uint64_t since_ts; /* raw clock: when it was asked for */
+	uint64_t any, all;   /* any: as given; 0 means everything */
+	uint64_t since_ts;   /* raw clock: when it was asked for */
 	struct guid source_id;
-	struct guid provider;	 /* or group */
+	struct guid provider;        /* or group */
 	struct filter_select select; /* points into raw */
 	bool has_pids, has_exes, has_packages;
 	uint32_t pid_count;
-	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
+	uint64_t pid_key[8];     /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
 	bool has_containers;
 	char containers[1024 * 3 + 1]; /* likewise */
@@ -407,10 +401,10 @@ bool etwd_container_matches(const char *list, const char *path); /* for tests */
 bool etwd_container_listed(const char *list, const struct process *p);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
-bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
-		       const uint8_t *schema, uint32_t schema_bytes);
-bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
-		       const uint8_t *schema, uint32_t schema_bytes);
+bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev, const uint8_t *schema,
+		       uint32_t schema_bytes);
+bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
+		       uint32_t schema_bytes);
 
 struct enable {
 	struct provider *provider;
@@ -436,7 +430,7 @@ struct provider {
 /* A registration that was, whether or not its process still is. */
 enum { ETWD_RECENT_MAX = 128 };
 struct recent {
-	uint64_t number; /* they are counted from 1; 0: none */
+	uint64_t number;         /* they are counted from 1; 0: none */
 	struct guid guid, group; /* group: zeros when it is in none */
 	pid_t pid;
 	uid_t uid;
@@ -447,14 +441,14 @@ enum route_flags {
 	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
 	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
 	ROUTE_FILTERED = 1u << 2, /* args has per-event filters */
-	ROUTE_STACK = 1u << 3,	  /* wants stacks */
+	ROUTE_STACK = 1u << 3,    /* wants stacks */
 	ROUTE_STACK_FILTERED = 1u << 4,
 	ROUTE_EXTRA_ITEMS = 1u << 5, /* wants items that we add */
 };
 struct route_row {
 	struct session *session;  /* ref */
 	struct enable_args *args; /* ref */
-	uint64_t any, all;	  /* any: never 0 */
+	uint64_t any, all;        /* any: never 0 */
 	uint8_t bit, level;
 	uint16_t flags;
 	uint32_t properties;
@@ -465,7 +459,7 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
-	bool fast; /* no row needs a look beyond level, keywords and the payload */
+	bool fast;             /* no row needs a look beyond level, keywords and the payload */
 	struct traits *traits; /* ref; NULL none */
 	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
 	struct route_row row[];
@@ -479,7 +473,7 @@ struct traits {
 struct registration {
 	struct process *process;
 	struct provider *provider; /* NULL once unregistered */
-	struct provider *group;	   /* NULL: none */
+	struct provider *group;    /* NULL: none */
 	LIST_ENTRY(registration) of_provider;
 	LIST_ENTRY(registration) of_group;
 	struct guid guid;
@@ -498,8 +492,7 @@ struct registration {
 };
 
 struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create);
-void etwd_provider_release(struct etwd *d,
-			   struct provider *p); /* frees it when nothing refers to it */
+void etwd_provider_release(struct etwd *d, struct provider *p); /* frees it when nothing refers to it */
 
 void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message *m);
@@ -554,9 +547,8 @@ struct enable_merge {
 };
 void etwd_enable_merge(const struct registration *r, struct enable_merge *ret);
 /* The tags of a NOTIFY for the present state; or, with `only`, for the wish of session `of`. */
-void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
-		     const struct guid *source, const struct enable_args *only,
-		     const struct session *of);
+void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code, const struct guid *source,
+		     const struct enable_args *only, const struct session *of);
 void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Notifications that can no longer be answered. */
 void etwd_notify_forget(struct etwd *d, struct process *p);
@@ -570,7 +562,7 @@ enum session_state {
 	SESSION_RUNNING,
 	SESSION_STOPPING, /* enables gone; consumers get the last buffers */
 	SESSION_CLOSING,  /* the sink is being closed by a job */
-	SESSION_DEAD,	  /* only configs still refer to it */
+	SESSION_DEAD,     /* only configs still refer to it */
 };
 
 struct guid_list {
@@ -586,11 +578,11 @@ struct session {
 	uid_t uid;
 	struct guid guid;
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
-	char *path;		   /* may be NULL */
-	char *last_file;	   /* what the sink closed last, when it has ended */
-	char *spool;		   /* where a real-time backlog may lie; may be NULL */
-	char *keep;		   /* where it outlives etwd; may be NULL */
-	char label[128];	   /* for the log */
+	char *path;                /* may be NULL */
+	char *last_file;           /* what the sink closed last, when it has ended */
+	char *spool;               /* where a real-time backlog may lie; may be NULL */
+	char *keep;                /* where it outlives etwd; may be NULL */
+	char label[128];           /* for the log */
 	struct sink_options options;
 	struct sink *sink; /* NULL unless RUNNING or STOPPING */
 	struct sink_stats stats;
@@ -599,8 +591,8 @@ struct session {
 	uint32_t mode;
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
-	uint32_t sequence;		 /* TraceMessage */
-	struct {			 /* who writes how much, see etwd_fair.h */
+	uint32_t sequence;               /* TraceMessage */
+	struct {                         /* who writes how much, see etwd_fair.h */
 		uint64_t at_ns, bytes, bytes_before;
 		uint32_t epoch, writers, writers_before;
 	} fair;
@@ -612,7 +604,7 @@ struct session {
 	uint64_t round_ns;
 	uint32_t jobs; /* flush waits; the sink stays until they are done */
 	bool stop_wanted;
-	bool no_binaries; /* where providers lie is not to be recorded */
+	bool no_binaries;            /* where providers lie is not to be recorded */
 	struct guid_list disallowed; /* group members this session does not want */
 	struct guid_list capture;    /* told to capture state every capture_s seconds */
 	uint32_t capture_s;
@@ -646,8 +638,7 @@ static inline bool etwd_session_raw(const struct session *s)
 void etwd_session_running(struct etwd *d, struct session *s);
 /* The other way. */
 void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text);
-void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
-			struct session *s);
+void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 
 /* What a session with so many buffers is charged. */
 uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers);
@@ -661,26 +652,21 @@ int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struc
  * complete, and a sink that takes the next change. False: no memory. */
 bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* Look the path's directory up in a job, then come back with the request. False: go on at once. */
-bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
-		      const char *path);
+bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m, const char *path);
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Of those that c may see, or on which it was given these rights (0: not looked at). */
 #define ETWD_RIGHTS_TO_CONTROL UINT32_MAX /* what starting it would take */
-struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c,
-				  uint32_t rights);
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c, uint32_t rights);
 /* Answer a kept reply, if its connection still lives. */
-void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
-			 const char *text);
+void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code, const char *text);
 /* An absolute path this connection may have written to; heap. `except`: the session it is for. */
 uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name, size_t units,
 			   const struct session *except, char **ret, const char **ret_why);
-uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
-			     const struct proto_session *p, struct diag *diag,
-			     const char **ret_why);
+uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
+			     struct diag *diag, const char **ret_why);
 uint32_t etwd_session_timer(struct session *s, uint32_t timer);
 /* Expiry, quota and owner as the description says. Win32 code. */
-uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
-			 const char **ret_why);
+uint32_t etwd_limits_set(struct session *s, const struct proto_session *p, const char **ret_why);
 void etwd_limits_clear(struct session *s);
 /* Takes another owner (0: none) into *pid and *fd, the latter of a pidfd while the former is not 0. */
 uint32_t etwd_limits_owner(uint32_t wanted, uint32_t *pid, int *fd, const char **ret_why);
@@ -739,7 +725,7 @@ int etwd_program_run(const char *program, char *const *argv, char *const *env, i
 
 void etwd_schedule_start(struct etwd *d);
 void etwd_schedule_reload(struct etwd *d, struct conn *c, const struct proto_message *m);
-bool etwd_schedule_pending(const struct etwd *d); /* then etwd stays */
+bool etwd_schedule_pending(const struct etwd *d);                  /* then etwd stays */
 void etwd_schedule_ended(struct etwd *d, const struct session *s); /* its command */
 void etwd_schedule_finish(struct etwd *d);
 /* FILETIME of the next time after `now`, or 0. Daily: at that time of day in the local zone. */
@@ -750,8 +736,8 @@ uint64_t etwd_schedule_next(uint64_t begin, bool daily, uint64_t now);
 int etwd_kernel_init(struct etwd *d);
 void etwd_kernel_finish(struct etwd *d);
 /* What a START says of kernel events, into the session. Win32 code; *ret_why says more. */
-uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  const struct proto_session *p, struct session *s, const char **ret_why);
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m, const struct proto_session *p,
+			  struct session *s, const char **ret_why);
 void etwd_kernel_free(struct session *s);
 /* The session wishes something: `job` creates its sink once there is a collector. False: nothing is
  * needed, start the job. */
@@ -766,18 +752,16 @@ bool etwd_kernel_holds(const struct session *s);
 bool etwd_kernel_explains(const struct etwd *d, const struct session *s);
 void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* UPDATE with other flags. True: taken, and answered later. */
-bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m,
-			struct session *s, const struct proto_session *p, uint32_t *ret_code,
-			const char **ret_why);
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct proto_session *p, uint32_t *ret_code, const char **ret_why);
 /* ENABLE of a system provider. True: it is one, and is answered. */
-bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m,
-			struct session *s, const struct guid *g, uint32_t control,
-			const struct enable_args *a);
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct guid *g, uint32_t control, const struct enable_args *a);
 /* SET_INFO, QUERY_INFO. True: a class of the kernel's, and it is answered. */
-bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  struct session *s, uint32_t class, const uint8_t *p, size_t n);
-bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
-			    struct session *s, uint32_t class);
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			  uint32_t class, const uint8_t *p, size_t n);
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			    uint32_t class);
 void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w);
 uint32_t etwd_kernel_flags(const struct session *s);
 uint64_t etwd_kernel_drain(struct etwd *d);
@@ -797,8 +781,7 @@ void etwd_drain_bell(struct etwd *d);
 /* Milliseconds until the next pass; -1: none is needed. */
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
 void etwd_drain_losses(struct etwd *d, struct process *p);
-void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns,
-			   enum proto_loss cause);
+void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns, enum proto_loss cause);
 /* Session clock of a raw tick, and of a time of CLOCK_MONOTONIC. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
 uint64_t etwd_session_time_ns(const struct etwd *d, const struct session *s, uint64_t ns);
@@ -860,15 +843,13 @@ void etwd_query_recent(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
 #define ETWD_ENABLE_INFO_BYTES 32u
-void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct session *s,
-			    const struct enable_args *a);
+void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct session *s, const struct enable_args *a);
 
 /* ---- information classes --------------------------------------------------------------------- */
 
 void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message *m);
-void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
-		     size_t n);
+void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p, size_t n);
 void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns);
 bool etwd_guid_listed(const struct guid_list *l, const struct guid *g);
 /* Ask every registration of this GUID that the session has for a rundown. */
@@ -881,8 +862,7 @@ void etwd_access_finish(struct etwd *d);
 void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The peer of c has all of these rights on the GUID. */
-bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c,
-			uint32_t rights);
+bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights);
 /* The same by an entry of this very GUID that says so. */
 bool etwd_access_grants(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights);
 bool etwd_access_listed(struct etwd *d, const struct guid *g);
@@ -917,7 +897,7 @@ struct etwd {
 	void *job_lock; /* pthread_mutex_t: the only one; guards done_jobs */
 	STAILQ_HEAD(, job) done_jobs;
 	uint32_t jobs_running;
-	struct schedule *schedule; /* NULL: there is none */
+	struct schedule *schedule;     /* NULL: there is none */
 	struct private_side *privates; /* NULL: there never was one */
 
 	LIST_HEAD(, user) users;

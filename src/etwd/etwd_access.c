@@ -20,7 +20,7 @@
 
 #define ENTRIES_MAX 1024u
 #define ACES_MAX    64u
-#define SID_MAX	    68u
+#define SID_MAX     68u
 #define FILE_MAX    (4u << 20)
 
 #ifndef SO_PEERGROUPS
@@ -47,15 +47,14 @@ struct access {
 	struct ace ace[ACES_MAX];
 };
 
-static const struct guid default_guid = {{0xaf, 0xc1, 0x11, 0x08, 0x07, 0x7a, 0x06, 0x4a, 0x82,
-					  0xed, 0x86, 0x94, 0x55, 0xcd, 0xf7, 0x13}};
+static const struct guid default_guid = {
+	{0xaf, 0xc1, 0x11, 0x08, 0x07, 0x7a, 0x06, 0x4a, 0x82, 0xed, 0x86, 0x94, 0x55, 0xcd, 0xf7, 0x13}};
 static const uint8_t sid_world[] = {1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
 
 static struct access *find(struct etwd *d, const struct guid *g)
 {
 	struct access *a;
-	LIST_FOREACH(a, &d->access, link)
-	{
+	LIST_FOREACH(a, &d->access, link) {
 		if (guid_equal(&a->guid, g)) {
 			return a;
 		}
@@ -100,8 +99,7 @@ static bool is_peer(const struct ace *a, const struct conn *c)
 		return true;
 	}
 	if ((a->sid_bytes == sizeof admins && memcmp(s, admins, sizeof admins) == 0) ||
-	    (a->sid_bytes == sizeof local_system &&
-	     memcmp(s, local_system, sizeof local_system) == 0)) {
+	    (a->sid_bytes == sizeof local_system && memcmp(s, local_system, sizeof local_system) == 0)) {
 		return c->uid == 0;
 	}
 	if (a->sid_bytes != 16 || s[1] != 2 || s[7] != 22) {
@@ -109,12 +107,9 @@ static bool is_peer(const struct ace *a, const struct conn *c)
 	}
 	uint32_t id = le32_get(s + 12);
 	switch (le32_get(s + 8)) {
-	case 1:
-		return c->uid == id;
-	case 2:
-		return in_group(c, id);
-	default:
-		return false;
+	case 1: return c->uid == id;
+	case 2: return in_group(c, id);
+	default: return false;
 	}
 }
 
@@ -167,18 +162,15 @@ static int file_name(const struct etwd *d, const char *name, char *out, size_t c
 static int save(struct etwd *d)
 {
 	char path[600], fresh[600], text[37];
-	if (file_name(d, "access", path, sizeof path) < 0 ||
-	    file_name(d, ".access.new", fresh, sizeof fresh) < 0) {
+	if (file_name(d, "access", path, sizeof path) < 0 || file_name(d, ".access.new", fresh, sizeof fresh) < 0) {
 		return 0; /* a daemon without a directory: a test */
 	}
 	struct strbuf b = {0};
 	const struct access *a;
-	LIST_FOREACH(a, &d->access, link)
-	{
+	LIST_FOREACH(a, &d->access, link) {
 		for (uint32_t i = 0; i < a->count; i++) {
 			const struct ace *e = &a->ace[i];
-			strbuf_addf(&b, "%s %u %08x ", guid_format(&a->guid, text), e->kind,
-				    e->rights);
+			strbuf_addf(&b, "%s %u %08x ", guid_format(&a->guid, text), e->kind, e->rights);
 			for (uint32_t k = 0; k < e->sid_bytes; k++) {
 				strbuf_addf(&b, "%02x", e->sid[k]);
 			}
@@ -186,10 +178,8 @@ static int save(struct etwd *d)
 		}
 	}
 	int r = b.failed ? -ENOMEM : 0;
-	int fd = r == 0 ? open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
-			: -1;
-	if (r == 0 &&
-	    (fd < 0 || write(fd, b.s, b.len) != (ssize_t)b.len || rename(fresh, path) < 0)) {
+	int fd = r == 0 ? open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+	if (r == 0 && (fd < 0 || write(fd, b.s, b.len) != (ssize_t)b.len || rename(fresh, path) < 0)) {
 		r = -errno;
 	}
 	base_close(&fd);
@@ -234,12 +224,11 @@ static bool read_line(char *line, struct guid *ret_guid, struct ace *ret)
 {
 	char guid[40], hex[2 * SID_MAX + 1];
 	unsigned kind, rights;
-	if (sscanf(line, "%39s %u %x %136s", guid, &kind, &rights, hex) != 4 ||
-	    guid_parse(guid, ret_guid) < 0 || kind > ACE_AUDIT || strlen(hex) % 2 != 0) {
+	if (sscanf(line, "%39s %u %x %136s", guid, &kind, &rights, hex) != 4 || guid_parse(guid, ret_guid) < 0 ||
+	    kind > ACE_AUDIT || strlen(hex) % 2 != 0) {
 		return false;
 	}
-	*ret = (struct ace){
-		.kind = (uint8_t)kind, .rights = rights, .sid_bytes = (uint8_t)(strlen(hex) / 2)};
+	*ret = (struct ace){.kind = (uint8_t)kind, .rights = rights, .sid_bytes = (uint8_t)(strlen(hex) / 2)};
 	for (size_t i = 0; i < ret->sid_bytes; i++) {
 		unsigned v;
 		if (sscanf(hex + 2 * i, "%2x", &v) != 1) {
@@ -266,8 +255,7 @@ int etwd_access_load(struct etwd *d)
 		close(fd);
 		return -ENOMEM;
 	}
-	int r = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != d->uid ||
-				st.st_size > (off_t)FILE_MAX
+	int r = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != d->uid || st.st_size > (off_t)FILE_MAX
 			? -EPERM
 			: 0;
 	unsigned number = 0;
@@ -323,8 +311,7 @@ static void clear_kind(struct access *a, bool audit)
 	a->count = n;
 }
 
-static uint32_t change(struct etwd *d, const struct proto_message *m, const struct guid *g,
-		       uint32_t op)
+static uint32_t change(struct etwd *d, const struct proto_message *m, const struct guid *g, uint32_t op)
 {
 	struct access *a = find(d, g);
 	if (op == REMOVE) {
@@ -343,7 +330,7 @@ static uint32_t change(struct etwd *d, const struct proto_message *m, const stru
 		return ERROR_INVALID_PARAMETER;
 	}
 	bool audit = op == SET_SACL || op == ADD_SACL;
-	struct ace ace = {.kind = audit	  ? ACE_AUDIT
+	struct ace ace = {.kind = audit   ? ACE_AUDIT
 				  : allow ? ACE_ALLOW
 					  : ACE_DENY,
 			  .sid_bytes = (uint8_t)n,
@@ -372,9 +359,8 @@ void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message 
 	uint32_t code = change(d, m, &g, op);
 	if (code == 0) {
 		int r = save(d);
-		etwd_log(d, "Rights on %s were changed by process %d%s%s", guid_format(&g, text),
-			 (int)c->pid, r < 0 ? "; they are not kept: " : "",
-			 r < 0 ? strerror(-r) : "");
+		etwd_log(d, "Rights on %s were changed by process %d%s%s", guid_format(&g, text), (int)c->pid,
+			 r < 0 ? "; they are not kept: " : "", r < 0 ? strerror(-r) : "");
 	}
 	etwd_reply_status(d, c, m, code, code == ERROR_FILE_NOT_FOUND ? "this GUID has no rights of its own" : NULL);
 }

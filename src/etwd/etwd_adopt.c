@@ -24,10 +24,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define GHOST_WAIT_NS	  2000000000ull
+#define GHOST_WAIT_NS     2000000000ull
 #define GHOST_WAIT_MIN_NS 50000000ull /* for a writer that was interrupted in the old pool */
-#define GHOSTS_PER_HEIR	  8u
-#define POOL_SEALS	  (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define GHOSTS_PER_HEIR   8u
+#define POOL_SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 uint64_t etwd_session_name_hash(const struct session *s)
 {
@@ -65,8 +65,7 @@ static int take_segment(struct etwd *d, struct process *g, int fd)
 	if (segment_chunk_size(fd, &bytes) == 0) {
 		return -EINVAL;
 	}
-	if (g->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    etwd_share_take(d, g->uid, SHARE_POOL_BYTES, bytes)) {
+	if (g->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS || etwd_share_take(d, g->uid, SHARE_POOL_BYTES, bytes)) {
 		return -EDQUOT;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -85,15 +84,13 @@ static uint32_t ghosts_of(const struct etwd *d, const struct process *heir)
 {
 	uint32_t n = 0;
 	const struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		n += p->heir == heir;
 	}
 	return n;
 }
 
-static int ghost_create(struct etwd *d, struct process *heir, const int *fds, int count,
-			struct process **ret)
+static int ghost_create(struct etwd *d, struct process *heir, const int *fds, int count, struct process **ret)
 {
 	struct process *g = calloc(1, sizeof *g);
 	if (!g) {
@@ -123,8 +120,7 @@ static int ghost_create(struct etwd *d, struct process *heir, const int *fds, in
 	return 0;
 }
 
-void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, const int *fds,
-		int count)
+void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, const int *fds, int count)
 {
 	struct process *heir = c->process, *g;
 	if (count == 0 || (uint32_t)count > POOL_SEGMENTS_MAX) {
@@ -173,8 +169,7 @@ static bool claim_bits(struct etwd *d, struct process *g)
 		}
 		for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX && !g->bit_owner[bit]; i++) {
 			struct session *s = d->session[i];
-			if (s && s->sink && etwd_session_name_hash(s) == name &&
-			    session_is_back(g->heir, s)) {
+			if (s && s->sink && etwd_session_name_hash(s) == name && session_is_back(g->heir, s)) {
 				g->bit_owner[bit] = s;
 				g->bit_uses[bit] = 1;
 				etwd_session_ref(s);
@@ -203,8 +198,7 @@ bool etwd_adopt_ready(struct etwd *d, struct process *g, uint64_t now_ns)
 void etwd_adopt_heir_gone(struct etwd *d, struct process *heir)
 {
 	struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		if (p->heir == heir && !p->dead) {
 			p->dead = true;
 			d->dead_count++;
@@ -225,10 +219,10 @@ void etwd_adopt_done(struct etwd *d, struct process *g)
 	d->adopted_unclaimed += g->adopted_unclaimed;
 	d->adopted_lost += g->adopted_lost;
 	etwd_log_of(d, g->uid,
-		 "Took over a pool of process %d (%s) from an earlier etwd: delivered=%llu, "
-		 "of no session=%llu, lost while nobody drained=%llu",
-		 (int)g->pid, g->exe, (unsigned long long)g->adopted_events,
-		 (unsigned long long)g->adopted_unclaimed, (unsigned long long)g->adopted_lost);
+		    "Took over a pool of process %d (%s) from an earlier etwd: delivered=%llu, "
+		    "of no session=%llu, lost while nobody drained=%llu",
+		    (int)g->pid, g->exe, (unsigned long long)g->adopted_events,
+		    (unsigned long long)g->adopted_unclaimed, (unsigned long long)g->adopted_lost);
 	if (g->adopt_reply.conn) {
 		struct conn *c = g->adopt_reply.conn;
 		struct proto_message m = {.type = g->adopt_reply.type, .id = g->adopt_reply.id};

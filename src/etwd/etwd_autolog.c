@@ -21,13 +21,12 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-
 struct autolog {
 	struct source src; /* our end */
 	struct session_spec s;
 	char path[4400]; /* of the file */
 	uint64_t session_id;
-	uint32_t next;	  /* provider whose ENABLE is sent or to be sent */
+	uint32_t next;    /* provider whose ENABLE is sent or to be sent */
 	uint32_t counter; /* FileCounter of this start */
 	uint32_t status;
 };
@@ -80,9 +79,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 {
 	char path[4200], line[128];
 	uint32_t counter = 0;
-	FILE *f = session_path(SESSION_STATE, d->system, name, path, sizeof path) == 0
-			  ? fopen(path, "re")
-			  : NULL;
+	FILE *f = session_path(SESSION_STATE, d->system, name, path, sizeof path) == 0 ? fopen(path, "re") : NULL;
 	while (f && fgets(line, sizeof line, f)) {
 		(void)sscanf(line, "FileCounter = %u", &counter);
 	}
@@ -123,7 +120,8 @@ static int choose_file(struct etwd *d, struct autolog *a)
 		}
 		snprintf(s->file + n, sizeof s->file - n, ".%04u", a->counter);
 	}
-	if (!(s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
+	if (!(s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+			 EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
 		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return 0;
@@ -162,8 +160,7 @@ static bool send_start(struct autolog *a)
 	const struct session_spec *s = &a->s;
 	long name_len = utf8_to_utf16(s->name, strlen(s->name), name, BASE_ARRAY_LEN(name));
 	long file_len = utf8_to_utf16(s->file, strlen(s->file), file, BASE_ARRAY_LEN(file));
-	if (name_len <= 0 || name_len > (long)ETWD_NAME_MAX || file_len < 0 ||
-	    file_len >= (long)BASE_ARRAY_LEN(file)) {
+	if (name_len <= 0 || name_len > (long)ETWD_NAME_MAX || file_len < 0 || file_len >= (long)BASE_ARRAY_LEN(file)) {
 		return false;
 	}
 	struct proto_session p = {
@@ -174,7 +171,8 @@ static bool send_start(struct autolog *a)
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
-		.log_file_mode = s->mode | (kernel_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
+		.log_file_mode =
+			s->mode | (kernel_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
 		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
@@ -225,11 +223,12 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
 		uint8_t blob[4 + SESSION_FILTER_BYTES];
 		size_t bytes;
-		if (p->filter[f][0] && session_filter_make((enum session_filter)f, p->filter[f], blob + 4,
-							 &bytes, NULL) == 0) {
+		if (p->filter[f][0] &&
+		    session_filter_make((enum session_filter)f, p->filter[f], blob + 4, &bytes, NULL) == 0) {
 			le32_put(blob, session_filter_type((enum session_filter)f));
 			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
-			properties |= session_filter_is_stack((enum session_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
+			properties |=
+				session_filter_is_stack((enum session_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
 		}
 	}
 	if (p->payload) {
@@ -247,8 +246,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	int r = n > 0 ? proto_send(a->src.fd, req, (size_t)n, NULL, 0) : (int)n;
 	free(req);
 	if (r < 0) {
-		etwd_log(d, "%s:%u: the provider cannot be enabled: %s", a->path, p->line,
-			 strerror(-r));
+		etwd_log(d, "%s:%u: the provider cannot be enabled: %s", a->path, p->line, strerror(-r));
 	}
 	return r == 0;
 }
@@ -267,8 +265,7 @@ static void answered(struct etwd *d, struct source *src, uint32_t events)
 		free(mem);
 		return;
 	}
-	if (n <= 0 || proto_parse(mem, (size_t)n, &m) < 0 ||
-	    !proto_get_u32(&m, PROTO_TAG_STATUS, &status)) {
+	if (n <= 0 || proto_parse(mem, (size_t)n, &m) < 0 || !proto_get_u32(&m, PROTO_TAG_STATUS, &status)) {
 		free(mem);
 		a->status = a->status ? a->status : RPC_S_CALL_FAILED;
 		end(d, a);
@@ -282,15 +279,15 @@ static void answered(struct etwd *d, struct source *src, uint32_t events)
 		if (status == 0 && proto_get_session(&m, &started)) {
 			a->session_id = started.id;
 		} else {
-			etwd_log(d, "%s: autologger \"%s\" does not start: %s (%s, %u)", a->path,
-				 a->s.name, why, name ? name : "error", status);
+			etwd_log(d, "%s: autologger \"%s\" does not start: %s (%s, %u)", a->path, a->s.name, why,
+				 name ? name : "error", status);
 			goes_on = false;
 		}
 	} else {
 		if (status != 0) {
 			const struct session_provider *p = &a->s.provider[a->next];
-			etwd_log(d, "%s:%u: the provider cannot be enabled: %s (%s, %u)", a->path,
-				 p->line, why, name ? name : "error", status);
+			etwd_log(d, "%s:%u: the provider cannot be enabled: %s (%s, %u)", a->path, p->line, why,
+				 name ? name : "error", status);
 			a->status = status;
 		}
 		a->next++;
@@ -341,9 +338,7 @@ static bool start_file(void *ctx, const char *path)
 	}
 	r = choose_file(d, a);
 	if (r == 0) {
-		r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd) < 0
-			    ? -errno
-			    : 0;
+		r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd) < 0 ? -errno : 0;
 	}
 	if (r == 0 && !etwd_conn_create(d, fd[1], CONN_CONTROL, d->uid, getpid())) {
 		close(fd[0]);

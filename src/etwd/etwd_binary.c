@@ -51,9 +51,8 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 	uint32_t index;
 	char path[PATH_MAX];
 	struct process *p = c->process;
-	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap ||
-	    !p->reg[index] || !p->reg[index]->provider ||
-	    !proto_get_str(m, PROTO_TAG_PATH, path, sizeof path)) {
+	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap || !p->reg[index] ||
+	    !p->reg[index]->provider || !proto_get_str(m, PROTO_TAG_PATH, path, sizeof path)) {
 		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "BINARY_TRACK needs a registration and a path");
 		return;
 	}

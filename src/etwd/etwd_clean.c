@@ -58,9 +58,9 @@ void etwd_clean_signals(void)
 /* What etwd, its libraries, and programs that it starts look at. A name that ends in '*' stands for all that
  * begin so. */
 static const char *const kept[] = {
-	"OPENETW_*", "XDG_*",	   "HOME",	   "USER",	 "LOGNAME",	    "SHELL",	   "PATH",
-	"LANG",	     "LC_*",	   "TZ",	   "TZDIR",	 "TMPDIR",	    "TRACE_FORMAT_*", "LD_LIBRARY_PATH",
-	"ASAN_*",    "UBSAN_*",	   "LSAN_*",	   "TSAN_*",	 "MALLOC_*",	    "LLVM_PROFILE_*", "GCOV_*",
+	"OPENETW_*", "XDG_*",   "HOME",   "USER",   "LOGNAME",  "SHELL",          "PATH",
+	"LANG",      "LC_*",    "TZ",     "TZDIR",  "TMPDIR",   "TRACE_FORMAT_*", "LD_LIBRARY_PATH",
+	"ASAN_*",    "UBSAN_*", "LSAN_*", "TSAN_*", "MALLOC_*", "LLVM_PROFILE_*", "GCOV_*",
 };
 
 static bool is_kept(const char *variable)

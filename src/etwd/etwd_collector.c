@@ -16,14 +16,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define DEATHS_MAX    5u
-#define DEATHS_NS     60000000000ull
-#define PATIENCE_NS   40000000000ull /* less than a controller's, more than loading programs takes */
+#define DEATHS_MAX  5u
+#define DEATHS_NS   60000000000ull
+#define PATIENCE_NS 40000000000ull /* less than a controller's, more than loading programs takes */
 
 extern char **environ;
 
-#define COLLECTOR_OF(s, member)                                                                    \
-	((struct collector *)(void *)((char *)(s)-offsetof(struct collector, member)))
+#define COLLECTOR_OF(s, member) ((struct collector *)(void *)((char *)(s)-offsetof(struct collector, member)))
 
 /* ---- finding and starting it ------------------------------------------------------------------ */
 
@@ -85,8 +84,7 @@ static int collector_create(struct etwd *d, struct diag *diag)
 		err = ring < 0 ? ring : -errno;
 		goto out;
 	}
-	void *p = mmap(NULL, KERNEL_RING_PAGE + (size_t)KERNEL_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       ring, 0);
+	void *p = mmap(NULL, KERNEL_RING_PAGE + (size_t)KERNEL_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
 	if (p == MAP_FAILED) {
 		err = -ENOMEM;
 		goto out;
@@ -98,7 +96,7 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	c->socket.fd = pair[0];
 	pair[0] = -1;
 	fcntl(c->socket.fd, F_SETFL, O_NONBLOCK);
-	char *argv[] = {(char *)(uintptr_t)"openetw-kernel", NULL};
+	char *argv[] = {(char *)(uintptr_t) "openetw-kernel", NULL};
 	struct etwd_start start = {.program = program, .argv = argv, .env = environ, .fd = {pair[1], ring}};
 	err = etwd_start(&start, &c->pid, &c->child.fd);
 	if (err < 0) {
@@ -114,9 +112,8 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	}
 	d->kernel->collector = c;
 	etwd_log(d, "Started the collector of kernel events: pid=%d", (int)c->pid);
-	struct kernel_message m = {.type = KERNEL_OPEN,
-				   .interval_us = d->kernel->interval_us,
-				   .pid = {(uint32_t)getpid()}};
+	struct kernel_message m = {
+		.type = KERNEL_OPEN, .interval_us = d->kernel->interval_us, .pid = {(uint32_t)getpid()}};
 	kernel_fill_sampled(d->kernel, &m);
 	send(c->socket.fd, &m, sizeof m, MSG_NOSIGNAL); /* its end shows as end of the socket */
 out:
@@ -179,8 +176,8 @@ static void fill(const struct session_kernel *k, struct kernel_message *m)
 	const struct kernel_hook_range *r;
 	for (uint32_t p = 0; p < w->providers; p++) {
 		for (size_t i = 0; w->provider[p].stacks && (r = kernel_hook_range_at(i)) != NULL; i++) {
-			for (uint32_t h = r->first; kernel_mask_has(&w->provider[p].mask, r->bits) &&
-						    h <= r->last && m->stacks < KERNEL_STACKS_MAX;
+			for (uint32_t h = r->first; kernel_mask_has(&w->provider[p].mask, r->bits) && h <= r->last &&
+						    m->stacks < KERNEL_STACKS_MAX;
 			     h++) {
 				m->stack[m->stacks++] = (uint16_t)h;
 			}
@@ -339,8 +336,7 @@ static void opened(struct etwd *d, struct collector *c, const struct kernel_mess
 {
 	if (m->result < 0) {
 		char why[sizeof m->text + 1];
-		snprintf(why, sizeof why, "%.*s", (int)sizeof m->text,
-			 m->text[0] ? m->text : strerror(-m->result));
+		snprintf(why, sizeof why, "%.*s", (int)sizeof m->text, m->text[0] ? m->text : strerror(-m->result));
 		etwd_log(d, "No kernel events: %s", why);
 		let_go(d, c);
 		fail_calls(d, m->result, why);
@@ -363,8 +359,7 @@ static void on_answer(struct etwd *d, struct collector *c, struct kernel_message
 		return;
 	}
 	struct kernel_call *call;
-	STAILQ_FOREACH(call, &d->kernel->calls, link)
-	{
+	STAILQ_FOREACH(call, &d->kernel->calls, link) {
 		if (call->sent && call->id == m->id) {
 			break;
 		}

@@ -15,8 +15,7 @@ static void ring(const struct conn *c);
 
 uint32_t etwd_conn_events(const struct conn *c)
 {
-	return (c->throttled ? 0 : (uint32_t)EPOLLIN) | EPOLLRDHUP |
-	       (c->writing ? (uint32_t)EPOLLOUT : 0);
+	return (c->throttled ? 0 : (uint32_t)EPOLLIN) | EPOLLRDHUP | (c->writing ? (uint32_t)EPOLLOUT : 0);
 }
 
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid)
@@ -127,14 +126,11 @@ static void want_write(struct etwd *d, struct conn *c, bool on)
 	}
 }
 
-static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, const int *fds,
-		    int fd_count)
+static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, const int *fds, int fd_count)
 {
-	size_t limit =
-		c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
+	size_t limit = c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
 	struct out_message *o = NULL;
-	if (c->queued_bytes + n + sizeof *o <= limit &&
-	    !etwd_share_take(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o)) {
+	if (c->queued_bytes + n + sizeof *o <= limit && !etwd_share_take(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o)) {
 		o = malloc(sizeof *o + n);
 		if (!o) {
 			etwd_share_give(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o);
@@ -178,8 +174,7 @@ static void peer_gone(struct etwd *d, struct conn *c)
 	}
 }
 
-void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
-		    int fd_count)
+void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count)
 {
 	long n = proto_end(w);
 	if (c->closing || c->deaf) {
@@ -272,8 +267,7 @@ void etwd_reply_begin(struct proto_writer *w, void *mem, size_t cap, const struc
 	proto_begin(w, mem, cap, type | PROTO_REPLY, m->id);
 }
 
-void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code,
-		       const char *text)
+void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code, const char *text)
 {
 	uint8_t mem[1024];
 	struct proto_writer w;
@@ -373,8 +367,7 @@ static void conn_receive(struct etwd *d, struct conn *c, bool last)
 void etwd_conn_settle(struct etwd *d, uint64_t now_ns)
 {
 	struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		struct conn *c = p->conn;
 		if (p->traits_until_ns <= now_ns) {
 			continue;
@@ -422,8 +415,7 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 		return;
 	}
 	struct conn *c;
-	TAILQ_FOREACH(c, &d->conns, link)
-	{
+	TAILQ_FOREACH(c, &d->conns, link) {
 		if (!c->closing && c->throttled) {
 			refill(d, c, now_ns);
 			if (c->tokens > 0) {
@@ -453,8 +445,7 @@ static void drop_strangers(struct etwd *d, uint64_t now_ns)
 		return;
 	}
 	d->strangers_at_ns = now_ns;
-	TAILQ_FOREACH(c, &d->conns, link)
-	{
+	TAILQ_FOREACH(c, &d->conns, link) {
 		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS) {
 			etwd_conn_close(d, c);
 		}
@@ -467,15 +458,13 @@ static bool too_many(const struct etwd *d, enum conn_kind kind, uid_t uid)
 {
 	uint32_t n = 0;
 	const struct conn *c;
-	TAILQ_FOREACH(c, &d->conns, link)
-	{
+	TAILQ_FOREACH(c, &d->conns, link) {
 		n += !c->closing && c->kind == kind && c->uid == uid && !c->process;
 	}
 	return n >= (kind == CONN_CONTROL ? ETWD_CONTROL_CONNS_MAX : ETWD_STRANGERS_MAX);
 }
 
-static void refuse(struct etwd *d, int fd, const struct ucred *peer, bool carry, uint32_t code,
-		   const char *text)
+static void refuse(struct etwd *d, int fd, const struct ucred *peer, bool carry, uint32_t code, const char *text)
 {
 	uint8_t mem[512];
 	struct proto_writer w;
@@ -494,8 +483,7 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 	for (int i = 0; i < 64; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
-			    errno == ENOBUFS) {
+			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 				/* Level-triggered epoll would spin. Sleep a little instead;
 				 * etwd_fds_left() makes this rare. */
 				struct pollfd none = {.fd = -1};
@@ -513,8 +501,7 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		bool carry = d->listeners_carry || proto_passes_descriptors(fd);
 		if ((!d->system && !mine) || peer.pid <= 0) {
 			refuse(d, fd, &peer, carry, ERROR_ACCESS_DENIED, "this etwd serves another user");
-		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE) ||
-			   !etwd_share_fits(d, peer.uid, SHARE_CONNECTIONS, 1)) {
+		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE) || !etwd_share_fits(d, peer.uid, SHARE_CONNECTIONS, 1)) {
 			refuse(d, fd, &peer, carry, ERROR_NO_SYSTEM_RESOURCES, "etwd has no file descriptors left");
 		} else if (too_many(d, kind, peer.uid)) {
 			refuse(d, fd, &peer, carry, ERROR_NO_SYSTEM_RESOURCES, "too many connections of this user");

@@ -58,8 +58,7 @@ static bool names(const char *item, size_t n, const char *path, size_t len)
 		while (n > 1 && item[n - 1] == '/') {
 			n--;
 		}
-		return len >= n && memcmp(path, item, n) == 0 &&
-		       (len == n || n == 1 || path[n] == '/');
+		return len >= n && memcmp(path, item, n) == 0 && (len == n || n == 1 || path[n] == '/');
 	}
 	bool id = is_id(item, n);
 	for (size_t at = 0; at < len;) {
@@ -67,8 +66,7 @@ static bool names(const char *item, size_t n, const char *path, size_t len)
 		while (at + part < len && path[at + part] != '/') {
 			part++;
 		}
-		if (part > 0 && (is_unit(path + at, part, item, n) ||
-				 (id && has_id(path + at, part, item, n)))) {
+		if (part > 0 && (is_unit(path + at, part, item, n) || (id && has_id(path + at, part, item, n)))) {
 			return true;
 		}
 		at += part + 1;

@@ -33,8 +33,7 @@ int etwd_ctl_create(struct etwd *d, struct ctl_heap *h, int *ret_fd)
 	}
 	/* After our own writable mapping exists nobody can make another one. Kernels before 5.1 do
 	 * not know the seal: there a process could damage its own block, and only that. */
-	if (fcntl(fd, F_ADD_SEALS,
-		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	}
 	struct ctl_header *c = mem;
@@ -102,8 +101,7 @@ void etwd_ctl_entry_free(struct ctl_heap *h, uint32_t offset)
 int etwd_ctl_table_alloc(struct ctl_heap *h, unsigned class, uint32_t *ret_offset)
 {
 	uint32_t rows = 4u << class;
-	return take(h, class, sizeof(struct filter_table) + rows * sizeof(struct filter_row), 8,
-		    ret_offset);
+	return take(h, class, sizeof(struct filter_table) + rows * sizeof(struct filter_row), 8, ret_offset);
 }
 
 void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset)

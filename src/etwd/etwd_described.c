@@ -25,7 +25,7 @@
 #define TOLD_MAX 64u   /* of a process */
 #define KEPT_MAX 1000u /* files; the oldest goes */
 #define SEEN_MAX 64u
-#define WAIT_S	 5
+#define WAIT_S   5
 
 struct described_job {
 	struct job job;
@@ -58,8 +58,7 @@ static bool was_seen(const struct stat *st)
 	for (uint32_t i = 0; i < SEEN_MAX && !yes; i++) {
 		const struct seen *s = &shared.seen[i];
 		yes = s->ino == st->st_ino && s->dev == st->st_dev && s->size == st->st_size &&
-		      s->changed.tv_sec == st->st_mtim.tv_sec &&
-		      s->changed.tv_nsec == st->st_mtim.tv_nsec;
+		      s->changed.tv_sec == st->st_mtim.tv_sec && s->changed.tv_nsec == st->st_mtim.tv_nsec;
 	}
 	pthread_mutex_unlock(&shared.lock);
 	return yes;
@@ -68,8 +67,7 @@ static bool was_seen(const struct stat *st)
 static void remember(const struct stat *st)
 {
 	pthread_mutex_lock(&shared.lock);
-	shared.seen[shared.next++ % SEEN_MAX] =
-		(struct seen){st->st_dev, st->st_ino, st->st_size, st->st_mtim};
+	shared.seen[shared.next++ % SEEN_MAX] = (struct seen){st->st_dev, st->st_ino, st->st_size, st->st_mtim};
 	pthread_mutex_unlock(&shared.lock);
 }
 
@@ -82,8 +80,7 @@ static void make_room(const char *dir)
 	DIR *d = opendir(dir);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		struct stat st;
-		if (e->d_name[0] == '.' ||
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 			continue;
 		}
 		if (count++ == 0 || st.st_mtim.tv_sec < when.tv_sec) {
@@ -106,8 +103,7 @@ static int write_whole(const char *path, const uint8_t *p, size_t n, bool machin
 	if (k < 0 || (size_t)k >= sizeof temp) {
 		return -ENAMETOOLONG;
 	}
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		      machine ? 0644 : 0600);
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, machine ? 0644 : 0600);
 	if (fd < 0) {
 		return -errno;
 	}
@@ -189,8 +185,7 @@ static void described_done(struct etwd *d, struct job *job)
 	if (j->written) {
 		etwd_log(d, "Took the description of events out of %s", j->path);
 	} else if (j->result < 0 && j->result != -ENOENT) {
-		etwd_log(d, "Cannot take the description of events out of %s: %s", j->path,
-			 strerror(-j->result));
+		etwd_log(d, "Cannot take the description of events out of %s: %s", j->path, strerror(-j->result));
 	}
 }
 

@@ -65,13 +65,11 @@ static const struct handler handlers[] = {
 	{PROTO_SHUTDOWN, CONN_CONTROL, false, on_shutdown},
 };
 
-void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
-		   int fd_count)
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count)
 {
 	struct proto_message m;
 	int r = proto_parse(p, n, &m);
-	bool fds_fit = fd_count == 0 ||
-		       (r == 0 && m.type == PROTO_ADOPT && fd_count <= PROTO_FDS_MAX);
+	bool fds_fit = fd_count == 0 || (r == 0 && m.type == PROTO_ADOPT && fd_count <= PROTO_FDS_MAX);
 	if (r == 0 && fds_fit && m.type == PROTO_ADOPT && c->kind == CONN_PROVIDER && c->process) {
 		etwd_adopt(d, c, &m, fds, fd_count);
 		r = -EALREADY;

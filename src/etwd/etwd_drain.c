@@ -16,19 +16,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MS		 1000000ull
-#define INTERVAL_MIN_NS	 (1 * MS)
-#define INTERVAL_MAX_NS	 (100 * MS)
-#define REAL_TIME_NS	 (10 * MS)
-#define BUSY_EVENTS	 8000u /* one pass should fit in a near cache */
-#define LOSSES_EVERY_NS	 (50 * MS)
-#define PASS_BYTES	 (64ull << 20) /* private memory of a pass */
-#define VIEW_BYTES_MIN	 (64ull << 10)
-#define VIEW_BYTES_MAX	 (4ull << 20)
-#define TIME_CHECK_NS	 (1000 * MS)
+#define MS               1000000ull
+#define INTERVAL_MIN_NS  (1 * MS)
+#define INTERVAL_MAX_NS  (100 * MS)
+#define REAL_TIME_NS     (10 * MS)
+#define BUSY_EVENTS      8000u /* one pass should fit in a near cache */
+#define LOSSES_EVERY_NS  (50 * MS)
+#define PASS_BYTES       (64ull << 20) /* private memory of a pass */
+#define VIEW_BYTES_MIN   (64ull << 10)
+#define VIEW_BYTES_MAX   (4ull << 20)
+#define TIME_CHECK_NS    (1000 * MS)
 #define TIME_DRIFT_100NS 10000u
-#define LOSS_NS_LEAST	 2u /* of a processor, to find no room and count that */
-#define LOSS_SLACK	 10000u
+#define LOSS_NS_LEAST    2u /* of a processor, to find no room and count that */
+#define LOSS_SLACK       10000u
 
 /* ---- session clock 2
  * ------------------------------------------------------------------------------ */
@@ -102,7 +102,6 @@ void etwd_drain_bell(struct etwd *d)
 	d->hurry = true;
 }
 
-
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns)
 {
 	if (d->drain_now || d->dead_count > 0) {
@@ -167,8 +166,10 @@ static uint64_t believe(struct etwd *d, struct process *p, uint64_t n, enum prot
 	}
 	if (!p->lied && pool_view_lied(p->view)) {
 		p->lied = true;
-		etwd_log_of(d, p->uid, "Process %d (%s) says that it lost more events than is possible: what it says of losses "
-				    "is not counted", (int)p->pid, p->exe);
+		etwd_log_of(d, p->uid,
+			    "Process %d (%s) says that it lost more events than is possible: what it says of losses "
+			    "is not counted",
+			    (int)p->pid, p->exe);
 	}
 	if (p->lied) {
 		p->disbelieved += BASE_MIN(n, UINT64_MAX - p->disbelieved);
@@ -179,8 +180,7 @@ static uint64_t believe(struct etwd *d, struct process *p, uint64_t n, enum prot
 	return n;
 }
 
-void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns,
-			   enum proto_loss cause)
+void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns, enum proto_loss cause)
 {
 	uint64_t n = pool_view_take_lost(p->view, bit, elapsed_ns);
 	if (n == 0) {
@@ -211,8 +211,8 @@ void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint
 /* The writer counts per bit and per cause, but not both together; the largest cause names them. */
 static enum proto_loss likely_cause(struct process *p, const struct pool_view_stats *st)
 {
-	static const enum proto_loss causes[] = {PROTO_LOSS_POOL_FULL, PROTO_LOSS_NESTING,
-						 PROTO_LOSS_TOO_BIG, PROTO_LOSS_DETACHED};
+	static const enum proto_loss causes[] = {PROTO_LOSS_POOL_FULL, PROTO_LOSS_NESTING, PROTO_LOSS_TOO_BIG,
+						 PROTO_LOSS_DETACHED};
 	uint64_t most = 0;
 	enum proto_loss found = PROTO_LOSS_POOL_FULL;
 	for (uint32_t i = 0; i < BASE_ARRAY_LEN(causes); i++) {
@@ -261,8 +261,7 @@ void etwd_drain_losses(struct etwd *d, struct process *p)
 /* ---- a pass
  * -------------------------------------------------------------------------------------- */
 
-static void judge(struct etwd *d, struct process *p, const struct pool_view_stats *st,
-		  uint64_t now_ns)
+static void judge(struct etwd *d, struct process *p, const struct pool_view_stats *st, uint64_t now_ns)
 {
 	if (now_ns - p->violations_at_ns > 1000 * MS) {
 		p->violations_at_ns = now_ns;
@@ -339,8 +338,7 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 	budget = BASE_MIN(BASE_MAX(budget, VIEW_BYTES_MIN), VIEW_BYTES_MAX);
 	pool_pass_begin(d->pass, clock_now_of(d->clock_kind), d->clock_freq, flags);
 	struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		if (BASE_UNLIKELY(p->heir != NULL) && !etwd_adopt_ready(d, p, d->pass_ns)) {
 			continue;
 		}

@@ -23,7 +23,7 @@
 
 #define NOTES_DIR   "open"
 #define WAITING_MAX 1000u /* files; more are made only when describing is slower than recording */
-#define WAIT_S	    30
+#define WAIT_S      30
 
 extern char **environ;
 
@@ -36,14 +36,21 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	STAILQ_HEAD(, waiting) list;
-	uint32_t count;	 /* in the list, or with the helper */
-	uint32_t left;	 /* of them, by an earlier etwd */
-	bool running;	 /* a thread works on it */
+	uint32_t count;            /* in the list, or with the helper */
+	uint32_t left;             /* of them, by an earlier etwd */
+	bool running;              /* a thread works on it */
 	const struct waiting *now; /* what the helper is at */
-	char dir[600];	 /* of notes; empty: nothing happens here */
+	char dir[600];             /* of notes; empty: nothing happens here */
 	char program[4200];
-} shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-	    STAILQ_HEAD_INITIALIZER(shared.list), 0, 0, false, NULL, "", ""};
+} shared = {PTHREAD_MUTEX_INITIALIZER,
+	    PTHREAD_COND_INITIALIZER,
+	    STAILQ_HEAD_INITIALIZER(shared.list),
+	    0,
+	    0,
+	    false,
+	    NULL,
+	    "",
+	    ""};
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 
@@ -84,12 +91,14 @@ static void note_remove(const char *path)
 /* The file is opened here, where there is the right to: the helper has this one, and none to others. */
 static void describe(const char *path)
 {
-	char *argv[] = {(char *)(uintptr_t)"openetw", (char *)(uintptr_t)"describe", (char *)(uintptr_t)"--quiet",
-			(char *)(uintptr_t)"--descriptor", (char *)(uintptr_t)"3", NULL};
+	char *argv[] = {(char *)(uintptr_t) "openetw", (char *)(uintptr_t) "describe",
+			(char *)(uintptr_t) "--quiet", (char *)(uintptr_t) "--descriptor",
+			(char *)(uintptr_t) "3",       NULL};
 	struct stat st;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		(void)etwd_program_run(shared.program, argv, environ, fd); /* without it the file is as good as before */
+		(void)etwd_program_run(shared.program, argv, environ,
+				       fd); /* without it the file is as good as before */
 	}
 	base_close(&fd);
 }
@@ -212,8 +221,7 @@ static bool busy_with(const char *path)
 	if (shared.now && strcmp(shared.now->path, path) == 0) {
 		return true;
 	}
-	STAILQ_FOREACH(w, &shared.list, link)
-	{
+	STAILQ_FOREACH(w, &shared.list, link) {
 		if (strcmp(w->path, path) == 0) {
 			return true;
 		}
@@ -247,8 +255,7 @@ void etwd_embed_start(struct etwd *d)
 {
 	char path[PATH_MAX];
 	int n = snprintf(shared.dir, sizeof shared.dir, "%s/" NOTES_DIR, d->dir);
-	if (n < 0 || (size_t)n >= sizeof shared.dir ||
-	    (mkdir(shared.dir, 0700) < 0 && errno != EEXIST)) {
+	if (n < 0 || (size_t)n >= sizeof shared.dir || (mkdir(shared.dir, 0700) < 0 && errno != EEXIST)) {
 		shared.dir[0] = 0;
 		return;
 	}
@@ -259,9 +266,7 @@ void etwd_embed_start(struct etwd *d)
 	}
 	DIR *dir = opendir(shared.dir);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
-		int fd = e->d_name[0] == '.'
-				 ? -1
-				 : openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		int fd = e->d_name[0] == '.' ? -1 : openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 		ssize_t bytes = fd >= 0 ? read(fd, path, sizeof path - 1) : -1;
 		base_close(&fd);
 		if (bytes > 0 && path[0] == '/') {

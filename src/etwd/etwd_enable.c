@@ -44,8 +44,7 @@ static bool may_log(struct etwd *d, const struct registration *r, const struct s
 	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, TRACELOG_LOG_EVENT);
 }
 
-static bool applies(struct etwd *d, const struct registration *r, const struct enable *e,
-		    bool as_group)
+static bool applies(struct etwd *d, const struct registration *r, const struct enable *e, bool as_group)
 {
 	return ((e->args->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0) == as_group &&
 	       !(as_group && etwd_guid_listed(&e->session->disallowed, &r->guid)) &&
@@ -56,8 +55,7 @@ static bool applies(struct etwd *d, const struct registration *r, const struct e
 
 /* The enables that reach a registration: of its GUID, then of its group, a session at most once.
  * Returns how many; at most `cap` are stored. */
-static uint32_t collect(struct etwd *d, const struct registration *r, struct enable **out,
-			uint32_t cap)
+static uint32_t collect(struct etwd *d, const struct registration *r, struct enable **out, uint32_t cap)
 {
 	uint32_t n = 0;
 	struct provider *from[2] = {r->provider, r->group};
@@ -66,8 +64,7 @@ static uint32_t collect(struct etwd *d, const struct registration *r, struct ena
 		if (!from[i]) {
 			continue;
 		}
-		LIST_FOREACH(e, &from[i]->enables, of_provider)
-		{
+		LIST_FOREACH(e, &from[i]->enables, of_provider) {
 			bool twice = false;
 			if (n == cap || !applies(d, r, e, i == 1)) {
 				continue;
@@ -103,8 +100,7 @@ bool etwd_enable_reaches(struct etwd *d, const struct registration *r, const str
 		if (!from[i]) {
 			continue;
 		}
-		LIST_FOREACH(e, &from[i]->enables, of_provider)
-		{
+		LIST_FOREACH(e, &from[i]->enables, of_provider) {
 			if (e->session == s && applies(d, r, e, i == 1)) {
 				return true;
 			}
@@ -113,8 +109,7 @@ bool etwd_enable_reaches(struct etwd *d, const struct registration *r, const str
 	return false;
 }
 
-static void fill_row(struct etwd *d, const struct registration *r, const struct enable *e,
-		     struct route_row *row)
+static void fill_row(struct etwd *d, const struct registration *r, const struct enable *e, struct route_row *row)
 {
 	const struct enable_args *a = e->args;
 	uint32_t p = a->properties;
@@ -132,7 +127,8 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 	}
 	row->flags |= (p & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
 	row->flags |= (p & EVENT_ENABLE_PROPERTY_STACK_TRACE) ? ROUTE_STACK : 0;
-	row->flags |= (p & (EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_EVENT_KEY | EVENT_ENABLE_PROPERTY_PROCESS_START_KEY))
+	row->flags |= (p & (EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_EVENT_KEY |
+			    EVENT_ENABLE_PROPERTY_PROCESS_START_KEY))
 			      ? ROUTE_EXTRA_ITEMS
 			      : 0;
 	row->flags |= a->select.filtered ? ROUTE_FILTERED : 0;
@@ -220,43 +216,35 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	c->fast = n > 0 && !r->process->foreign_pids;
 	for (uint32_t i = 0; i < n; i++) {
 		c->fast = c->fast &&
-			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS |
-					       ROUTE_EXCLUDE_INPRIVATE)) &&
+			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS | ROUTE_EXCLUDE_INPRIVATE)) &&
 			  !(c->row[i].session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING);
 	}
 	return c;
 }
 
 /* Rows for the process: what we decide exactly, it only pre-selects. */
-static uint32_t shared_rows(const struct registration *r, const struct config *c,
-			    struct filter_row *out)
+static uint32_t shared_rows(const struct registration *r, const struct config *c, struct filter_row *out)
 {
 	uint32_t n = 0;
 	struct filter_row *shared = NULL;
 	for (uint32_t i = 0; i < c->rows; i++) {
 		const struct route_row *from = &c->row[i];
-		struct filter_row row = {
-			.bit = from->bit, .level = from->level, .any = from->any, .all = from->all};
-		row.props =
-			(from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
-			(from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
-			(from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
+		struct filter_row row = {.bit = from->bit, .level = from->level, .any = from->any, .all = from->all};
+		row.props = (from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
+			    (from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
+			    (from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
 		if (r->flags & PROTO_REG_CLASSIC) {
 			row.level = 0; /* classic providers test level and flags themselves */
 			row.any = UINT64_MAX;
 			row.all = 0;
 		}
 		if (from->bit == POOL_BIT_SHARED && shared) {
-			shared->level = shared->level == 0 || row.level == 0
-						? 0
-						: BASE_MAX(shared->level, row.level);
+			shared->level = shared->level == 0 || row.level == 0 ? 0 : BASE_MAX(shared->level, row.level);
 			shared->any |= row.any;
 			shared->all &= row.all;
-			shared->props =
-				(uint16_t)((shared->props & row.props &
-					    (FILTER_ROW_IGNORE_KEYWORD_0 |
-					     FILTER_ROW_EXCLUDE_INPRIVATE)) |
-					   ((shared->props | row.props) & FILTER_ROW_STACK));
+			shared->props = (uint16_t)((shared->props & row.props &
+						    (FILTER_ROW_IGNORE_KEYWORD_0 | FILTER_ROW_EXCLUDE_INPRIVATE)) |
+						   ((shared->props | row.props) & FILTER_ROW_STACK));
 			continue;
 		}
 		out[n] = row;
@@ -298,8 +286,8 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 		c->gen = ++r->gen;
 		if (tables) {
 			r->next_table ^= 1;
-			pool_ctl_publish_to(p->ctl.mem, r->entry, next, r->table[next], c->gen, rows,
-					    n, r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
+			pool_ctl_publish_to(p->ctl.mem, r->entry, next, r->table[next], c->gen, rows, n,
+					    r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
 			if (wants_stacks(rows, n)) {
 				etwd_ctl_ring(&p->ctl); /* it loads its unwinder */
 			}
@@ -359,8 +347,7 @@ static uint32_t number_filters(uint8_t *p, uint32_t bytes, uint32_t bit)
 	for (;;) {
 		le64_put(p + at + 8, 1ull << bit);
 		uint32_t next = le32_get(p + at + 20);
-		if (next < FILTER_HEADER_BYTES || next > bytes - at ||
-		    bytes - at - next < FILTER_HEADER_BYTES) {
+		if (next < FILTER_HEADER_BYTES || next > bytes - at || bytes - at - next < FILTER_HEADER_BYTES) {
 			le32_put(p + at + 20, 0);
 			return at;
 		}
@@ -373,7 +360,7 @@ static uint32_t number_filters(uint8_t *p, uint32_t bytes, uint32_t bit)
 struct filter_chain {
 	uint8_t blob[4 + FILTER_CHAIN_MAX];
 	uint32_t bytes; /* behind the type */
-	uint32_t last;	/* offset of the last header */
+	uint32_t last;  /* offset of the last header */
 	bool closed;
 };
 
@@ -383,8 +370,7 @@ static void chain_add(struct filter_chain *c, const struct enable_args *a, uint3
 		uint32_t bytes = a->raw[i].bytes;
 		bool chained = a->raw[i].type == 0x80000000u && bytes >= FILTER_HEADER_BYTES;
 		uint32_t at = BASE_ALIGN8(c->bytes);
-		if (!for_provider(a->raw[i].type) || at + bytes > FILTER_CHAIN_MAX ||
-		    (!chained && c->bytes > 0)) {
+		if (!for_provider(a->raw[i].type) || at + bytes > FILTER_CHAIN_MAX || (!chained && c->bytes > 0)) {
 			continue;
 		}
 		le32_put(c->blob, a->raw[i].type);
@@ -402,8 +388,8 @@ static void chain_add(struct filter_chain *c, const struct enable_args *a, uint3
 	}
 }
 
-static void put_filters(struct proto_writer *w, const struct registration *r,
-			const struct enable_args *only, const struct session *of)
+static void put_filters(struct proto_writer *w, const struct registration *r, const struct enable_args *only,
+			const struct session *of)
 {
 	struct filter_chain c = {.bytes = 0};
 	for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
@@ -417,9 +403,8 @@ static void put_filters(struct proto_writer *w, const struct registration *r,
 	}
 }
 
-void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
-		     const struct guid *source, const struct enable_args *only,
-		     const struct session *of)
+void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code, const struct guid *source,
+		     const struct enable_args *only, const struct session *of)
 {
 	struct enable_merge m;
 	etwd_enable_merge(r, &m);
@@ -440,8 +425,7 @@ void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint3
 	if ((r->flags & PROTO_REG_CLASSIC) && m.classic) {
 		const struct enable_args *a = r->config->row[0].args;
 		proto_put_u64(w, PROTO_TAG_CLASSIC_HANDLE,
-			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 |
-				      (a->any & UINT32_MAX) << 32);
+			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 | (a->any & UINT32_MAX) << 32);
 	}
 	if (code != 0) {
 		put_filters(w, r, only, of);

@@ -40,8 +40,7 @@ static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *r
 	return 0;
 }
 
-static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n,
-		     struct diag *diag)
+static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n, struct diag *diag)
 {
 	struct bytes b = bytes_of(p, n);
 	switch ((int)type) {
@@ -57,15 +56,10 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 		}
 		return 0;
 	case FILTER_PACKAGE_ID:
-	case FILTER_PACKAGE_APP_ID:
-		a->has_packages = true;
-		return n % 2 == 0 ? 0 : -EINVAL;
-	case FILTER_CONTAINER:
-		return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
-	case FILTER_EXECUTABLE:
-		return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
-	default:
-		return filter_select_add(&a->select, &a->provider, type, p, n, diag);
+	case FILTER_PACKAGE_APP_ID: a->has_packages = true; return n % 2 == 0 ? 0 : -EINVAL;
+	case FILTER_CONTAINER: return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
+	case FILTER_EXECUTABLE: return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
+	default: return filter_select_add(&a->select, &a->provider, type, p, n, diag);
 	}
 }
 
@@ -148,8 +142,7 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 /* ---- events
  * -------------------------------------------------------------------------------------- */
 
-static struct filter_facts facts_of(const struct pool_rec *rec, const uint8_t *schema,
-				    uint32_t schema_bytes)
+static struct filter_facts facts_of(const struct pool_rec *rec, const uint8_t *schema, uint32_t schema_bytes)
 {
 	return (struct filter_facts){
 		.id = rec->id,
@@ -162,8 +155,8 @@ static struct filter_facts facts_of(const struct pool_rec *rec, const uint8_t *s
 	};
 }
 
-bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
-		       const uint8_t *schema, uint32_t schema_bytes)
+bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev, const uint8_t *schema,
+		       uint32_t schema_bytes)
 {
 	struct filter_facts f = facts_of(ev->rec, schema, schema_bytes);
 	f.payload = ev->payload;
@@ -171,8 +164,8 @@ bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
 	return filter_select_event(&a->select, &f);
 }
 
-bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
-		       const uint8_t *schema, uint32_t schema_bytes)
+bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
+		       uint32_t schema_bytes)
 {
 	struct filter_facts f = facts_of(rec, schema, schema_bytes);
 	return filter_select_stack(&a->select, &f);

@@ -31,11 +31,11 @@
 #define SYS_close_range 436
 #endif
 
-#define BATCH	      512u
+#define BATCH         512u
 #define PAUSE_NS      20000000ull /* between two processes for one user */
-#define PROCESSES_MAX 32u	  /* of one user */
+#define PROCESSES_MAX 32u         /* of one user */
 #define STUCK_NS      1000000000ull
-#define CUT_OFF	      4u /* so many that live for longer than that */
+#define CUT_OFF       4u /* so many that live for longer than that */
 
 struct foreign {
 	STAILQ_ENTRY(foreign) link;
@@ -69,8 +69,7 @@ static struct {
 static struct owner *owner_of(uid_t uid, bool create)
 {
 	struct owner *o;
-	LIST_FOREACH(o, &shared.owners, link)
-	{
+	LIST_FOREACH(o, &shared.owners, link) {
 		if (o->uid == uid) {
 			return o;
 		}
@@ -193,7 +192,7 @@ static void close_batch(struct owner *o)
 		}
 		return;
 	}
-	while (n > 0) { /* there may be room for a process later */
+	while (n > 0) {                        /* there may be room for a process later */
 		struct foreign *last = f[--n]; /* the macro looks at it more than once */
 		STAILQ_INSERT_HEAD(&o->queue, last, link);
 	}
@@ -207,8 +206,7 @@ static void *close_thread(void *arg)
 		struct owner *o;
 		bool worked = false;
 		some = false;
-		LIST_FOREACH(o, &shared.owners, link)
-		{
+		LIST_FOREACH(o, &shared.owners, link) {
 			bool room = o->processes < PROCESSES_MAX;
 			some |= o->queued > 0 && room;
 			if (o->queued > 0 && room && etwd_now_ns() - o->last_ns >= PAUSE_NS) {
@@ -296,11 +294,11 @@ bool etwd_foreign_cut_off(uid_t uid)
 static void cut_off(struct etwd *d, uid_t uid)
 {
 	struct conn *c;
-	etwd_log_of(d, uid, "User %u passed descriptors that do not let themselves be closed: no process of this user "
+	etwd_log_of(d, uid,
+		    "User %u passed descriptors that do not let themselves be closed: no process of this user "
 		    "attaches until they are",
-		 (unsigned)uid);
-	TAILQ_FOREACH(c, &d->conns, link)
-	{
+		    (unsigned)uid);
+	TAILQ_FOREACH(c, &d->conns, link) {
 		if (!c->closing && c->uid == uid) {
 			(void)proto_pass_descriptors(c->src.fd, false);
 		}

@@ -21,23 +21,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define IMAGES_MAX	   1024u	 /* at a time, of a process */
-#define KNOWN_MAX	   4096u	 /* in its life */
-#define BYTES_MAX	   (1u << 20)	 /* the same */
-#define TOLD_MAX	   1024u	 /* processes a session remembers; the oldest that has ended goes */
-#define SLOTS		   (2 * KNOWN_MAX)
-#define LOOK_FRAMES	   192u		 /* so many of its addresses */
-#define LOOK_NS		   100000000ull /* so often a stack is looked at for what nobody told */
-#define ASK_NS		   1000000000ull
-#define ASK_MOST_NS	   64000000000ull
-#define ADDRESS_MAX	   (1ull << 57)
-#define TELLS_A_SECOND	   8u
-#define PARTS_OF_A_TELL	   64u
+#define IMAGES_MAX      1024u      /* at a time, of a process */
+#define KNOWN_MAX       4096u      /* in its life */
+#define BYTES_MAX       (1u << 20) /* the same */
+#define TOLD_MAX        1024u      /* processes a session remembers; the oldest that has ended goes */
+#define SLOTS           (2 * KNOWN_MAX)
+#define LOOK_FRAMES     192u         /* so many of its addresses */
+#define LOOK_NS         100000000ull /* so often a stack is looked at for what nobody told */
+#define ASK_NS          1000000000ull
+#define ASK_MOST_NS     64000000000ull
+#define ADDRESS_MAX     (1ull << 57)
+#define TELLS_A_SECOND  8u
+#define PARTS_OF_A_TELL 64u
 
 struct image {
 	uint64_t base, bytes;
 	uint64_t from_raw, from_ns; /* not there before */
-	uint32_t generation;	    /* of the last tell that had it */
+	uint32_t generation;        /* of the last tell that had it */
 	bool live;
 	uint8_t build_id[PROTO_IMAGES_BUILD_ID], build_id_bytes;
 	char *path;
@@ -54,7 +54,7 @@ struct image_list {
 	char name[256];
 	char *program; /* its path */
 	uint64_t since_raw, since_ns;
-	uint64_t end_raw, end_ns; /* 0: it lives */
+	uint64_t end_raw, end_ns;   /* 0: it lives */
 	uint64_t told_raw, told_ns; /* the last whole tell */
 	uint32_t generation;
 	uint32_t parts, tells;
@@ -392,7 +392,8 @@ static void say(struct etwd *d, struct image_list *l, struct session *s, struct 
 		k->count = l->count;
 		return;
 	}
-	if (k->count == 0 && (s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) && !remembered(s, l)) {
+	if (k->count == 0 && (s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) &&
+	    !remembered(s, l)) {
 		remember(d, s, l);
 	}
 	/* What is delivered as it comes must not go back. */
@@ -576,7 +577,8 @@ static void say_ended(const struct etwd *d, const struct image_list *l, struct t
 		const struct image *m = &l->at[k];
 		bool load = m->from_ns > t->s->start_ns;
 		if (m->live) {
-			put_image(d, l, m, load ? ETL_IMAGE_LOAD : ETL_IMAGE_DC_START, load ? m->from_raw : l->end_raw, t);
+			put_image(d, l, m, load ? ETL_IMAGE_LOAD : ETL_IMAGE_DC_START, load ? m->from_raw : l->end_raw,
+				  t);
 		}
 	}
 	put_process(d, l, ETL_PROCESS_END, l->end_raw, t);

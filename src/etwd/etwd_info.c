@@ -53,11 +53,9 @@ bool etwd_guid_listed(const struct guid_list *l, const struct guid *g)
 static void republish_members(struct etwd *d, struct session *s)
 {
 	struct enable *e;
-	LIST_FOREACH(e, &s->enables, of_session)
-	{
+	LIST_FOREACH(e, &s->enables, of_session) {
 		struct registration *r;
-		LIST_FOREACH(r, &e->provider->members, of_group)
-		{
+		LIST_FOREACH(r, &e->provider->members, of_group) {
 			etwd_enable_publish(d, r);
 		}
 	}
@@ -134,21 +132,17 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 			republish_members(d, s);
 		}
 		break;
-	case INFO_PERIODIC_CAPTURE_STATE:
-		code = set_capture(s, p, n);
-		break;
+	case INFO_PERIODIC_CAPTURE_STATE: code = set_capture(s, p, n); break;
 	case INFO_BINARY_TRACKING:
 		code = n == 1 ? 0 : ERROR_BAD_LENGTH;
 		s->no_binaries = code == 0 ? p[0] == 0 : s->no_binaries;
 		break;
-	default:
-		code = ERROR_NOT_SUPPORTED;
+	default: code = ERROR_NOT_SUPPORTED;
 	}
 	etwd_reply_status(d, c, m, code, NULL);
 }
 
-void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
-		       size_t n)
+void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p, size_t n)
 {
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
@@ -167,12 +161,10 @@ static void group_list(struct etwd *d, struct conn *c, const struct proto_messag
 	struct strbuf b = {0};
 	const struct provider *p;
 	for (uint32_t i = 0; i < ETWD_BUCKETS; i++) {
-		LIST_FOREACH(p, &d->bucket[i], bucket)
-		{
+		LIST_FOREACH(p, &d->bucket[i], bucket) {
 			const struct registration *r;
 			bool seen = false;
-			LIST_FOREACH(r, &p->members, of_group)
-			{
+			LIST_FOREACH(r, &p->members, of_group) {
 				seen |= may_list(d, c, r->process);
 			}
 			if (seen && b.len + 16 <= ETWD_GUID_LIST_MAX * 16) {
@@ -203,8 +195,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 	uint32_t enables = 0;
 	strbuf_add(&b, &enables, 4);
 	if (p) {
-		LIST_FOREACH(e, &p->enables, of_provider)
-		{
+		LIST_FOREACH(e, &p->enables, of_provider) {
 			if (e->args->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) {
 				uint8_t info[ETWD_ENABLE_INFO_BYTES];
 				etwd_query_enable_info(info, e->session, e->args);
@@ -212,14 +203,12 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 				enables++;
 			}
 		}
-		LIST_FOREACH(r, &p->members, of_group)
-		{
+		LIST_FOREACH(r, &p->members, of_group) {
 			bool twice = false;
 			for (size_t k = 0; k + 16 <= members.len && !members.failed; k += 16) {
 				twice |= memcmp(members.s + k, r->guid.b, 16) == 0;
 			}
-			if (!twice && may_list(d, c, r->process) &&
-			    members.len < ETWD_GUID_LIST_MAX * 16) {
+			if (!twice && may_list(d, c, r->process) && members.len < ETWD_GUID_LIST_MAX * 16) {
 				strbuf_add(&members, r->guid.b, 16);
 			}
 		}
@@ -267,14 +256,13 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 	switch (class) {
 	case INFO_DISALLOW_LIST:
 		etwd_info_reply(d, c, m, s->disallowed.at ? (const void *)s->disallowed.at : "",
-			   16 * (size_t)s->disallowed.count);
+				16 * (size_t)s->disallowed.count);
 		break;
 	case INFO_STREAM_COUNT: {
 		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}
-	default:
-		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED, "etwd does not know this information class");
+	default: etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED, "etwd does not know this information class");
 	}
 }

@@ -8,18 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 enum { /* TRACE_QUERY_INFO_CLASS */
-	INFO_STACK_TRACING = 3,
-	INFO_GROUP_MASKS = 4,
-	INFO_PROFILE_INTERVAL = 5,
-	INFO_PROFILE_SOURCES = 6,
-	INFO_PMC_EVENTS = 8,
-	INFO_PMC_COUNTERS = 9,
-	INFO_STACK_CACHING = 24,
-	INFO_PMC_OWNERS = 25,
-	INFO_PMC_SESSIONS = 27,
-	INFO_UNIFIED_STACK_CACHING = 26,
+       INFO_STACK_TRACING = 3,
+       INFO_GROUP_MASKS = 4,
+       INFO_PROFILE_INTERVAL = 5,
+       INFO_PROFILE_SOURCES = 6,
+       INFO_PMC_EVENTS = 8,
+       INFO_PMC_COUNTERS = 9,
+       INFO_STACK_CACHING = 24,
+       INFO_PMC_OWNERS = 25,
+       INFO_PMC_SESSIONS = 27,
+       INFO_UNIFIED_STACK_CACHING = 26,
 };
 
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
@@ -27,7 +26,7 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 static const uint16_t kernel_name[] = u"" KERNEL_LOGGER_NAMEA;
 static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 
-#define CLOSING_BYTES	    (4u << 20) /* of a rundown, about */
+#define CLOSING_BYTES       (4u << 20) /* of a rundown, about */
 #define INTERVAL_DEFAULT_US 1000u
 #define INTERVAL_LEAST_US   125u
 #define INTERVAL_MOST_US    1000000u
@@ -76,8 +75,8 @@ static uint32_t check_mask(const struct session_kernel *k, const struct kernel_m
 	if (!f && k->confined && kernel_mask_unconfinable(m, &unknown)) {
 		char names[200];
 		kernel_mask_names(&unknown, names, sizeof names);
-		snprintf(text, cap, "only root records %.100s here; users have, of their own processes, " CONFINED_NAMES,
-			 names);
+		snprintf(text, cap,
+			 "only root records %.100s here; users have, of their own processes, " CONFINED_NAMES, names);
 		return ERROR_ACCESS_DENIED;
 	}
 	if (f) {
@@ -117,8 +116,8 @@ static char refusal[300]; /* of the request at hand; the loop is one thread */
 
 /* ---- start ------------------------------------------------------------------------------------ */
 
-uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  const struct proto_session *p, struct session *s, const char **ret_why)
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m, const struct proto_session *p,
+			  struct session *s, const char **ret_why)
 {
 	bool nt = utf16_equal_nocase(s->name, kernel_name);
 	bool circular = utf16_equal_nocase(s->name, circular_name);
@@ -127,8 +126,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 		s->guid = kernel_trace_control_guid;
 	} else if (circular) {
 		s->guid = kernel_circular_guid;
-	} else if ((guid_equal(&s->guid, &kernel_trace_control_guid) ||
-		    guid_equal(&s->guid, &kernel_circular_guid)) &&
+	} else if ((guid_equal(&s->guid, &kernel_trace_control_guid) || guid_equal(&s->guid, &kernel_circular_guid)) &&
 		   !system) {
 		*ret_why = "this GUID is the kernel logger's: its session has the name NT Kernel Logger, or "
 			   "the system-logger mode";
@@ -192,20 +190,14 @@ static uint32_t code_of(int err)
 {
 	switch (-err) {
 	case EACCES:
-	case EPERM:
-		return ERROR_ACCESS_DENIED;
-	case ENOSPC:
-		return ERROR_NO_SYSTEM_RESOURCES;
+	case EPERM: return ERROR_ACCESS_DENIED;
+	case ENOSPC: return ERROR_NO_SYSTEM_RESOURCES;
 	case ENOENT:
 	case ENOSYS:
-	case ENODEV:
-		return ERROR_NOT_SUPPORTED;
-	case EPIPE:
-		return RPC_S_UNKNOWN_IF; /* the interface is unknown: nobody is there */
-	case ECANCELED:
-		return ERROR_CANCELLED;
-	default:
-		return win32_from_errno(err);
+	case ENODEV: return ERROR_NOT_SUPPORTED;
+	case EPIPE: return RPC_S_UNKNOWN_IF; /* the interface is unknown: nobody is there */
+	case ECANCELED: return ERROR_CANCELLED;
+	default: return win32_from_errno(err);
 	}
 }
 
@@ -220,8 +212,7 @@ static void take_note(struct etwd *d, struct session *s, const struct kernel_mes
 	k->note[0] = 0;
 	if (!kernel_mask_empty(&m->mask)) {
 		kernel_mask_names(&m->mask, names, sizeof names);
-		snprintf(k->note, sizeof k->note, "not recorded: %s%s%.200s", names, m->text[0] ? "; " : "",
-			 m->text);
+		snprintf(k->note, sizeof k->note, "not recorded: %s%s%.200s", names, m->text[0] ? "; " : "", m->text);
 		etwd_log_of(d, s->uid, "Session \"%s\": %s", s->label, k->note);
 	} else if (m->text[0]) {
 		snprintf(k->note, sizeof k->note, "not counted: %.300s", m->text);
@@ -230,8 +221,7 @@ static void take_note(struct etwd *d, struct session *s, const struct kernel_mes
 }
 
 /* The collector is there, or cannot be. */
-static void begun(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
-		  const char *why)
+static void begun(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m, const char *why)
 {
 	struct session *s = call->session;
 	if (result == 0) {
@@ -402,14 +392,16 @@ static void explained(struct etwd *d, struct kernel_call *call, int result, cons
 	struct proto_message request = {.type = call->reply.type, .id = call->reply.id};
 	s->kernel->explaining--;
 	if (result < 0) {
-		etwd_log_of(d, s->uid, "Session \"%s\": what was in memory is written without what explains it: %s", s->label, why);
+		etwd_log_of(d, s->uid, "Session \"%s\": what was in memory is written without what explains it: %s",
+			    s->label, why);
 	}
 	if (s->sink) {
 		sink_flush_explained(s->sink);
 	}
 	etwd_reply_drop(&call->reply);
 	if (c && !c->closing && (!s->sink || !etwd_session_answer_after_disk(d, c, &request, s))) {
-		etwd_reply_status(d, c, &request, s->sink ? ERROR_NOT_ENOUGH_MEMORY : ERROR_WMI_INSTANCE_NOT_FOUND, "the session has ended");
+		etwd_reply_status(d, c, &request, s->sink ? ERROR_NOT_ENOUGH_MEMORY : ERROR_WMI_INSTANCE_NOT_FOUND,
+				  "the session has ended");
 	}
 }
 
@@ -507,8 +499,7 @@ bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_messa
 	return true;
 }
 
-static bool set_provider(struct kernel_wish *w, const struct guid *g, const struct kernel_mask *mask,
-			 bool stacks)
+static bool set_provider(struct kernel_wish *w, const struct guid *g, const struct kernel_mask *mask, bool stacks)
 {
 	uint32_t i = 0;
 	while (i < w->providers && !guid_equal(&w->provider[i].guid, g)) {
@@ -543,8 +534,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		return true;
 	}
 	if (control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		struct kernel_call *call = s->kernel->slot >= 0 ? kernel_call_create(KERNEL_CAPTURE, s, changed)
-								: NULL;
+		struct kernel_call *call = s->kernel->slot >= 0 ? kernel_call_create(KERNEL_CAPTURE, s, changed) : NULL;
 		if (!call) {
 			etwd_reply_status(d, c, m, 0, NULL);
 			return true;
@@ -648,8 +638,7 @@ static void set_sources(struct etwd *d, struct conn *c, const struct proto_messa
 	tell(d, c, m, KERNEL_SAMPLED, 0);
 }
 
-static void set_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p,
-			 size_t n)
+static void set_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p, size_t n)
 {
 	uint64_t us = n == 8 ? le32_get(p + 4) / 10 : 0;
 	if (n != 8) {
@@ -703,7 +692,8 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		return true;
 	}
 	if (counters && s->kernel->confined) {
-		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "counters show what all processes do; only root has them here");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED,
+				  "counters show what all processes do; only root has them here");
 		return true;
 	}
 	struct kernel_wish before = s->kernel->wish;
@@ -728,17 +718,17 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	if (code != 0) {
 		s->kernel->wish = before;
 		etwd_reply_status(d, c, m, code,
-				  refusal[0]   ? refusal
+				  refusal[0]                        ? refusal
 				  : code == ERROR_INVALID_PARAMETER ? "one of the events is no kernel event"
-					       : NULL);
+								    : NULL);
 		return true;
 	}
 	apply(d, c, m, s, &before);
 	return true;
 }
 
-bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
-			    struct session *s, uint32_t class)
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			    uint32_t class)
 {
 	if (class == INFO_PMC_OWNERS || class == INFO_PMC_SESSIONS) {
 		struct strbuf b = {0};
@@ -760,7 +750,8 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		diag_clear(&why);
 		int err = pmc_find(le32_get(asked), &of, &why);
 		if (err < 0) {
-			etwd_reply_status(d, c, m, err == -ENODEV ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER, why.text);
+			etwd_reply_status(d, c, m, err == -ENODEV ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER,
+					  why.text);
 			return true;
 		}
 		uint8_t v[8];
@@ -832,10 +823,10 @@ void etwd_kernel_stats(const struct etwd *d, struct strbuf *b)
 {
 	const struct kernel_side *k = d->kernel;
 	const struct collector *c = k->collector;
-	strbuf_addf(b, "\"kernel_collector\":%d,\"kernel_restarts\":%u,\"kernel_events\":%llu,"
-		       "\"kernel_rejected\":%llu,",
-		    c ? (int)c->pid : 0, k->restarts, (unsigned long long)k->events,
-		    (unsigned long long)k->rejected);
+	strbuf_addf(b,
+		    "\"kernel_collector\":%d,\"kernel_restarts\":%u,\"kernel_events\":%llu,"
+		    "\"kernel_rejected\":%llu,",
+		    c ? (int)c->pid : 0, k->restarts, (unsigned long long)k->events, (unsigned long long)k->rejected);
 	if (c) {
 		strbuf_addf(b, "\"kernel_cpu_ns\":%llu,\"kernel_memory\":%llu,\"kernel_ring_256\":%u,",
 			    (unsigned long long)order_load_relaxed(&c->head->cpu_ns),

@@ -19,7 +19,7 @@
 #include "etwd/etwd.h"
 #include "proto/proto_kernel.h"
 
-#define KERNEL_SOURCES_SET 64u
+#define KERNEL_SOURCES_SET   64u
 #define KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
 
 struct kernel_wish {
@@ -42,17 +42,17 @@ struct kernel_wish {
 
 struct session_kernel {
 	struct kernel_wish wish;
-	int slot; /* -1: the collector does not know it */
+	int slot;      /* -1: the collector does not know it */
 	bool confined; /* a user's: his own processes only */
 	uint32_t uid;
 	bool removing;
 	uint32_t explaining; /* copies of what is in memory that wait for what explains it */
-	uint32_t restarts; /* of the collector, under this session */
+	uint32_t restarts;   /* of the collector, under this session */
 	/* How many events there are in a second, in the last one that was whole; for what is missed while
 	 * no collector runs. */
 	uint64_t events, rate, rate_events, rate_since;
 	uint64_t gap_since; /* nothing is recorded since then; 0: it is */
-	char note[512];	   /* what is missing, and why; "": nothing */
+	char note[512];     /* what is missing, and why; "": nothing */
 };
 
 /* What a wish comes to. */
@@ -81,20 +81,20 @@ void kernel_put_counting(const struct etwd *d, const struct conn *c, struct strb
 /* ---- calls ------------------------------------------------------------------------------------ */
 
 struct kernel_call;
-typedef void (*kernel_call_fn)(struct etwd *d, struct kernel_call *call, int result,
-			       const struct kernel_message *m, const char *why);
+typedef void (*kernel_call_fn)(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+			       const char *why);
 struct kernel_call {
 	STAILQ_ENTRY(kernel_call) link;
 	kernel_call_fn done; /* m: the answer, NULL when there is none; frees nothing */
-	uint32_t type;	     /* KERNEL_OPEN: only waits until the collector is ready */
+	uint32_t type;       /* KERNEL_OPEN: only waits until the collector is ready */
 	uint32_t id;
 	bool sent;
 	uint64_t since_ns;
 	uint32_t interval_us;
 	struct session *session; /* ref; may be NULL */
 	struct reply_to reply;
-	struct job *job;	   /* to start when done */
-	struct kernel_left left; /* of a ring that is explained, or closed */
+	struct job *job;           /* to start when done */
+	struct kernel_left left;   /* of a ring that is explained, or closed */
 	struct kernel_wish before; /* to go back to when it fails */
 };
 /* Heap; takes a reference on the session. NULL: no memory. */
@@ -109,7 +109,7 @@ void kernel_call_drop(struct etwd *d, struct session *s);
 struct collector {
 	struct source socket, child; /* child: readable when it has ended (etwd_start.h) */
 	pid_t pid;
-	int pidfd; /* -1: this kernel has none */
+	int pidfd;   /* -1: this kernel has none */
 	bool open;   /* has its engine */
 	bool gone;   /* its end has been seen to; freed when its process has ended */
 	bool ending; /* told to go */
@@ -134,8 +134,8 @@ struct kernel_side {
 	} set[KERNEL_SOURCES_SET];
 	uint32_t sets;
 	uint32_t sampled[PMC_SAMPLED_MAX], sampleds;
-	uint32_t deaths;      /* of the last minute */
-	uint64_t death_ns;    /* when that began */
+	uint32_t deaths;   /* of the last minute */
+	uint64_t death_ns; /* when that began */
 	uint32_t restarts;
 	uint64_t events, rejected;
 	uint64_t watermark; /* ns: everything until then has been delivered */

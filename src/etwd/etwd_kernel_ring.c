@@ -43,8 +43,7 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
 	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
 	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & EVENT_TRACE_BUFFERING_MODE);
-	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes)
-			     : sink_reserve(s->sink, cpu, time, r->bytes);
+	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes) : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
 		return;
 	}
@@ -53,7 +52,8 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	sink_uncount_of_file(s->sink, out, r->bytes);
 	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
-		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK && r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
+		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK &&
+		    r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
 			uint8_t *joint = out + ETL_PERFINFO_HEADER_SIZE;
 			le64_put(joint, etwd_session_time_ns(d, s, le64_get(joint)));
 		}
@@ -90,8 +90,7 @@ static void take_losses(struct collector *c)
 		if (c->slot[i]) {
 			uint64_t lost = order_load_relaxed(&c->head->lost[i]);
 			if (lost > c->lost_seen[i]) { /* it only grows */
-				etwd_session_lost(c->slot[i], lost - c->lost_seen[i],
-						  PROTO_LOSS_POOL_FULL, true);
+				etwd_session_lost(c->slot[i], lost - c->lost_seen[i], PROTO_LOSS_POOL_FULL, true);
 			}
 			c->lost_seen[i] = lost;
 		}

@@ -54,8 +54,8 @@ bool etwd_limits_tick(struct etwd *d, struct session *s)
 	/* Asked, not watched: a source of the loop would have to outlive its session. */
 	struct pollfd owner = {.fd = s->owner_fd, .events = POLLIN};
 	if (s->owner_pid != 0 && poll(&owner, 1, 0) == 1) {
-		etwd_log_of(d, s->uid, "Session \"%s\" is stopped: process %u, which it belonged to, ended",
-			 s->label, s->owner_pid);
+		etwd_log_of(d, s->uid, "Session \"%s\" is stopped: process %u, which it belonged to, ended", s->label,
+			    s->owner_pid);
 		etwd_session_stop(d, s);
 		return true;
 	}
@@ -64,10 +64,9 @@ bool etwd_limits_tick(struct etwd *d, struct session *s)
 		/* Without a file: what was recorded, whoever took it. */
 		uint64_t bytes = s->stats.bytes_written + s->stats.bytes_recycled;
 		if (bytes >= s->quota_bytes) {
-			etwd_log_of(d, s->uid,
-				 "Session \"%s\" is stopped: it %s %llu bytes, its quota is %llu",
-				 s->label, s->path ? "wrote" : "recorded", (unsigned long long)bytes,
-				 (unsigned long long)s->quota_bytes);
+			etwd_log_of(d, s->uid, "Session \"%s\" is stopped: it %s %llu bytes, its quota is %llu",
+				    s->label, s->path ? "wrote" : "recorded", (unsigned long long)bytes,
+				    (unsigned long long)s->quota_bytes);
 			etwd_session_stop(d, s);
 			return true;
 		}

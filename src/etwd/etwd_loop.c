@@ -144,8 +144,7 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	ms = soonest(ms, etwd_private_wait_ms(d));
 	if (d->idle_exit_s > 0 && d->session_count == 0 && etwd_private_count(d) == 0) {
 		uint64_t end = d->session_end_ns + d->idle_exit_s * 1000000000ull;
-		ms = soonest(ms, end <= now ? 1000
-					    : (int)BASE_MIN((end - now) / 1000000 + 1, 3600000ull));
+		ms = soonest(ms, end <= now ? 1000 : (int)BASE_MIN((end - now) / 1000000 + 1, 3600000ull));
 	}
 	return ms;
 }
@@ -191,8 +190,8 @@ void etwd_loop_run(struct etwd *d)
 	bool stopping = false;
 	for (;;) {
 		uint64_t now = etwd_now_ns();
-		if (d->idle_exit_s > 0 && d->session_count == 0 && d->control_count == 0 &&
-		    d->jobs_running == 0 && !etwd_schedule_pending(d) && etwd_private_count(d) == 0 &&
+		if (d->idle_exit_s > 0 && d->session_count == 0 && d->control_count == 0 && d->jobs_running == 0 &&
+		    !etwd_schedule_pending(d) && etwd_private_count(d) == 0 &&
 		    now - d->session_end_ns >= d->idle_exit_s * 1000000000ull) {
 			etwd_log(d, "Nothing to do for %u s, leaving", d->idle_exit_s);
 			d->exiting = true;
@@ -267,8 +266,7 @@ void etwd_destroy(struct etwd *d)
 		return;
 	}
 	struct conn *c;
-	TAILQ_FOREACH(c, &d->conns, link)
-	{
+	TAILQ_FOREACH(c, &d->conns, link) {
 		etwd_conn_close(d, c);
 	}
 	if (d->pass) {

@@ -87,19 +87,12 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 	uint64_t n;
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
-		case 'f':
-			o->foreground = true;
-			break;
-		case 's':
-			o->system = true;
-			break;
-		case 'd':
-			o->dir = optarg;
-			break;
+		case 'f': o->foreground = true; break;
+		case 's': o->system = true; break;
+		case 'd': o->dir = optarg; break;
 		case 'i':
 			if (!parse_number(optarg, 0, 1000000000, &n)) {
-				complain("etwd: --idle-exit needs a number of seconds, not '%s'\n",
-					optarg);
+				complain("etwd: --idle-exit needs a number of seconds, not '%s'\n", optarg);
 				*ret_code = 2;
 				return 1;
 			}
@@ -107,8 +100,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 			break;
 		case 'r':
 			if (!parse_number(optarg, 0, INT_MAX, &n)) {
-				complain("etwd: --ready-fd needs a descriptor, not '%s'\n",
-					optarg);
+				complain("etwd: --ready-fd needs a descriptor, not '%s'\n", optarg);
 				*ret_code = 2;
 				return 1;
 			}
@@ -194,8 +186,7 @@ static int bind_socket(const char *dir, const char *name, mode_t mode)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	char path[600];
-	int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/.%s.%d", dir, name,
-			 (int)getpid());
+	int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/.%s.%d", dir, name, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof addr.sun_path || join(path, sizeof path, dir, name) < 0) {
 		return -ENAMETOOLONG;
 	}
@@ -217,8 +208,7 @@ static int bind_socket(const char *dir, const char *name, mode_t mode)
 
 static int open_sockets(struct etwd *d)
 {
-	static const char *const names[] = {
-		[CONN_PROVIDER] = "provider", [CONN_CONTROL] = "control"};
+	static const char *const names[] = {[CONN_PROVIDER] = "provider", [CONN_CONTROL] = "control"};
 	for (int kind = 0; kind < 2; kind++) {
 		mode_t mode = !d->system ? 0600 : kind == CONN_PROVIDER ? 0666 : 0660;
 		int fd = bind_socket(d->dir, names[kind], mode);
@@ -254,8 +244,7 @@ static int wake_waiters(struct etwd *d)
 	if (d->system) {
 		fchmod(fd, 0644);
 	}
-	struct proto_wait_page *page =
-		mmap(NULL, PROTO_WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct proto_wait_page *page = mmap(NULL, PROTO_WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (page == MAP_FAILED) {
 		return -errno;
@@ -443,8 +432,8 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 		tell_ready(parent, 1);
 		return 1;
 	}
-	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
-		 (int)getpid(), d->dir, d->system ? "system" : "user");
+	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION, (int)getpid(), d->dir,
+		 d->system ? "system" : "user");
 	etwd_log(d, "Confined: %s", confined[0] ? confined : "nothing, this kernel cannot");
 	etwd_embed_start(d);
 	etwd_autolog_start(d);
@@ -481,8 +470,7 @@ int main(int argc, char **argv)
 	umask(077);
 	int r = find_dir(&o, dir, sizeof dir);
 	if (r < 0) {
-		complain("etwd: cannot use the runtime directory %s: %s\n",
-			o.dir ? o.dir : "", strerror(-r));
+		complain("etwd: cannot use the runtime directory %s: %s\n", o.dir ? o.dir : "", strerror(-r));
 		return 1;
 	}
 	if (o.ready_fd >= 0) {

@@ -46,10 +46,8 @@ static void pending_finish(struct etwd *d, struct pending *w, uint32_t code)
 		if (code == 0) {
 			etwd_drain_pass(d, POOL_PASS_FLUSH);
 		}
-		etwd_reply_status(
-			d, c, &m, code,
-			code ? "some callbacks did not return in time; the change is in force"
-			     : NULL);
+		etwd_reply_status(d, c, &m, code,
+				  code ? "some callbacks did not return in time; the change is in force" : NULL);
 	}
 	etwd_share_give(d, w->uid, SHARE_WAITING, w->taken);
 	free(w->at);
@@ -77,8 +75,7 @@ void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m
 	if (!proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &id)) {
 		return;
 	}
-	TAILQ_FOREACH(w, &d->pending, link)
-	{
+	TAILQ_FOREACH(w, &d->pending, link) {
 		for (uint32_t i = 0; i < w->count; i++) {
 			if (w->at[i].notify_id == id && w->at[i].process == c->process) {
 				w->at[i].process = NULL;
@@ -92,8 +89,7 @@ void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m
 void etwd_notify_forget(struct etwd *d, struct process *p)
 {
 	struct pending *w;
-	TAILQ_FOREACH(w, &d->pending, link)
-	{
+	TAILQ_FOREACH(w, &d->pending, link) {
 		for (uint32_t i = 0; i < w->count; i++) {
 			if (w->at[i].process == p) {
 				w->at[i].process = NULL;
@@ -111,7 +107,7 @@ struct change {
 	uint32_t code; /* EVENT_CONTROL_CODE_* */
 	const struct guid *source;
 	const struct enable_args *args; /* of the caller; filters of a capture state */
-	struct pending *wait;		/* may be NULL */
+	struct pending *wait;           /* may be NULL */
 };
 
 static void notify(struct etwd *d, struct registration *r, uint32_t code, const struct change *ch)
@@ -125,7 +121,8 @@ static void notify(struct etwd *d, struct registration *r, uint32_t code, const 
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_NOTIFY, 0);
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
-	etwd_enable_put(&w, r, code, ch->source, code == EVENT_CONTROL_CODE_CAPTURE_STATE ? ch->args : NULL, ch->session);
+	etwd_enable_put(&w, r, code, ch->source, code == EVENT_CONTROL_CODE_CAPTURE_STATE ? ch->args : NULL,
+			ch->session);
 	pending_add(d, ch->wait, id, r->process);
 	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
 }
@@ -169,12 +166,10 @@ static void change_one(struct etwd *d, struct registration *r, const struct chan
 static void change_all(struct etwd *d, struct provider *p, const struct change *ch)
 {
 	struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider)
-	{
+	LIST_FOREACH(r, &p->regs, of_provider) {
 		change_one(d, r, ch);
 	}
-	LIST_FOREACH(r, &p->members, of_group)
-	{
+	LIST_FOREACH(r, &p->members, of_group) {
 		change_one(d, r, ch);
 	}
 }
@@ -185,8 +180,7 @@ static void change_all(struct etwd *d, struct provider *p, const struct change *
 static struct enable *find_enable(struct provider *p, struct session *s)
 {
 	struct enable *e;
-	LIST_FOREACH(e, &p->enables, of_provider)
-	{
+	LIST_FOREACH(e, &p->enables, of_provider) {
 		if (e->session == s) {
 			return e;
 		}
@@ -200,8 +194,7 @@ static bool full(const struct etwd *d, struct provider *p, struct session *s)
 	uint32_t sessions = 0;
 	const struct enable *e;
 	const struct registration *r = LIST_FIRST(&p->regs);
-	LIST_FOREACH(e, &p->enables, of_provider)
-	{
+	LIST_FOREACH(e, &p->enables, of_provider) {
 		if (e->session == s) {
 			return false;
 		}
@@ -219,8 +212,7 @@ void etwd_publish_wanted(struct etwd *d)
 		return;
 	}
 	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket)
-		{
+		LIST_FOREACH(p, &d->bucket[b], bucket) {
 			if (!LIST_EMPTY(&p->enables)) {
 				proto_wait_want(&now, &p->guid);
 			}
@@ -251,8 +243,7 @@ static uint64_t enable_bytes(const struct enable_args *a)
 }
 
 /* 0, -ENOMEM, -EDQUOT. */
-static int set_enable(struct etwd *d, struct provider *p, struct session *s,
-		      struct enable_args *args)
+static int set_enable(struct etwd *d, struct provider *p, struct session *s, struct enable_args *args)
 {
 	struct enable *e = find_enable(p, s);
 	uint64_t bytes = enable_bytes(args), had = e ? e->bytes : 0;
@@ -286,8 +277,8 @@ static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 }
 
 /* NULL, and *ret_code says what to answer. */
-static struct enable_args *read_args(const struct etwd *d, const struct proto_message *m,
-				     struct diag *diag, uint32_t *ret_code)
+static struct enable_args *read_args(const struct etwd *d, const struct proto_message *m, struct diag *diag,
+				     uint32_t *ret_code)
 {
 	struct enable_args *a = calloc(1, sizeof *a);
 	uint32_t level = 0;
@@ -311,7 +302,9 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 		r = etwd_filter_parse(m, a, diag);
 	}
 	if (r < 0) {
-		*ret_code = r == -EOPNOTSUPP ? ERROR_NOT_SUPPORTED : r == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER;
+		*ret_code = r == -EOPNOTSUPP ? ERROR_NOT_SUPPORTED
+			    : r == -ENOMEM   ? ERROR_NOT_ENOUGH_MEMORY
+					     : ERROR_INVALID_PARAMETER;
 		etwd_enable_args_unref(a);
 		return NULL;
 	}
@@ -329,8 +322,7 @@ static struct pending *pending_create(struct etwd *d, struct conn *c, const stru
 	if (w) {
 		w->uid = c->uid;
 		w->taken = 1;
-		w->deadline_ns = timeout_ms == UINT32_MAX ? UINT64_MAX
-							  : etwd_now_ns() + timeout_ms * 1000000ull;
+		w->deadline_ns = timeout_ms == UINT32_MAX ? UINT64_MAX : etwd_now_ns() + timeout_ms * 1000000ull;
 		etwd_reply_keep(c, m, &w->reply);
 		TAILQ_INSERT_TAIL(&d->pending, w, link);
 	}

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#define OWNER_FREE	   0u
-#define OWNER_UNTAGGED	   1u
+#define OWNER_FREE     0u
+#define OWNER_UNTAGGED 1u
 
 /* ---- intervals -------------------------------------------------------------------------------- */
 
@@ -141,8 +141,10 @@ uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, c
 			return ERROR_INVALID_PARAMETER;
 		}
 		if (!can_count(hook[i])) {
-			snprintf(why, cap, "counters do not go with the kernel event 0x%04X here; they do with CSwitch, "
-				 "ReadyThread, Profile, system calls, interrupts, faults, files, disks, handles and heaps",
+			snprintf(why, cap,
+				 "counters do not go with the kernel event 0x%04X here; they do with CSwitch, "
+				 "ReadyThread, Profile, system calls, interrupts, faults, files, disks, handles and "
+				 "heaps",
 				 hook[i]);
 			return ERROR_NOT_SUPPORTED;
 		}

@@ -26,8 +26,7 @@ int etwd_private_wait_ms(const struct etwd *d)
 	if (d->privates->retry || !TAILQ_EMPTY(&d->privates->asks)) {
 		return 20; /* deadlines of waiting callers; coarse is enough */
 	}
-	LIST_FOREACH(s, &d->privates->sessions, link)
-	{
+	LIST_FOREACH(s, &d->privates->sessions, link) {
 		if (etwd_private_limited(s)) {
 			return 100;
 		}
@@ -44,8 +43,7 @@ void etwd_private_want(const struct etwd *d, struct proto_wait_page *page)
 {
 	const struct private_session *s;
 	if (d->privates) {
-		LIST_FOREACH(s, &d->privates->sessions, link)
-		{
+		LIST_FOREACH(s, &d->privates->sessions, link) {
 			proto_wait_want(page, &s->p.guid);
 		}
 	}
@@ -55,8 +53,7 @@ struct private_session *etwd_private_by_id(const struct etwd *d, uint64_t id)
 {
 	struct private_session *s;
 	if (d->privates) {
-		LIST_FOREACH(s, &d->privates->sessions, link)
-		{
+		LIST_FOREACH(s, &d->privates->sessions, link) {
 			if (s->id == id) {
 				return s;
 			}
@@ -116,8 +113,7 @@ static void describe(const struct private_session *s, struct proto_session *ret)
 	const struct member *m;
 	*ret = s->p;
 	etwd_private_add(ret, &s->ended);
-	LIST_FOREACH(m, &s->members, link)
-	{
+	LIST_FOREACH(m, &s->members, link) {
 		etwd_private_add(ret, &m->last);
 		if (m->running) { /* as adjusted, and a thread of one of them */
 			ret->buffer_size_kb = m->last.buffer_size_kb;
@@ -129,8 +125,7 @@ static void describe(const struct private_session *s, struct proto_session *ret)
 	}
 }
 
-void etwd_private_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  const struct private_session *s)
+void etwd_private_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const struct private_session *s)
 {
 	struct proto_session desc;
 	struct proto_writer w;
@@ -182,8 +177,7 @@ void etwd_private_tick(struct etwd *d, uint64_t now_ns)
 	if (side->retry && now_ns >= side->retry_ns) {
 		struct private_session *s;
 		side->retry = false;
-		LIST_FOREACH(s, &side->sessions, link)
-		{
+		LIST_FOREACH(s, &side->sessions, link) {
 			etwd_private_host_all(d, s, NULL);
 		}
 	}

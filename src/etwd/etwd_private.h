@@ -20,13 +20,13 @@
 
 #define ETWD_PRIVATE_ENABLES_MAX 64u
 /* A user in more groups than that is asked for with those that there is room for. */
-#define ETWD_PRIVATE_GROUPS_MAX	 256u
+#define ETWD_PRIVATE_GROUPS_MAX 256u
 
 struct member {
 	LIST_ENTRY(member) link;
 	struct process *process;
 	bool running, failed;
-	bool asked; /* for its sums, by the limits */
+	bool asked;                /* for its sums, by the limits */
 	struct proto_session last; /* no strings */
 };
 struct stored_enable {
@@ -41,9 +41,9 @@ struct private_session {
 	uid_t uid;
 	uint32_t group[ETWD_PRIVATE_GROUPS_MAX], groups; /* of who started it: the group, then the others */
 	bool stopping;
-	bool plain_taken; /* some process was told the file's plain name */
+	bool plain_taken;       /* some process was told the file's plain name */
 	struct proto_session p; /* as asked for; the strings are ours, and the limits are here */
-	int owner_fd;		/* while p.owner_pid is not 0 */
+	int owner_fd;           /* while p.owner_pid is not 0 */
 	struct enable_args *scope;
 	LIST_HEAD(, member) members;
 	struct stored_enable enable[ETWD_PRIVATE_ENABLES_MAX];
@@ -64,7 +64,7 @@ struct ask {
 	struct {
 		uint32_t id;
 		struct process *process; /* NULL: has answered */
-	} *at;
+	} * at;
 };
 struct private_side {
 	LIST_HEAD(, private_session) sessions;
@@ -81,8 +81,7 @@ struct private_session *etwd_private_by_id(const struct etwd *d, uint64_t id);
 void etwd_private_free(struct etwd *d, struct private_session *s);
 void etwd_private_enable_forget(struct stored_enable *e);
 void etwd_private_add(struct proto_session *to, const struct proto_session *m);
-void etwd_private_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
-			const struct private_session *s);
+void etwd_private_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const struct private_session *s);
 bool etwd_private_may_see(const struct etwd *d, const struct private_session *s, const struct conn *c);
 
 /* etwd_private_host.c. `a` may be NULL: nobody waits for what they answer. */
@@ -91,15 +90,14 @@ struct ask *etwd_private_ask(struct etwd *d, struct conn *c, const struct proto_
 void etwd_private_ask_finish(struct etwd *d, struct ask *a);
 void etwd_private_tell(struct etwd *d, struct private_session *s, uint32_t op, struct process *p,
 		       const struct proto_session *said, struct ask *a);
-void etwd_private_tell_all(struct etwd *d, struct private_session *s, uint32_t op,
-			   const struct proto_session *said, struct ask *a);
+void etwd_private_tell_all(struct etwd *d, struct private_session *s, uint32_t op, const struct proto_session *said,
+			   struct ask *a);
 void etwd_private_tell_enable(struct etwd *d, struct private_session *s, struct process *p,
 			      const struct stored_enable *e, struct ask *a);
 void etwd_private_host_all(struct etwd *d, struct private_session *s, struct ask *a);
 
 /* etwd_private_limits.c. A Win32 code; *ret_why says more. */
-uint32_t etwd_private_limits_set(struct private_session *s, const struct proto_session *p,
-				 const char **ret_why);
+uint32_t etwd_private_limits_set(struct private_session *s, const struct proto_session *p, const char **ret_why);
 void etwd_private_limits_clear(struct private_session *s);
 bool etwd_private_limited(const struct private_session *s);
 void etwd_private_limits_tick(struct etwd *d, uint64_t now_ns);

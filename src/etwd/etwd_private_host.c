@@ -12,8 +12,7 @@
 static struct member *member_of(const struct private_session *s, const struct process *p)
 {
 	struct member *m;
-	LIST_FOREACH(m, &s->members, link)
-	{
+	LIST_FOREACH(m, &s->members, link) {
 		if (m->process == p) {
 			return m;
 		}
@@ -74,19 +73,20 @@ void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_messag
 			d->privates->retry_ns = etwd_now_ns() + RETRY_NS;
 		} else if (!member->running && !member->failed) {
 			member->failed = true;
-			etwd_log_of(d, c->uid, "Process %d does not host private session %#llx: error %u%s%s", (int)c->pid,
-				 (unsigned long long)session, code, said[0] ? ", " : "", said);
+			etwd_log_of(d, c->uid, "Process %d does not host private session %#llx: error %u%s%s",
+				    (int)c->pid, (unsigned long long)session, code, said[0] ? ", " : "", said);
 		}
 	}
 	struct ask *a;
 	if (d->privates) {
-		TAILQ_FOREACH(a, &d->privates->asks, link)
-		{
+		TAILQ_FOREACH(a, &d->privates->asks, link) {
 			for (uint32_t i = 0; i < a->count; i++) {
 				if (a->at[i].id == id && a->at[i].process == c->process) {
 					const char *name = win32_name(code);
 					snprintf(text, sizeof text, "process %d: %s", (int)c->pid,
-						 said[0] ? said : name ? name : "it said no");
+						 said[0] ? said
+						 : name  ? name
+							 : "it said no");
 					ask_answered(a, i, code, text);
 					return;
 				}
@@ -102,15 +102,13 @@ void etwd_private_gone(struct etwd *d, struct process *p)
 	if (!d->privates) {
 		return;
 	}
-	LIST_FOREACH(s, &d->privates->sessions, link)
-	{
+	LIST_FOREACH(s, &d->privates->sessions, link) {
 		struct member *m = member_of(s, p);
 		if (m) {
 			member_drop(s, m);
 		}
 	}
-	TAILQ_FOREACH(a, &d->privates->asks, link)
-	{
+	TAILQ_FOREACH(a, &d->privates->asks, link) {
 		for (uint32_t i = 0; i < a->count; i++) {
 			if (a->at[i].process == p) {
 				a->at[i].process = NULL;
@@ -146,7 +144,7 @@ static void begin(struct etwd *d, struct proto_writer *w, const struct private_s
 }
 
 void etwd_private_tell(struct etwd *d, struct private_session *s, uint32_t op, struct process *p,
-			 const struct proto_session *said, struct ask *a)
+		       const struct proto_session *said, struct ask *a)
 {
 	struct proto_writer w;
 	if (!p->conn || p->conn->closing) {
@@ -162,8 +160,8 @@ void etwd_private_tell(struct etwd *d, struct private_session *s, uint32_t op, s
 	etwd_conn_send(d, p->conn, &w, NULL, 0);
 }
 
-void etwd_private_tell_all(struct etwd *d, struct private_session *s, uint32_t op,
-			   const struct proto_session *said, struct ask *a)
+void etwd_private_tell_all(struct etwd *d, struct private_session *s, uint32_t op, const struct proto_session *said,
+			   struct ask *a)
 {
 	struct member *m, *next;
 	for (m = LIST_FIRST(&s->members); m; m = next) {
@@ -176,10 +174,10 @@ void etwd_private_tell_all(struct etwd *d, struct private_session *s, uint32_t o
 
 /* What it asks for, or for a process that its filters leave out, that the session does not have it. */
 void etwd_private_tell_enable(struct etwd *d, struct private_session *s, struct process *p,
-			const struct stored_enable *e, struct ask *a)
+			      const struct stored_enable *e, struct ask *a)
 {
-	static const uint16_t tags[] = {PROTO_TAG_GUID, PROTO_TAG_CODE,	      PROTO_TAG_LEVEL, PROTO_TAG_ANY,
-					PROTO_TAG_ALL,	PROTO_TAG_PROPERTIES, PROTO_TAG_FILTER};
+	static const uint16_t tags[] = {PROTO_TAG_GUID, PROTO_TAG_CODE,       PROTO_TAG_LEVEL, PROTO_TAG_ANY,
+					PROTO_TAG_ALL,  PROTO_TAG_PROPERTIES, PROTO_TAG_FILTER};
 	struct proto_message m = {.body = e->body, .body_bytes = e->bytes};
 	struct proto_writer w;
 	size_t at = 0, n;
@@ -211,8 +209,7 @@ void etwd_private_tell_enable(struct etwd *d, struct private_session *s, struct 
 static bool reaches(const struct etwd *d, const struct private_session *s, const struct process *p)
 {
 	return !s->stopping && !p->dead && !p->heir && p->conn && !p->conn->closing &&
-	       (s->uid == 0 || s->uid == p->uid || (!d->system && s->uid == d->uid)) &&
-	       etwd_filter_scope(s->scope, p);
+	       (s->uid == 0 || s->uid == p->uid || (!d->system && s->uid == d->uid)) && etwd_filter_scope(s->scope, p);
 }
 
 static void host(struct etwd *d, struct private_session *s, struct process *p, struct ask *a)
@@ -244,8 +241,7 @@ void etwd_private_registered(struct etwd *d, const struct registration *r)
 	if (!d->privates) {
 		return;
 	}
-	LIST_FOREACH(s, &d->privates->sessions, link)
-	{
+	LIST_FOREACH(s, &d->privates->sessions, link) {
 		if (guid_equal(&s->p.guid, &r->guid)) {
 			host(d, s, r->process, NULL);
 		}
@@ -257,8 +253,7 @@ void etwd_private_host_all(struct etwd *d, struct private_session *s, struct ask
 	struct provider *pr = etwd_provider_find(d, &s->p.guid, false);
 	struct registration *r;
 	if (pr) {
-		LIST_FOREACH(r, &pr->regs, of_provider)
-		{
+		LIST_FOREACH(r, &pr->regs, of_provider) {
 			host(d, s, r->process, a);
 		}
 	}
@@ -267,7 +262,7 @@ void etwd_private_host_all(struct etwd *d, struct private_session *s, struct ask
 /* ---- who waits for them ---------------------------------------------------------------------- */
 
 struct ask *etwd_private_ask(struct etwd *d, struct conn *c, const struct proto_message *m,
-			      const struct private_session *s, uint32_t op, uint64_t patience_ns)
+			     const struct private_session *s, uint32_t op, uint64_t patience_ns)
 {
 	struct ask *a = c->reply_count < ETWD_PENDING_MAX ? calloc(1, sizeof *a) : NULL;
 	if (a) {
@@ -300,7 +295,8 @@ void etwd_private_ask_finish(struct etwd *d, struct ask *a)
 	if (c) {
 		etwd_reply_drop(&a->reply);
 		if (refused || !s) {
-			etwd_reply_status(d, c, &m, refused ? a->code : ERROR_WMI_INSTANCE_NOT_FOUND, refused ? a->text : NULL);
+			etwd_reply_status(d, c, &m, refused ? a->code : ERROR_WMI_INSTANCE_NOT_FOUND,
+					  refused ? a->text : NULL);
 		} else if (a->op == PROTO_PRIVATE_ENABLE) {
 			etwd_reply_status(d, c, &m, 0, NULL);
 		} else {

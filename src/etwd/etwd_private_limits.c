@@ -7,15 +7,14 @@
 #include <poll.h>
 
 #define LOOK_NS 100000000ull
-#define ASK_NS	1000000000ull
+#define ASK_NS  1000000000ull
 
 void etwd_private_limits_clear(struct private_session *s)
 {
 	etwd_limits_owner(0, &s->p.owner_pid, &s->owner_fd, NULL);
 }
 
-uint32_t etwd_private_limits_set(struct private_session *s, const struct proto_session *p,
-				 const char **ret_why)
+uint32_t etwd_private_limits_set(struct private_session *s, const struct proto_session *p, const char **ret_why)
 {
 	uint32_t code = etwd_limits_owner(p->owner_pid, &s->p.owner_pid, &s->owner_fd, ret_why);
 	if (code == 0) {
@@ -34,8 +33,7 @@ static uint64_t written(const struct private_session *s)
 {
 	uint64_t bytes = s->ended.bytes_written;
 	const struct member *m;
-	LIST_FOREACH(m, &s->members, link)
-	{
+	LIST_FOREACH(m, &s->members, link) {
 		bytes += m->last.bytes_written;
 	}
 	return bytes;

@@ -10,16 +10,17 @@
 #define SO_PEERGROUPS 59
 #endif
 
-#define SPACE_MAX	  (256u << 10) /* of the enables of one session */
-#define PATIENCE_NS	  5000000000ull
+#define SPACE_MAX         (256u << 10) /* of the enables of one session */
+#define PATIENCE_NS       5000000000ull
 #define QUERY_PATIENCE_NS 1000000000ull
 
 static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
 {
 	uint32_t m = p->log_file_mode;
 	*ret_code = ERROR_INVALID_PARAMETER;
-	if (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_SYSTEM_LOGGER_MODE |
-		 EVENT_TRACE_SECURE_MODE | ETWD_MODES_UNKNOWN | EVENT_TRACE_PRIVATE_IN_PROC)) {
+	if (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE |
+		 EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_SYSTEM_LOGGER_MODE | EVENT_TRACE_SECURE_MODE |
+		 ETWD_MODES_UNKNOWN | EVENT_TRACE_PRIVATE_IN_PROC)) {
 		return "a private session has a file of its own in each process, sequential or circular, or "
 		       "none yet (buffering)";
 	}
@@ -67,8 +68,7 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 			       const struct enable_args *scope, uint32_t *ret_code)
 {
 	const struct private_session *s;
-	LIST_FOREACH(s, &d->privates->sessions, link)
-	{
+	LIST_FOREACH(s, &d->privates->sessions, link) {
 		if (s->uid == c->uid && name_is(s, p->name, p->name_len)) {
 			*ret_code = ERROR_ALREADY_EXISTS;
 			return "a private session of this name is running";
@@ -79,8 +79,7 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 		}
 	}
 	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
-	return etwd_share_fits(d, c->uid, SHARE_PRIVATES, 1) ? NULL
-							    : "there are too many private sessions";
+	return etwd_share_fits(d, c->uid, SHARE_PRIVATES, 1) ? NULL : "there are too many private sessions";
 }
 
 /* Process id, executable name, container; NULL: malformed, or of another kind. */
@@ -93,8 +92,9 @@ static struct enable_args *read_scope(const struct proto_message *m, struct diag
 	a->refs = 1;
 	bool bad = etwd_filter_parse(m, a, diag) < 0;
 	if (!bad && (a->select.filtered || a->select.stack_filtered)) {
-		diag_at(diag, UINT64_MAX, "the filters of a private session choose processes; those of events go "
-					  "with the enable");
+		diag_at(diag, UINT64_MAX,
+			"the filters of a private session choose processes; those of events go "
+			"with the enable");
 		bad = true;
 	}
 	if (bad) {
@@ -203,12 +203,12 @@ static struct private_session *find(struct etwd *d, const struct conn *c, const 
 	proto_get_u64(m, PROTO_TAG_SESSION_ID, &id);
 	proto_get_session(m, &p);
 	struct enable_args *scope = read_scope(m, &diag);
-	LIST_FOREACH(s, &d->privates->sessions, link)
-	{
+	LIST_FOREACH(s, &d->privates->sessions, link) {
 		bool named = p.name && p.name_len > 0;
-		bool it = id != 0  ? s->id == id
+		bool it = id != 0 ? s->id == id
 			  : named ? name_is(s, p.name, p.name_len)
-				  : (p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) && guid_equal(&s->p.guid, &p.guid);
+				  : (p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) &&
+					    guid_equal(&s->p.guid, &p.guid);
 		if (!it || s->stopping || !etwd_private_may_see(d, s, c)) {
 			continue;
 		}
@@ -231,7 +231,8 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 	proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control);
 	proto_get_session(m, &said);
 	if (control > PROTO_PRIVATE_FLUSH && control != PROTO_CONTROL_LIMITS) {
-		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED, "a private session can be queried, stopped, updated, flushed and limited");
+		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED,
+				  "a private session can be queried, stopped, updated, flushed and limited");
 		return true;
 	}
 	if (!etwd_access_allows(d, &s->p.guid, c,
@@ -252,8 +253,8 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 	if (control == PROTO_PRIVATE_UPDATE && said.flush_timer != 0) {
 		s->p.flush_timer = said.flush_timer;
 	}
-	struct ask *a = etwd_private_ask(d, c, m, s, control,
-				   control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
+	struct ask *a =
+		etwd_private_ask(d, c, m, s, control, control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
 	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
 	    !(s->p.log_file_mode & EVENT_TRACE_BUFFERING_MODE)) {
 		a->file = utf16_dup(said.log_file, said.log_file_len);
@@ -271,8 +272,8 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 }
 
 /* Replaces what the session has said about that provider. 0, or a Win32 code. */
-static uint32_t store(struct private_session *s, const struct guid *g, uint32_t code,
-		      const struct proto_message *m, struct enable_args *args)
+static uint32_t store(struct private_session *s, const struct guid *g, uint32_t code, const struct proto_message *m,
+		      struct enable_args *args)
 {
 	uint32_t i = 0;
 	while (i < s->enables && !guid_equal(&s->enable[i].guid, g)) {
@@ -280,7 +281,8 @@ static uint32_t store(struct private_session *s, const struct guid *g, uint32_t 
 	}
 	size_t had = i < s->enables ? s->enable[i].bytes : 0;
 	uint8_t *body = code == EVENT_CONTROL_CODE_ENABLE_PROVIDER ? malloc(m->body_bytes) : NULL;
-	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && (i == ETWD_PRIVATE_ENABLES_MAX || s->bytes - had + m->body_bytes > SPACE_MAX)) {
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER &&
+	    (i == ETWD_PRIVATE_ENABLES_MAX || s->bytes - had + m->body_bytes > SPACE_MAX)) {
 		free(body);
 		return ERROR_NO_SYSTEM_RESOURCES;
 	}
@@ -337,8 +339,8 @@ bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_mess
 		etwd_reply_status(d, c, m, result, diag.text[0] ? diag.text : NULL);
 		return true;
 	}
-	uint64_t patience = timeout_ms == UINT32_MAX ? 3600000000000ull
-						     : BASE_MAX(PATIENCE_NS, timeout_ms * 1000000ull);
+	uint64_t patience =
+		timeout_ms == UINT32_MAX ? 3600000000000ull : BASE_MAX(PATIENCE_NS, timeout_ms * 1000000ull);
 	struct ask *a = etwd_private_ask(d, c, m, s, PROTO_PRIVATE_ENABLE, patience);
 	struct member *member, *next;
 	for (member = LIST_FIRST(&s->members); member; member = next) {

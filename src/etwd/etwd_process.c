@@ -69,8 +69,7 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 		}
 		base = strrchr(target, '/');
 	}
-	if (base && strlen(base + 1) < sizeof p->exe &&
-	    utf8_to_utf16(base + 1, strlen(base + 1), NULL, 0) >= 0) {
+	if (base && strlen(base + 1) < sizeof p->exe && utf8_to_utf16(base + 1, strlen(base + 1), NULL, 0) >= 0) {
 		memcpy(p->exe, base + 1, strlen(base + 1) + 1);
 	} else if (!proto_get_str(m, PROTO_TAG_EXE_NAME, p->exe, sizeof p->exe)) {
 		p->exe[0] = 0; /* another user's process: only its own word for it, if any */
@@ -99,8 +98,7 @@ static uint64_t pool_limit(const struct etwd *d)
 static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size, int *ret_fd)
 {
 	uint64_t bytes = pool_segment_bytes(chunk_size);
-	if (p->segment_count == POOL_SEGMENTS_MAX ||
-	    p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
+	if (p->segment_count == POOL_SEGMENTS_MAX || p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
 	    etwd_share_take(d, p->uid, SHARE_POOL_BYTES, bytes)) {
 		return -EDQUOT;
 	}
@@ -112,8 +110,7 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	/* Without these seals a process could truncate the file and turn our next read into SIGBUS.
 	 */
-	if (mem == MAP_FAILED ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+	if (mem == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int err = -errno;
 		if (mem != MAP_FAILED) {
 			munmap(mem, bytes);
@@ -146,8 +143,7 @@ static const uint32_t segment_sizes[] = {POOL_CHUNK_MIN, 16384, 65536, 65536};
 /* Hand out the next larger segment. */
 static void grow(struct etwd *d, struct process *p)
 {
-	if (!p->conn || p->segment_count == 0 ||
-	    p->segment_count >= BASE_ARRAY_LEN(segment_sizes)) {
+	if (!p->conn || p->segment_count == 0 || p->segment_count >= BASE_ARRAY_LEN(segment_sizes)) {
 		return;
 	}
 	uint32_t chunk = segment_sizes[p->segment_count];
@@ -178,8 +174,7 @@ static void grow(struct etwd *d, struct process *p)
  * then pools grow by need. */
 static void grow_ahead(struct etwd *d, struct process *p)
 {
-	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
-	       d->share_all[SHARE_POOL_BYTES] < pool_limit(d) / 2) {
+	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) && d->share_all[SHARE_POOL_BYTES] < pool_limit(d) / 2) {
 		uint32_t before = p->segment_count;
 		grow(d, p);
 		if (p->segment_count == before) {
@@ -227,8 +222,7 @@ void etwd_process_grow_some(struct etwd *d)
 	if (d->eager_count == 0) {
 		return;
 	}
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		if (!p->eager) {
 			continue;
 		}
@@ -291,9 +285,8 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "HELLO carries no version");
 		return;
 	}
-	const char *why = etwd_foreign_cut_off(c->uid)
-				  ? ETWD_CUT_OFF_TEXT
-				  : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
+	const char *why =
+		etwd_foreign_cut_off(c->uid) ? ETWD_CUT_OFF_TEXT : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
 	if (why) {
 		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, why);
 		return;
@@ -439,8 +432,7 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 			/* What the former owner lost so far is still its loss. */
 			if (p->view) {
 				uint64_t now = etwd_now_ns();
-				etwd_drain_bit_losses(d, p, i, now - p->lost_at_ns,
-						      PROTO_LOSS_POOL_FULL);
+				etwd_drain_bit_losses(d, p, i, now - p->lost_at_ns, PROTO_LOSS_POOL_FULL);
 			}
 			etwd_session_unref(p->bit_owner[i]);
 		}

@@ -18,19 +18,16 @@ static bool session_visible(const struct etwd *d, const struct conn *c, const st
 	return !d->system || c->uid == 0 || c->uid == s->uid;
 }
 
-static bool provider_visible(const struct etwd *d, const struct conn *c, const struct provider *p,
-			     uint32_t pid)
+static bool provider_visible(const struct etwd *d, const struct conn *c, const struct provider *p, uint32_t pid)
 {
 	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider)
-	{
+	LIST_FOREACH(r, &p->regs, of_provider) {
 		if (may_list(d, c, r->process) && (pid == 0 || (uint32_t)r->process->pid == pid)) {
 			return true;
 		}
 	}
 	const struct enable *e;
-	LIST_FOREACH(e, &p->enables, of_provider)
-	{
+	LIST_FOREACH(e, &p->enables, of_provider) {
 		if (pid == 0 && session_visible(d, c, e->session)) {
 			return true;
 		}
@@ -38,8 +35,7 @@ static bool provider_visible(const struct etwd *d, const struct conn *c, const s
 	return false;
 }
 
-static void reply_count(struct etwd *d, struct conn *c, const struct proto_message *m,
-			uint32_t count)
+static void reply_count(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t count)
 {
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
@@ -55,8 +51,7 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 	struct provider *p;
 	proto_get_u32(m, PROTO_TAG_PID, &pid);
 	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket)
-		{
+		LIST_FOREACH(p, &d->bucket[b], bucket) {
 			count += provider_visible(d, c, p, pid);
 		}
 	}
@@ -64,14 +59,12 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 	struct proto_writer w;
 	uint32_t in_item = 0;
 	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket)
-		{
+		LIST_FOREACH(p, &d->bucket[b], bucket) {
 			if (!provider_visible(d, c, p, pid)) {
 				continue;
 			}
 			if (in_item == 0) {
-				proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM,
-					    m->id);
+				proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM, m->id);
 			}
 			proto_put(&w, PROTO_TAG_GUID, p->guid.b, 16);
 			if (++in_item == GUIDS_PER_ITEM) {
@@ -86,8 +79,7 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 }
 
 /* TRACE_ENABLE_INFO */
-void etwd_query_enable_info(uint8_t e[ETWD_ENABLE_INFO_BYTES], const struct session *s,
-			    const struct enable_args *a)
+void etwd_query_enable_info(uint8_t e[ETWD_ENABLE_INFO_BYTES], const struct session *s, const struct enable_args *a)
 {
 	memset(e, 0, ETWD_ENABLE_INFO_BYTES);
 	le32_put(e, 1);
@@ -98,8 +90,7 @@ void etwd_query_enable_info(uint8_t e[ETWD_ENABLE_INFO_BYTES], const struct sess
 	le64_put(e + 24, a->all);
 }
 
-static void put_enable_info(struct proto_writer *w, const struct session *s,
-			    const struct enable_args *a)
+static void put_enable_info(struct proto_writer *w, const struct session *s, const struct enable_args *a)
 {
 	uint8_t e[ETWD_ENABLE_INFO_BYTES];
 	etwd_query_enable_info(e, s, a);
@@ -112,8 +103,7 @@ static int compare_rows(const void *a, const void *b)
 	return (int)(*x)->session->id - (int)(*y)->session->id;
 }
 
-static void put_instance(struct etwd *d, struct conn *c, const struct proto_message *m,
-			 const struct registration *r)
+static void put_instance(struct etwd *d, struct conn *c, const struct proto_message *m, const struct registration *r)
 {
 	struct proto_writer w;
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUID_INFO_ITEM, m->id);
@@ -136,8 +126,7 @@ static void put_instance(struct etwd *d, struct conn *c, const struct proto_mess
 	etwd_conn_send(d, c, &w, NULL, 0);
 }
 
-static void put_pre_enable(struct etwd *d, struct conn *c, const struct proto_message *m,
-			   const struct provider *p)
+static void put_pre_enable(struct etwd *d, struct conn *c, const struct proto_message *m, const struct provider *p)
 {
 	struct proto_writer w;
 	const struct enable *e;
@@ -147,8 +136,7 @@ static void put_pre_enable(struct etwd *d, struct conn *c, const struct proto_me
 	if (p->name) {
 		proto_put_str(&w, PROTO_TAG_NAME, p->name);
 	}
-	LIST_FOREACH(e, &p->enables, of_provider)
-	{
+	LIST_FOREACH(e, &p->enables, of_provider) {
 		if (session_visible(d, c, e->session)) {
 			put_enable_info(&w, e->session, e->args);
 		}
@@ -182,8 +170,7 @@ static struct provider *asked_provider(struct etwd *d, struct conn *c, const str
 	}
 	*ret_count = 0;
 	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider)
-	{
+	LIST_FOREACH(r, &p->regs, of_provider) {
 		*ret_count += may_list(d, c, r->process);
 	}
 	return p;
@@ -214,8 +201,7 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 		return;
 	}
 	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider)
-	{
+	LIST_FOREACH(r, &p->regs, of_provider) {
 		if (may_list(d, c, r->process)) {
 			put_instance(d, c, m, r);
 		}
@@ -226,13 +212,11 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 {
 	uint32_t count = 0;
 	const struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		count += !p->dead && !p->heir && may_list(d, c, p);
 	}
 	reply_count(d, c, m, count);
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		if (p->dead || p->heir || !may_list(d, c, p)) {
 			continue;
 		}
@@ -255,8 +239,7 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 		proto_put_u64(&w, PROTO_TAG_LOST_EVENTS, p->lost_total);
 		proto_put(&w, PROTO_TAG_LOSS, loss, sizeof loss);
 		if (p->quarantined) {
-			proto_put_str(&w, PROTO_TAG_TEXT,
-				      "disabled: it broke the rules of its pool too often");
+			proto_put_str(&w, PROTO_TAG_TEXT, "disabled: it broke the rules of its pool too often");
 		}
 		etwd_conn_send(d, c, &w, NULL, 0);
 	}
@@ -269,8 +252,7 @@ static void put_losers(const struct etwd *d, const struct conn *c, struct strbuf
 {
 	const struct process *most[LOSERS_MAX], *p;
 	uint32_t n = 0;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		uint64_t lost = BASE_MAX(p->lost_total, p->disbelieved);
 		if (lost == 0 || p->heir || !may_list(d, c, p)) {
 			continue;
@@ -301,31 +283,25 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 	struct strbuf b = {0};
 	uint32_t processes = 0;
 	const struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
+	LIST_FOREACH(p, &d->processes, link) {
 		processes += !p->dead && !p->heir;
 	}
-	strbuf_addf(
-		&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
-		d->session_count, processes, (unsigned)d->share_all[SHARE_REGISTRATIONS], d->conn_count);
-	strbuf_addf(
-		&b,
-		"\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
-		(unsigned long long)d->share_all[SHARE_POOL_BYTES],
-		(unsigned long long)d->share_all[SHARE_BUFFER_BYTES],
-		(unsigned long long)d->events, (unsigned long long)d->late_events);
-	strbuf_addf(&b,
-		    "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",
-		    (unsigned long long)d->passes,
-		    (unsigned long long)(BASE_MIN(d->interval_ns, d->tick_ns) / 1000),
+	strbuf_addf(&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,", d->session_count,
+		    processes, (unsigned)d->share_all[SHARE_REGISTRATIONS], d->conn_count);
+	strbuf_addf(&b, "\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
+		    (unsigned long long)d->share_all[SHARE_POOL_BYTES],
+		    (unsigned long long)d->share_all[SHARE_BUFFER_BYTES], (unsigned long long)d->events,
+		    (unsigned long long)d->late_events);
+	strbuf_addf(&b, "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",
+		    (unsigned long long)d->passes, (unsigned long long)(BASE_MIN(d->interval_ns, d->tick_ns) / 1000),
 		    (unsigned long long)d->messages, (unsigned long long)d->bad_messages);
 	strbuf_addf(&b,
 		    "\"adopted_pools\":%llu,\"adopted_events\":%llu,\"adopted_unclaimed\":%llu,"
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
-	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->share_all[SHARE_IMAGE_BYTES],
-		    (unsigned long long)d->images_dropped);
+	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,",
+		    (unsigned long long)d->share_all[SHARE_IMAGE_BYTES], (unsigned long long)d->images_dropped);
 	uint64_t unread, waiting, stuck;
 	etwd_foreign_counts(&unread, &waiting, &stuck);
 	strbuf_addf(&b,

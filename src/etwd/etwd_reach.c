@@ -46,23 +46,19 @@ static void reach_done(struct etwd *d, struct job *j)
 {
 	struct reach_job *r = (struct reach_job *)j;
 	struct conn *c = r->reply.conn;
-	struct proto_message m = {.type = r->reply.type,
-				  .flags = r->flags,
-				  .id = r->reply.id,
-				  .body = r->body,
-				  .body_bytes = r->bytes};
+	struct proto_message m = {
+		.type = r->reply.type, .flags = r->flags, .id = r->reply.id, .body = r->body, .body_bytes = r->bytes};
 	etwd_reply_drop(&r->reply);
 	if (c && !c->closing) {
 		etwd_session_control_reached(d, c, &m);
 	}
 }
 
-bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
-		      const char *path)
+bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m, const char *path)
 {
 	struct reach_job *r = NULL;
-	if (path && strchr(path, '/') && strlen(path) < sizeof r->path &&
-	    c->reply_count < ETWD_PENDING_MAX && d->jobs_running < ETWD_JOBS_MAX) {
+	if (path && strchr(path, '/') && strlen(path) < sizeof r->path && c->reply_count < ETWD_PENDING_MAX &&
+	    d->jobs_running < ETWD_JOBS_MAX) {
 		r = calloc(1, sizeof *r + m->body_bytes);
 	}
 	if (!r) {

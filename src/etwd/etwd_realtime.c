@@ -55,8 +55,7 @@ static int ring_create(struct consumer *k, int *ret_fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	if (fcntl(fd, F_ADD_SEALS,
-		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	}
 	*ret_fd = fd;
@@ -115,8 +114,8 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 		k->slots = BASE_MAX(k->slots, SLOTS_MIN);
 		k->uid = c->uid;
 		/* Where that is too much, it may be less. */
-		while (k->slots > SLOTS_MIN && !etwd_share_fits(d, k->uid, SHARE_BUFFER_BYTES,
-								(uint64_t)k->slots * k->slot_bytes)) {
+		while (k->slots > SLOTS_MIN &&
+		       !etwd_share_fits(d, k->uid, SHARE_BUFFER_BYTES, (uint64_t)k->slots * k->slot_bytes)) {
 			k->slots = BASE_MAX(k->slots / 2, SLOTS_MIN);
 		}
 		uint64_t ring_bytes = (uint64_t)k->slots * k->slot_bytes;
@@ -184,14 +183,11 @@ static void put_losses(struct proto_writer *w, const struct consumer *k)
 		sink_stats(k->session->sink, &st);
 	}
 	/* What the session lost before this consumer came was not its loss. */
-	proto_put_u64(w, PROTO_TAG_LOST_EVENTS,
-		      k->lost_events + st.events_lost + st.rt_events_lost - k->base_events);
-	proto_put_u64(w, PROTO_TAG_LOST_BUFFERS,
-		      k->lost_buffers + st.rt_buffers_lost - k->base_buffers);
+	proto_put_u64(w, PROTO_TAG_LOST_EVENTS, k->lost_events + st.events_lost + st.rt_events_lost - k->base_events);
+	proto_put_u64(w, PROTO_TAG_LOST_BUFFERS, k->lost_buffers + st.rt_buffers_lost - k->base_buffers);
 }
 
-static bool give(struct etwd *d, struct consumer *k, const uint8_t *buf, uint32_t bytes,
-		 uint16_t cpu)
+static bool give(struct etwd *d, struct consumer *k, const uint8_t *buf, uint32_t bytes, uint16_t cpu)
 {
 	if (k->sent - k->acked >= k->slots || bytes > k->slot_bytes) {
 		return false;
@@ -237,8 +233,7 @@ bool etwd_realtime_deliver(void *ctx, const uint8_t *buf, uint32_t bytes, uint16
 	}
 	uint32_t events = 0;
 	i = 0;
-	LIST_FOREACH(k, &s->consumers, link)
-	{
+	LIST_FOREACH(k, &s->consumers, link) {
 		if (!had[i++]) {
 			events = events ? events : count_records(buf, bytes);
 			k->lost_buffers++;
@@ -266,8 +261,7 @@ void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, 
 		uint8_t mem[128];
 		struct proto_writer w;
 		proto_begin(&w, mem, sizeof mem, PROTO_RT_ROUND, 0);
-		proto_put_u64(&w, PROTO_TAG_WATERMARK,
-			      etwd_kernel_watermark(d, s, etwd_session_time(d, s, watermark)));
+		proto_put_u64(&w, PROTO_TAG_WATERMARK, etwd_kernel_watermark(d, s, etwd_session_time(d, s, watermark)));
 		put_losses(&w, k);
 		/* A full socket: a later round says more. */
 		(void)etwd_conn_try_send(d, k->conn, &w);

@@ -25,8 +25,7 @@ struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool c
 {
 	uint32_t b = bucket_of(d, g);
 	struct provider *p;
-	LIST_FOREACH(p, &d->bucket[b], bucket)
-	{
+	LIST_FOREACH(p, &d->bucket[b], bucket) {
 		if (guid_equal(&p->guid, g)) {
 			return p;
 		}
@@ -62,8 +61,7 @@ static void traits_unref(struct traits *t)
 }
 
 /* u16 size of the whole | name NUL | { u16 size, u8 type, data }*. Hostile. */
-static int traits_parse(const uint8_t *p, size_t n, const char **ret_name, bool *ret_grouped,
-			struct guid *ret_group)
+static int traits_parse(const uint8_t *p, size_t n, const char **ret_name, bool *ret_grouped, struct guid *ret_group)
 {
 	struct bytes b = bytes_of(p, n);
 	uint16_t size = bytes_u16(&b);
@@ -222,13 +220,11 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	struct guid guid;
 	uint32_t index, flags = 0;
 	*ret_code = ERROR_INVALID_PARAMETER;
-	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) ||
-	    !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
 		return "REGISTER needs a GUID and an index";
 	}
 	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &flags);
-	if (index >= ETWD_REG_INDEX_MAX ||
-	    (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
+	if (index >= ETWD_REG_INDEX_MAX || (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
 		return "the registration index is taken or too high";
 	}
 	*ret_code = ERROR_ACCESS_DENIED;
@@ -236,8 +232,7 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 		return "no right to register this provider";
 	}
 	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
-	if (p->reg_live >= ETWD_REGS_MAX ||
-	    !etwd_share_fits(d, p->uid, SHARE_REGISTRATIONS, 1)) {
+	if (p->reg_live >= ETWD_REGS_MAX || !etwd_share_fits(d, p->uid, SHARE_REGISTRATIONS, 1)) {
 		return "too many registrations";
 	}
 	if (reserve_index(p, index) < 0) {
@@ -315,8 +310,8 @@ static struct registration *find_reg(struct conn *c, const struct proto_message 
 {
 	uint32_t index;
 	struct process *p = c->process;
-	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap ||
-	    !p->reg[index] || !p->reg[index]->provider) {
+	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap || !p->reg[index] ||
+	    !p->reg[index]->provider) {
 		return NULL;
 	}
 	return p->reg[index];

@@ -116,14 +116,12 @@ static uint8_t *reserve(struct event *e, const struct route_row *row, uint32_t b
 	return out;
 }
 
-static void put_event_header(struct event *e, const struct session *s, uint8_t *out, uint32_t bytes,
-			     uint16_t flags)
+static void put_event_header(struct event *e, const struct session *s, uint8_t *out, uint32_t bytes, uint16_t flags)
 {
 	const struct pool_rec *rec = e->ev->rec;
 	memcpy(out, e->config->head, ETL_EH_END);
 	le16_put(out + ETL_EH_SIZE, (uint16_t)bytes);
-	le16_put(out + ETL_EH_FLAGS,
-		 flags | (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0));
+	le16_put(out + ETL_EH_FLAGS, flags | (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0));
 	le32_put(out + ETL_EH_TID, e->tid);
 	le64_put(out + ETL_EH_TIME, etwd_session_time(e->d, s, rec->ts));
 	memcpy(out + ETL_EH_DESCRIPTOR, &rec->id, 16);
@@ -178,8 +176,8 @@ static void explain_stacks(struct event *e, const struct route_row *row, const s
 	const struct pool_rec *rec = e->ev->rec;
 	for (uint32_t i = 0; i < mine->item_count; i++) {
 		if (BASE_UNLIKELY(mine->item[i].type == ETL_ITEM_STACK_TRACE64)) {
-			etwd_images_stack(e->d, e->process, row->session, rec->cpu < e->d->cpus ? rec->cpu : 0,
-					  rec->ts, mine->item[i].data, mine->item[i].bytes);
+			etwd_images_stack(e->d, e->process, row->session, rec->cpu < e->d->cpus ? rec->cpu : 0, rec->ts,
+					  mine->item[i].data, mine->item[i].bytes);
 		}
 	}
 }
@@ -230,8 +228,7 @@ static __attribute__((noinline)) void route_event(struct event *e, const struct 
 	if (!e->parsed) {
 		parse_items(e);
 	}
-	if (!(row->flags & ROUTE_FILTERED) ||
-	    etwd_filter_event(row->args, e->ev, e->schema, e->schema_bytes)) {
+	if (!(row->flags & ROUTE_FILTERED) || etwd_filter_event(row->args, e->ev, e->schema, e->schema_bytes)) {
 		deliver_with_items(e, row);
 	}
 }
@@ -307,7 +304,7 @@ static void route_message(struct event *e, const struct route_row *row)
 	if (flags & 0x01) {
 		uint32_t n = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? ++e->d->sequence
 			     : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? ++s->sequence
-							     : 0;
+									: 0;
 		le32_put(body + sequence_at, n);
 	}
 	if (flags & 0x08) {
@@ -365,25 +362,17 @@ static void event_init(struct event *e, struct etwd *d, struct process *p, const
 	e->schema = NULL;
 	e->schema_bytes = 0;
 	e->key = 0;
-	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_thread_id(d, p, ev->rec->tid)
-						: ev->rec->tid;
+	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_thread_id(d, p, ev->rec->tid) : ev->rec->tid;
 }
 
 static void route_row(struct event *e, const struct route_row *row)
 {
 	switch (e->ev->rec->kind) {
-	case POOL_REC_EVENT:
-		route_event(e, row);
-		break;
+	case POOL_REC_EVENT: route_event(e, row); break;
 	case POOL_REC_CLASSIC:
-	case POOL_REC_INSTANCE:
-		route_classic(e, row);
-		break;
-	case POOL_REC_MESSAGE:
-		route_message(e, row);
-		break;
-	default:
-		break;
+	case POOL_REC_INSTANCE: route_classic(e, row); break;
+	case POOL_REC_MESSAGE: route_message(e, row); break;
+	default: break;
 	}
 }
 
@@ -460,7 +449,7 @@ void etwd_route_deferred(struct etwd *d)
 /* A record of a pool that an earlier etwd left behind: generations mean nothing here, the bits have
  * been given to the sessions of those names. See etwd_adopt.c. */
 static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct process *g,
-							   const struct pool_event *ev)
+							  const struct pool_event *ev)
 {
 	const struct pool_rec *rec = ev->rec;
 	struct process *p = g->heir;
@@ -473,8 +462,7 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 		for (uint32_t bit = 0; bit < POOL_SESSION_BITS && !wanted; bit++) {
 			wanted = (rec->mask >> bit & 1) && g->bit_owner[bit] == row->session;
 		}
-		if (!wanted || !row->session->sink ||
-		    (rec->kind == POOL_REC_EVENT && !etwd_row_matches(row, rec))) {
+		if (!wanted || !row->session->sink || (rec->kind == POOL_REC_EVENT && !etwd_row_matches(row, rec))) {
 			continue;
 		}
 		struct event e;

@@ -15,8 +15,7 @@
 /* The first word of a pool_rec without its size: kind, flags, registration, processor. */
 #define KEY_MASK (~0xFFFFull)
 _Static_assert(offsetof(struct pool_rec, kind) == 2 && offsetof(struct pool_rec, cpu) == 6, "key");
-_Static_assert(offsetof(struct pool_rec, tid) == 8 && offsetof(struct pool_rec, cfg_gen) == 14,
-	       "second word");
+_Static_assert(offsetof(struct pool_rec, tid) == 8 && offsetof(struct pool_rec, cfg_gen) == 14, "second word");
 
 /* Payloads up to this are copied in fixed steps that may write, and read, a little too far. */
 #define PAYLOAD_SMALL 64u
@@ -49,13 +48,13 @@ struct filling {
 	uint64_t any, all, bit;
 	uint64_t retired_ts;
 	uint64_t first; /* of the header, without the size */
-	uint64_t ids;	/* without the thread */
+	uint64_t ids;   /* without the thread */
 	uint8_t provider[16];
 	uint8_t level;
 	bool keyword_0; /* events without keywords pass */
 	/* Where it stands: */
 	uint8_t *out, *limit; /* from `limit` on there is no ROOM_SMALL left */
-	uint8_t *end;	      /* of the room */
+	uint8_t *end;         /* of the room */
 	uint64_t last;
 	uint32_t events;
 };
@@ -74,8 +73,8 @@ static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keywo
 	return match || (keyword == 0 && f->keyword_0);
 }
 
-static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec,
-			      uint32_t bytes, uint64_t time, bool activity)
+static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec, uint32_t bytes, uint64_t time,
+			      bool activity)
 {
 	static const uint8_t none[16];
 	uint64_t tid = le32_get(rec + offsetof(struct pool_rec, tid));
@@ -101,15 +100,14 @@ static inline void put_small(uint8_t *to, const uint8_t *from, uint32_t payload)
 	}
 	if (payload % 8 != 0) { /* a pad may hold what the process left there */
 		uint8_t *tail = to + payload / 8 * 8;
-		le64_put(tail, le64_get(from + payload / 8 * 8) &
-				       (UINT64_MAX >> (64 - 8 * (payload % 8))));
+		le64_put(tail, le64_get(from + payload / 8 * 8) & (UINT64_MAX >> (64 - 8 * (payload % 8))));
 	}
 }
 
 /* The common case, with as little as can be: stops at the first record that is anything else. */
-static inline __attribute__((always_inline)) const uint8_t *
-fill(struct filling *fp, const struct kind *k, const uint8_t *at, const uint8_t *end,
-     const bool activity, uint64_t *records)
+static inline __attribute__((always_inline)) const uint8_t *fill(struct filling *fp, const struct kind *k,
+								 const uint8_t *at, const uint8_t *end,
+								 const bool activity, uint64_t *records)
 {
 	const uint64_t key = k->key, gen = k->gen;
 	const uint32_t payload_at = (uint32_t)sizeof(struct pool_rec) + (activity ? 16 : 0);
@@ -197,8 +195,8 @@ static inline const struct site *site_of(const struct kind *k, const uint8_t *in
 }
 _Static_assert(SITE_SLOTS == 8, "the hash gives three bits");
 
-static const uint8_t *fill_items(struct filling *fp, const struct kind *k, const uint8_t *at,
-				 const uint8_t *end, uint64_t *records)
+static const uint8_t *fill_items(struct filling *fp, const struct kind *k, const uint8_t *at, const uint8_t *end,
+				 uint64_t *records)
 {
 	const uint32_t fixed = payload_offset(k);
 	struct filling f = *fp;
@@ -254,9 +252,8 @@ static void room_open(struct filling *f, struct sink *s, uint16_t cpu, struct si
 }
 
 /* Any record of this kind: a late one, a long one, one that does not fit here any more. */
-static __attribute__((noinline)) void put_one(const struct etwd *d, struct session *s,
-					      const struct filling *f, const struct kind *k,
-					      const uint8_t *at)
+static __attribute__((noinline)) void put_one(const struct etwd *d, struct session *s, const struct filling *f,
+					      const struct kind *k, const uint8_t *at)
 {
 	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
 	const uint8_t *items = at + payload_offset(k);
@@ -291,9 +288,9 @@ static inline bool kind_ends(const struct config *c, const struct kind *k, const
 
 /* What row_run() would write is counted as lost. */
 static __attribute__((noinline, cold)) const uint8_t *refuse_run(const struct config *c, struct session *s,
-								  struct fair *share, const struct filling *f,
-								  const struct kind *k, const uint8_t *at,
-								  const uint8_t *end, uint64_t *records)
+								 struct fair *share, const struct filling *f,
+								 const struct kind *k, const uint8_t *at,
+								 const uint8_t *end, uint64_t *records)
 {
 	uint64_t lost = 0;
 	while (!kind_ends(c, k, at, end)) {
@@ -312,8 +309,8 @@ static __attribute__((noinline, cold)) const uint8_t *refuse_run(const struct co
 /* Records of the same kind from `at` on, to one session. Returns where the kind ends, which is the
  * same place for every row. */
 static const uint8_t *row_run(const struct etwd *d, struct process *p, const struct config *c,
-			      const struct route_row *row, const struct kind *k, const uint8_t *at,
-			      const uint8_t *end, uint64_t *ret_records)
+			      const struct route_row *row, const struct kind *k, const uint8_t *at, const uint8_t *end,
+			      uint64_t *ret_records)
 {
 	struct session *s = row->session;
 	bool text = (k->key >> 24 & POOL_REC_STRING_ONLY) != 0;
@@ -322,8 +319,7 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 		.all = row->all,
 		.bit = 1ull << row->bit,
 		.retired_ts = c->retired_ts,
-		.first = (le64_get(c->head) & ~0xFFFFull) |
-			 (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0) |
+		.first = (le64_get(c->head) & ~0xFFFFull) | (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0) |
 			 (k->items ? (uint64_t)ETL_EF_EXTENDED_INFO << 32 : 0),
 		.ids = le64_get(c->head + ETL_EH_TID) & ~0xFFFFFFFFull,
 		.level = row->level ? row->level : 255,
@@ -343,7 +339,7 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;
-		at = k->items	   ? fill_items(&f, k, at, end, &records)
+		at = k->items      ? fill_items(&f, k, at, end, &records)
 		     : k->activity ? fill(&f, k, at, end, true, &records)
 				   : fill(&f, k, at, end, false, &records);
 		sink_room_used(s->sink, k->cpu, (uint32_t)(f.out - room.at), f.events, f.last);
@@ -362,8 +358,8 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 }
 
 /* The records from `at` on that are alike, to all their sessions. NULL: not of the simple kind. */
-static const uint8_t *run(const struct etwd *d, struct process *p, const uint8_t *at,
-			  const uint8_t *end, uint64_t *ret_records)
+static const uint8_t *run(const struct etwd *d, struct process *p, const uint8_t *at, const uint8_t *end,
+			  uint64_t *ret_records)
 {
 	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
 	const struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;

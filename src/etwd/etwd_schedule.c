@@ -299,7 +299,8 @@ void etwd_schedule_start(struct etwd *d)
 void etwd_schedule_reload(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	if (!etwd_conn_same_user(d, c)) {
-		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "only the owner of this etwd may have it look at its files");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED,
+				  "only the owner of this etwd may have it look at its files");
 		return;
 	}
 	struct load_job *l = d->jobs_running < ETWD_JOBS_MAX ? prepare(d) : NULL;

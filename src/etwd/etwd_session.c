@@ -64,8 +64,7 @@ static bool get_name(const struct proto_message *m, uint16_t out[ETWD_NAME_MAX +
 {
 	const uint8_t *p;
 	size_t n;
-	if (!proto_get(m, PROTO_TAG_SESSION_NAME, &p, &n) || n == 0 || n % 2 != 0 ||
-	    n / 2 > ETWD_NAME_MAX) {
+	if (!proto_get(m, PROTO_TAG_SESSION_NAME, &p, &n) || n == 0 || n % 2 != 0 || n / 2 > ETWD_NAME_MAX) {
 		return false;
 	}
 	memcpy(out, p, n);
@@ -82,8 +81,7 @@ static bool may_reach(struct etwd *d, const struct session *s, const struct conn
 	return etwd_session_may_see(d, s, c) || etwd_access_grants(d, &s->guid, c, rights);
 }
 
-struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c,
-				  uint32_t rights)
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c, uint32_t rights)
 {
 	uint64_t id = 0;
 	uint16_t name[ETWD_NAME_MAX + 1];
@@ -123,8 +121,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.maximum_buffers = s->options.maximum_buffers,
 		.maximum_file_size = s->options.maximum_file_size,
 		.log_file_mode = s->mode,
-		.flush_timer = s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? s->latency_us / 1000
-							     : s->options.flush_timer,
+		.flush_timer = s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? s->latency_us / 1000 : s->options.flush_timer,
 		.enable_flags = s->kernel ? etwd_kernel_flags(s) : s->enable_flags,
 		.flush_threshold = s->flush_threshold,
 		.number_of_buffers = st->buffers,
@@ -132,8 +129,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
 		.buffers_written = (uint32_t)st->buffers_written,
 		.log_buffers_lost = (uint32_t)(st->lost_disk_buffers + st->gone_buffers),
-		.real_time_buffers_lost =
-			(uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
+		.real_time_buffers_lost = (uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
 		.owner_uid = s->uid,
 		.flags = s->flags,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
@@ -165,8 +161,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
 }
 
-void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
-			struct session *s)
+void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
 {
 	struct proto_session desc;
 	struct proto_writer w;
@@ -179,8 +174,7 @@ void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_messa
 }
 
 /* Answers and forgets a kept reply; nothing happens when its connection is gone. */
-void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
-			 const char *text)
+void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code, const char *text)
 {
 	struct conn *c = r->conn;
 	struct proto_message m = {.type = r->type, .id = r->id};
@@ -199,16 +193,12 @@ uint32_t etwd_session_code_of_create(int err)
 {
 	switch (-err) {
 	case ENOENT:
-	case ENOTDIR:
-		return ERROR_PATH_NOT_FOUND;
+	case ENOTDIR: return ERROR_PATH_NOT_FOUND;
 	case EISDIR:
 	case ELOOP:
-	case EBUSY: /* another session writes the file */
-		return ERROR_BAD_PATHNAME;
-	case EEXIST:
-		return ERROR_ALREADY_EXISTS;
-	default:
-		return win32_from_errno(err);
+	case EBUSY: /* another session writes the file */ return ERROR_BAD_PATHNAME;
+	case EEXIST: return ERROR_ALREADY_EXISTS;
+	default: return win32_from_errno(err);
 	}
 }
 

@@ -44,9 +44,10 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 	if (!f) {
 		return false;
 	}
-	*f = (struct flush_job){
-		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
-		.snapshot = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
+	*f = (struct flush_job){.job = {.run = flush_run, .done = flush_done},
+				.session = s,
+				.sink = s->sink,
+				.snapshot = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
@@ -55,8 +56,7 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 	return true;
 }
 
-static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  struct session *s)
+static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
 {
 	struct proto_session p = {0};
 	struct diag diag = {0};
@@ -108,8 +108,7 @@ int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struc
 }
 
 /* The file this request is going to open on the loop, if any. */
-static bool opens_file(const struct proto_message *m, const struct session *s, uint32_t control,
-		       char *path, size_t cap)
+static bool opens_file(const struct proto_message *m, const struct session *s, uint32_t control, char *path, size_t cap)
 {
 	struct proto_session p = {0};
 	bool may = control == EVENT_TRACE_CONTROL_INCREMENT_FILE ||
@@ -137,8 +136,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	const char *why = NULL;
 	uint32_t code = 0;
 	bool opened = false; /* a file */
-	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
-	    control > PROTO_CONTROL_ROTATION) {
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > PROTO_CONTROL_ROTATION) {
 		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "unknown control code");
 		return;
 	}
@@ -153,25 +151,25 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	}
 	if (!etwd_access_allows(d, &s->guid, c,
 				control == EVENT_TRACE_CONTROL_QUERY ? (uint32_t)WMIGUID_QUERY
-					     : etwd_session_rights(s->mode, s->path != NULL))) {
+								     : etwd_session_rights(s->mode, s->path != NULL))) {
 		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to query or control this session");
 		return;
 	}
 	if (s->state != SESSION_RUNNING && control != EVENT_TRACE_CONTROL_QUERY) {
 		/* Without a file nothing is left to wait for: its consumer has been told that it ended,
 		 * and a consumer that then stops it by name, as many do, finds none on Windows. */
-		etwd_reply_status(d, c, m, control == EVENT_TRACE_CONTROL_STOP && s->path ? ERROR_ACTIVE_CONNECTIONS : ERROR_WMI_INSTANCE_NOT_FOUND,
+		etwd_reply_status(d, c, m,
+				  control == EVENT_TRACE_CONTROL_STOP && s->path ? ERROR_ACTIVE_CONNECTIONS
+										 : ERROR_WMI_INSTANCE_NOT_FOUND,
 				  "the session is being stopped");
 		return;
 	}
 	char path[4096];
-	if (!reached && opens_file(m, s, control, path, sizeof path) &&
-	    etwd_reach_first(d, c, m, path)) {
+	if (!reached && opens_file(m, s, control, path, sizeof path) && etwd_reach_first(d, c, m, path)) {
 		return;
 	}
 	switch (control) {
-	case EVENT_TRACE_CONTROL_QUERY:
-		break;
+	case EVENT_TRACE_CONTROL_QUERY: break;
 	case EVENT_TRACE_CONTROL_STOP:
 		if (s->mode & EVENT_TRACE_NONSTOPPABLE_MODE) {
 			code = ERROR_ACCESS_DENIED;
@@ -198,9 +196,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		}
 		break;
 	}
-	case EVENT_TRACE_CONTROL_FLUSH:
-		control_flush(d, c, m, s);
-		return;
+	case EVENT_TRACE_CONTROL_FLUSH: control_flush(d, c, m, s); return;
 	case PROTO_CONTROL_LIMITS: {
 		struct proto_session p;
 		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : ERROR_INVALID_PARAMETER;

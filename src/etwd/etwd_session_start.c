@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SPOOL_BYTES   (100ull << 20) /* as Windows, unless the session has a maximum size for it */
+#define SPOOL_BYTES (100ull << 20) /* as Windows, unless the session has a maximum size for it */
 
 struct start_job {
 	struct job job;
@@ -58,9 +58,9 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 void etwd_session_running(struct etwd *d, struct session *s)
 {
 	s->state = SESSION_RUNNING;
-	etwd_log_of(d, s->uid, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
-		 s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
-		 s->path ? s->path : "none");
+	etwd_log_of(d, s->uid, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label,
+		    s->id, s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
+		    s->path ? s->path : "none");
 	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
 	 * would ever stop it. */
 	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
@@ -81,17 +81,18 @@ static void start_done(struct etwd *d, struct job *j)
 			snprintf(text, sizeof text, "%s", sj->diag.text);
 		} else {
 			snprintf(text, sizeof text, "the session could not be created%s%s: %s",
-				 s->path ? ", file " : "", s->path ? s->path : "",
-				 strerror(-sj->result));
+				 s->path ? ", file " : "", s->path ? s->path : "", strerror(-sj->result));
 		}
 		etwd_session_refuse(d, s, etwd_session_code_of_create(sj->result), text);
 	} else {
 		s->sink = sj->sink;
 		sink_stats(s->sink, &s->stats);
 		if (s->stats.rt_found > 0 || s->stats.rt_events_lost > 0) {
-			etwd_log_of(d, s->uid, "Session \"%s\": %llu events of an earlier etwd wait for a consumer, %llu were lost",
-				 s->label, (unsigned long long)s->stats.rt_found,
-				 (unsigned long long)s->stats.rt_events_lost);
+			etwd_log_of(
+				d, s->uid,
+				"Session \"%s\": %llu events of an earlier etwd wait for a consumer, %llu were lost",
+				s->label, (unsigned long long)s->stats.rt_found,
+				(unsigned long long)s->stats.rt_events_lost);
 		}
 		if (s->mode & EVENT_TRACE_REAL_TIME_MODE) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
@@ -106,14 +107,18 @@ static void start_done(struct etwd *d, struct job *j)
 static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 {
 	uint32_t m = p->log_file_mode;
-	uint32_t order = m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
-	bool sized = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE);
+	uint32_t order =
+		m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
+	bool sized = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE |
+			  EVENT_TRACE_FILE_MODE_PREALLOCATE);
 	bool files = m & (order | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_PREALLOCATE);
 	bool memory = m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	*ret_why = NULL;
 	if (order & (order - 1)) {
 		*ret_why = "sequential, circular and new-file modes exclude each other";
-	} else if ((m & EVENT_TRACE_FILE_MODE_APPEND) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
+	} else if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
+		   (m &
+		    (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
 		*ret_why = "append mode cannot be circular, new-file or real-time";
 	} else if ((m & EVENT_TRACE_BUFFERING_MODE) && (files || (m & EVENT_TRACE_REAL_TIME_MODE))) {
 		*ret_why = "buffering mode has neither a file mode nor real-time delivery";
@@ -121,7 +126,8 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		*ret_why = "a private session lives in its process, not in etwd";
 	} else if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
 		*ret_why = "global and local sequence numbers exclude each other";
-	} else if ((m & EVENT_TRACE_COMPRESSED_MODE) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
+	} else if ((m & EVENT_TRACE_COMPRESSED_MODE) &&
+		   (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
 		*ret_why = "compressed mode cannot be circular or append: these need buffers of one size";
 	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !(m & EVENT_TRACE_COMPRESSED_MODE)) {
 		*ret_why = "the Zstandard mode goes with the compressed mode only (0x40000000 with "
@@ -134,7 +140,7 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		*ret_why = "this file mode needs a maximum file size";
 	} else if (m & (EVENT_TRACE_RELOG_MODE | EVENT_TRACE_MODE_RESERVED)) {
 		*ret_why = m & EVENT_TRACE_RELOG_MODE ? "the relog mode marks a file being rewritten, no session"
-					  : "heap and critical-section tracing is not there";
+						      : "heap and critical-section tracing is not there";
 		return ERROR_NOT_SUPPORTED;
 	} else if (m & ETWD_MODES_UNKNOWN) {
 		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
@@ -202,8 +208,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	if (!s->name || (p->log_file && !s->log_file)) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
-	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >=
-	    (long)sizeof s->label) {
+	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >= (long)sizeof s->label) {
 		memcpy(s->label + sizeof s->label - 4, "...", 4);
 	}
 	if ((p->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !has_counter(s->log_file)) {
@@ -221,8 +226,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	/* Before the file: whoever starts the same twice is to be told of the session, not of it. */
 	code = code ? code : check_unique(d, s, ret_why);
 	if (code == 0 && s->log_file) {
-		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
-					 ret_why);
+		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path, ret_why);
 	}
 	if (code != 0) {
 		return code;
@@ -339,12 +343,11 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 static void choose_spool(struct etwd *d, const struct conn *c, struct session *s)
 {
 	char dir[4000], path[4200];
-	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
-	    session_dir(SESSION_STATE, d->system, dir, sizeof dir) < 0) {
+	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) ||
+	    (s->flags & PROTO_SESSION_NOT_PERSISTENT) || session_dir(SESSION_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
-	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(),
-		 s->id);
+	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(), s->id);
 	s->spool = strdup(path);
 	s->options.spool_path = s->spool;
 	s->options.spool_bytes = SPOOL_BYTES;

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define BUSY_SHARE    4u	  /* of the loop's time a user's messages may take one part in so many */
-#define BUSY_BURST_NS 200000000ull /* and so much at once */
-#define LOG_LINES     100u	   /* at once, about one user */
+#define BUSY_SHARE    4u            /* of the loop's time a user's messages may take one part in so many */
+#define BUSY_BURST_NS 200000000ull  /* and so much at once */
+#define LOG_LINES     100u          /* at once, about one user */
 #define LOG_LINE_NS   1000000000ull /* then one in so much time */
 
 struct limit {
 	uint64_t system, user; /* instance for all, instance of one */
-	uint64_t one;	       /* of the former, for one user */
+	uint64_t one;          /* of the former, for one user */
 	const char *text;      /* what a user who wants more is told */
 };
 
@@ -32,14 +32,13 @@ static const struct limit limits[SHARE_COUNT] = {
 			     "too many provider processes of this user"},
 	[SHARE_REGISTRATIONS] = {ETWD_REGS_TOTAL_SYSTEM, ETWD_REGS_TOTAL_USER, ETWD_REGS_TOTAL_SYSTEM / 4,
 				 "too many registrations"},
-	[SHARE_POOL_BYTES] = {ETWD_POOL_BYTES_TOTAL_SYS, ETWD_POOL_BYTES_TOTAL_USER,
-			      ETWD_POOL_BYTES_TOTAL_SYS / 4, "the pools of this user's processes are too large"},
+	[SHARE_POOL_BYTES] = {ETWD_POOL_BYTES_TOTAL_SYS, ETWD_POOL_BYTES_TOTAL_USER, ETWD_POOL_BYTES_TOTAL_SYS / 4,
+			      "the pools of this user's processes are too large"},
 	[SHARE_SESSIONS] = {ETWD_SESSIONS_MAX, ETWD_SESSIONS_MAX, ETWD_SESSIONS_MAX_UID,
 			    "too many sessions of this user"},
 	[SHARE_BUFFER_BYTES] = {ETWD_BUFFER_BYTES_SYSTEM, ETWD_BUFFER_BYTES_USER, ETWD_BUFFER_BYTES_UID,
 				"the buffers of all sessions of this user together would be too large"},
-	[SHARE_KERNEL_SESSIONS] = {ETWD_KERNEL_SESSIONS_MAX, ETWD_KERNEL_SESSIONS_MAX,
-				   ETWD_KERNEL_SESSIONS_UID,
+	[SHARE_KERNEL_SESSIONS] = {ETWD_KERNEL_SESSIONS_MAX, ETWD_KERNEL_SESSIONS_MAX, ETWD_KERNEL_SESSIONS_UID,
 				   "a user may have 4 sessions with kernel events here"},
 	[SHARE_PRIVATES] = {ETWD_PRIVATES_MAX, ETWD_PRIVATES_MAX, ETWD_PRIVATES_UID,
 			    "there are too many private sessions"},
@@ -57,7 +56,7 @@ struct user {
 	LIST_ENTRY(user) link;
 	uid_t uid;
 	uint64_t used[SHARE_COUNT];
-	uint64_t busy_ns, busy_at_ns; /* of the loop's time, paid back as time goes on */
+	uint64_t busy_ns, busy_at_ns;    /* of the loop's time, paid back as time goes on */
 	uint64_t log_owed_ns, log_at_ns; /* time for lines of the log, paid back alike */
 	uint64_t log_left_out;
 	struct sink_quota spool;
@@ -72,8 +71,7 @@ static bool whole(const struct etwd *d, uid_t uid)
 static struct user *find(const struct etwd *d, uid_t uid)
 {
 	struct user *u;
-	LIST_FOREACH(u, &d->users, link)
-	{
+	LIST_FOREACH(u, &d->users, link) {
 		if (u->uid == uid) {
 			return u;
 		}

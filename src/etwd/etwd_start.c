@@ -13,12 +13,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define STARTER_FD   3
-#define FDS_MAX	     4u /* the text, the pipe, and those of the program */
-#define PROGRAM_FD   3
-#define HIGH_FD	     10
-#define TEXT_MAX     (4u << 20)
-#define STRINGS_MAX  16384u
+#define STARTER_FD  3
+#define FDS_MAX     4u /* the text, the pipe, and those of the program */
+#define PROGRAM_FD  3
+#define HIGH_FD     10
+#define TEXT_MAX    (4u << 20)
+#define STRINGS_MAX 16384u
 
 static int starter = -1;
 
@@ -35,8 +35,8 @@ static int send_request(int fd, const struct request *r, const int *fds, unsigne
 {
 	char room[CMSG_SPACE(FDS_MAX * sizeof(int))] = {0};
 	struct iovec part = {(void *)(uintptr_t)r, sizeof *r};
-	struct msghdr h = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room,
-			   .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+	struct msghdr h = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(n * sizeof(int))};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
@@ -107,8 +107,8 @@ static int spawn(const struct request *r, const char *program, char **argv, char
 			posix_spawn_file_actions_adddup2(&files, high[i], PROGRAM_FD + (int)i);
 		}
 	}
-	posix_spawnattr_setflags(&attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						(r->quiet ? POSIX_SPAWN_SETSID : 0)));
+	posix_spawnattr_setflags(
+		&attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (r->quiet ? POSIX_SPAWN_SETSID : 0)));
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	int err = posix_spawn(ret, program, &files, &attr, argv, env);

@@ -25,7 +25,7 @@ void etwd_starter_end(void);
 struct etwd_start {
 	const char *program;
 	char *const *argv, *const *env;
-	int fd[2]; /* what the program has as descriptors 3 and 4; -1: nothing */
+	int fd[2];  /* what the program has as descriptors 3 and 4; -1: nothing */
 	bool quiet; /* in a session of its own, with /dev/null for its words */
 };
 /* 0 or -errno. *ret_status is readable when the program has ended, see below. Any thread. */

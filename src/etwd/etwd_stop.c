@@ -41,13 +41,11 @@ static void close_done(struct etwd *d, struct job *j)
 	struct session *s = c->session;
 	s->stats = c->stats;
 	etwd_log_of(d, s->uid,
-		 "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, late=%llu, "
-		 "buffers=%llu%s%s",
-		 s->label, s->id, (unsigned long long)s->stats.events,
-		 (unsigned long long)s->stats.events_lost,
-		 (unsigned long long)s->stats.late_records,
-		 (unsigned long long)s->stats.buffers_written, c->result < 0 ? ", file: " : "",
-		 c->result < 0 ? strerror(-c->result) : "");
+		    "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, late=%llu, "
+		    "buffers=%llu%s%s",
+		    s->label, s->id, (unsigned long long)s->stats.events, (unsigned long long)s->stats.events_lost,
+		    (unsigned long long)s->stats.late_records, (unsigned long long)s->stats.buffers_written,
+		    c->result < 0 ? ", file: " : "", c->result < 0 ? strerror(-c->result) : "");
 	etwd_schedule_ended(d, s);
 	/* The session is gone whatever the disk said; the loss counters tell. */
 	etwd_session_answer(d, s, &s->stop_reply, 0, NULL);
@@ -61,8 +59,7 @@ static uint64_t consumers_deadline(struct session *s, uint64_t now_ns)
 {
 	const struct consumer *k;
 	uint64_t acked = 0;
-	LIST_FOREACH(k, &s->consumers, link)
-	{
+	LIST_FOREACH(k, &s->consumers, link) {
 		acked += k->acked;
 	}
 	if (acked != s->stop_acked) {
@@ -101,14 +98,13 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	}
 	sink_set_tap(s->sink, false, NULL, NULL);
 	sink_stats(s->sink, &s->stats);
-	*c = (struct close_job){
-		.job = {.run = close_run, .done = close_done}, .session = s, .sink = s->sink};
+	*c = (struct close_job){.job = {.run = close_run, .done = close_done}, .session = s, .sink = s->sink};
 	etwd_session_ref(s);
 	s->sink = NULL;
 	s->state = SESSION_CLOSING;
 	/* His library knows the file's name, and what this user and his environment know of events. */
-	c->by_controller = s->stop_reply.conn && s->stop_reply.conn->uid == d->uid &&
-			   !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
+	c->by_controller =
+		s->stop_reply.conn && s->stop_reply.conn->uid == d->uid && !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
 	etwd_job_start(d, &c->job);
 }
 
@@ -153,8 +149,7 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 			}
 			sink_stats(s->sink, &s->stats);
 			if (s->stats.file_full) {
-				etwd_log_of(d, s->uid, "Session \"%s\" reached its maximum file size",
-					 s->label);
+				etwd_log_of(d, s->uid, "Session \"%s\" reached its maximum file size", s->label);
 				etwd_session_stop(d, s);
 			}
 		}
@@ -180,8 +175,8 @@ static void set_real_time(struct etwd *d, struct session *s, bool on)
 	}
 }
 
-static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
-			    const struct proto_session *p, struct diag *diag, const char **ret_why)
+static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
+			    struct diag *diag, const char **ret_why)
 {
 	char *path = NULL;
 	uint16_t *name = utf16_dup(p->log_file, p->log_file_len);
@@ -196,8 +191,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		bool dump = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0;
-		int r = dump ? etwd_session_copy(d, s, path, diag)
-			     : sink_set_file(s->sink, path, name, diag);
+		int r = dump ? etwd_session_copy(d, s, path, diag) : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {
 			code = ERROR_BAD_PATHNAME; /* not the session is busy, but the file: somebody writes it */
@@ -220,8 +214,8 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	return 0;
 }
 
-uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
-			     const struct proto_session *p, struct diag *diag, const char **ret_why)
+uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
+			     struct diag *diag, const char **ret_why)
 {
 	if (p->enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";

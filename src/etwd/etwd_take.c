@@ -29,11 +29,11 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define HELPER_FD    3
-#define PAUSE_MS     20 /* between two processes of one user */
-#define PAUSE_NS     (PAUSE_MS * 1000000ull)
-#define PATIENCE_NS  10000000000ull /* with a process that says nothing */
-#define TRIES_MAX    2u
+#define HELPER_FD   3
+#define PAUSE_MS    20 /* between two processes of one user */
+#define PAUSE_NS    (PAUSE_MS * 1000000ull)
+#define PATIENCE_NS 10000000000ull /* with a process that says nothing */
+#define TRIES_MAX   2u
 
 enum verdict {
 	VERDICT_POOL,
@@ -87,11 +87,10 @@ static bool take_one(int conn, uint32_t sequence)
 	long n = proto_recv_descriptors(conn, message, PROTO_MESSAGE_MAX, fds, &count);
 	struct answer a = {.sequence = sequence, .verdict = (uint16_t)judge(message, n, fds, count)};
 	bool carries, ours = a.verdict == VERDICT_POOL;
-	a.more = ours && proto_peek(conn, head, sizeof head, &carries) == (long)sizeof head &&
-		 carries && le16_get(head + 4) == PROTO_ADOPT;
+	a.more = ours && proto_peek(conn, head, sizeof head, &carries) == (long)sizeof head && carries &&
+		 le16_get(head + 4) == PROTO_ADOPT;
 	memcpy(mem, &a, sizeof a);
-	if (proto_send(HELPER_FD, mem, sizeof a + (n > 0 ? (size_t)n : 0), fds, ours ? count : 0) < 0 ||
-	    !ours) {
+	if (proto_send(HELPER_FD, mem, sizeof a + (n > 0 ? (size_t)n : 0), fds, ours ? count : 0) < 0 || !ours) {
 		_exit(0);
 	}
 	for (int i = 0; i < count; i++) {
@@ -106,8 +105,8 @@ void etwd_take_main(void)
 	for (;;) {
 		uint32_t sequence;
 		int conn, count = 1;
-		if (proto_recv(HELPER_FD, &sequence, sizeof sequence, &conn, &count, -1) !=
-			    (long)sizeof sequence || count != 1) {
+		if (proto_recv(HELPER_FD, &sequence, sizeof sequence, &conn, &count, -1) != (long)sizeof sequence ||
+		    count != 1) {
 			_exit(0);
 		}
 		while (take_one(conn, sequence)) {
@@ -146,10 +145,10 @@ static void send_some(struct etwd *d, struct taker *t)
 			continue;
 		}
 		struct conn *c = r->conn;
-		int err = !c		      ? -EPIPE
-			  : r->tries >= TRIES_MAX ? -EIO
-					      : proto_send(t->src.fd, &r->sequence,
-							   sizeof r->sequence, &c->src.fd, 1);
+		int err = !c ? -EPIPE
+			  : r->tries >= TRIES_MAX
+				  ? -EIO
+				  : proto_send(t->src.fd, &r->sequence, sizeof r->sequence, &c->src.fd, 1);
 		if (err == -EAGAIN || err == -ENOBUFS) {
 			return;
 		}
@@ -175,8 +174,7 @@ static void let_go(struct etwd *d, struct taker *t)
 		etwd_foreign_process(d, t->pid, t->status_fd, t->uid);
 	}
 	t->pid = 0;
-	STAILQ_FOREACH(r, &t->requests, link)
-	{
+	STAILQ_FOREACH(r, &t->requests, link) {
 		r->sent = false;
 	}
 }
@@ -184,7 +182,7 @@ static void let_go(struct etwd *d, struct taker *t)
 static void start(struct etwd *d, struct taker *t, uint64_t now)
 {
 	static const char option[] = "--take-descriptors";
-	char *argv[] = {(char *)(uintptr_t)"etwd", (char *)(uintptr_t)option, NULL}, *env[] = {NULL};
+	char *argv[] = {(char *)(uintptr_t) "etwd", (char *)(uintptr_t)option, NULL}, *env[] = {NULL};
 	int pair[2];
 	t->started_ns = t->heard_ns = now;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -197,8 +195,7 @@ static void start(struct etwd *d, struct taker *t, uint64_t now)
 	}
 	close(pair[1]);
 	t->src.fd = pair[0];
-	if (t->pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ||
-	    etwd_loop_add(d, &t->src, EPOLLIN) < 0) {
+	if (t->pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 || etwd_loop_add(d, &t->src, EPOLLIN) < 0) {
 		let_go(d, t);
 	}
 	send_some(d, t);
@@ -224,8 +221,7 @@ static void taker_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct taker *t = (struct taker *)s;
 	for (int i = 0; i < 32 && s->fd >= 0; i++) {
-		static uint8_t mem[sizeof(struct answer) + PROTO_MESSAGE_MAX]
-			__attribute__((aligned(8)));
+		static uint8_t mem[sizeof(struct answer) + PROTO_MESSAGE_MAX] __attribute__((aligned(8)));
 		int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
 		long n = proto_recv(s->fd, mem, sizeof mem, fds, &count, -1);
 		struct answer a;
@@ -275,8 +271,7 @@ static void taker_ready(struct etwd *d, struct source *s, uint32_t events)
 static struct taker *taker_of(struct etwd *d, uid_t uid)
 {
 	struct taker *t;
-	LIST_FOREACH(t, &d->takers, link)
-	{
+	LIST_FOREACH(t, &d->takers, link) {
 		if (t->uid == uid) {
 			return t;
 		}

@@ -28,7 +28,7 @@
 #define KNOWN_NS      1000000000ull  /* a number may come to mean another thread */
 #define SCAN_EVERY_NS 1000000000ull  /* when an id is unknown */
 #define SCAN_AGAIN_NS 30000000000ull /* when none is */
-#define SCAN_SHARE    20u	     /* a scan takes at most this part of the time */
+#define SCAN_SHARE    20u            /* a scan takes at most this part of the time */
 #define SCAN_MOST_NS  1000000000ull
 #define SCANS_MAX     8u /* at once, one of a user */
 
@@ -199,8 +199,7 @@ static void scan(struct etwd *d, const struct process *p, struct thread_map *m)
 {
 	struct scan_job *s;
 	bool room = !m->scanning && d->scan_count < SCANS_MAX && d->pass_ns >= m->scan_next_ns;
-	LIST_FOREACH(s, &d->scans, link)
-	{
+	LIST_FOREACH(s, &d->scans, link) {
 		room = room && s->uid != p->uid;
 	}
 	s = room ? calloc(1, sizeof *s) : NULL;

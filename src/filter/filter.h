@@ -37,8 +37,8 @@
 
 #include "base/base.h"
 
-#define FILTER_MAGIC	      0x4650454Fu /* "OEPF" */
-#define FILTER_FORMAT	      1u
+#define FILTER_MAGIC          0x4650454Fu /* "OEPF" */
+#define FILTER_FORMAT         1u
 #define FILTER_BYTES_MAX      4096u /* MAX_EVENT_FILTER_PAYLOAD_SIZE */
 #define FILTER_PREDICATES_MAX 8u    /* MAX_PAYLOAD_PREDICATES */
 #define FILTER_FIELDS_MAX     500u  /* more do not fit into FILTER_BYTES_MAX */
@@ -50,15 +50,15 @@
 enum filter_kind {
 	FILTER_FIXED = 1, /* length bytes */
 	FILTER_POINTER,
-	FILTER_TEXT16,	   /* UTF-16 to a NUL, or as sized; the payload's end will do */
-	FILTER_TEXT8,	   /* the same in bytes */
-	FILTER_COUNTED,	   /* u16 bytes before it */
+	FILTER_TEXT16,     /* UTF-16 to a NUL, or as sized; the payload's end will do */
+	FILTER_TEXT8,      /* the same in bytes */
+	FILTER_COUNTED,    /* u16 bytes before it */
 	FILTER_COUNTED_BE, /* the same, most significant byte first */
 	FILTER_COUNTED32,  /* u32 bytes before it */
 	FILTER_SID,
 	FILTER_TOKEN_SID, /* two pointers before it, or four bytes of zeros and no SID */
-	FILTER_REST,	  /* the rest of the payload */
-	FILTER_ARRAY,	  /* of structs: `members` fields */
+	FILTER_REST,      /* the rest of the payload */
+	FILTER_ARRAY,     /* of structs: `members` fields */
 	FILTER_KIND_COUNT,
 };
 enum filter_field_flag {
@@ -88,9 +88,9 @@ enum filter_type {
 	FILTER_SIGNED = 1,
 	FILTER_UNSIGNED,
 	FILTER_NETWORK, /* unsigned, most significant byte first */
-	FILTER_WIDE,	/* UTF-16 */
-	FILTER_NARROW,	/* bytes of text */
-	FILTER_BYTES,	/* a GUID */
+	FILTER_WIDE,    /* UTF-16 */
+	FILTER_NARROW,  /* bytes of text */
+	FILTER_BYTES,   /* a GUID */
 	FILTER_TYPE_COUNT,
 };
 
@@ -119,15 +119,15 @@ struct filter_event {
 int filter_write(const struct filter_event *e, uint8_t *out, size_t *ret_bytes);
 /* The filters of several blobs of one provider in one; must[i]: those of blob i have to pass (NULL:
  * none has to). -ENOSPC, -EINVAL. */
-int filter_join(const uint8_t *const *blobs, const size_t *bytes, const bool *must, size_t count,
-		uint8_t *out, size_t *ret_bytes);
+int filter_join(const uint8_t *const *blobs, const size_t *bytes, const bool *must, size_t count, uint8_t *out,
+		size_t *ret_bytes);
 
 /* A blob from elsewhere: 0 or -EINVAL with the reason. What follows may be called only with one
  * that was checked and has not changed since. */
 int filter_check(const void *blob, size_t n, struct guid *ret_provider, struct diag *d);
 /* The event may go through. */
-bool filter_passes(const uint8_t *blob, uint16_t id, uint8_t version, const uint8_t *payload,
-		   size_t bytes, unsigned pointer_size);
+bool filter_passes(const uint8_t *blob, uint16_t id, uint8_t version, const uint8_t *payload, size_t bytes,
+		   unsigned pointer_size);
 
 /* ---- inside this folder ---------------------------------------------------------------------- */
 
@@ -142,8 +142,7 @@ static inline struct filter_field filter_field_get(const uint8_t *p)
 }
 static inline struct filter_predicate filter_predicate_get(const uint8_t *p)
 {
-	return (struct filter_predicate){le16_get(p), p[2], p[3], le16_get(p + 4),
-					 p + FILTER_PREDICATE_BYTES};
+	return (struct filter_predicate){le16_get(p), p[2], p[3], le16_get(p + 4), p + FILTER_PREDICATE_BYTES};
 }
 
 #endif

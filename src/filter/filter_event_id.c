@@ -46,8 +46,8 @@ static int parse_names(struct bytes b, struct filter_names *s)
 	return 0;
 }
 
-static int parse_payload(struct filter_select *s, const struct guid *provider, const uint8_t *p,
-			 size_t n, struct diag *d)
+static int parse_payload(struct filter_select *s, const struct guid *provider, const uint8_t *p, size_t n,
+			 struct diag *d)
 {
 	struct guid of;
 	bool named = filter_is_named(p, n);
@@ -65,25 +65,16 @@ static int parse_payload(struct filter_select *s, const struct guid *provider, c
 	return 0;
 }
 
-int filter_select_add(struct filter_select *s, const struct guid *provider, uint32_t type,
-		      const uint8_t *p, size_t n, struct diag *d)
+int filter_select_add(struct filter_select *s, const struct guid *provider, uint32_t type, const uint8_t *p, size_t n,
+		      struct diag *d)
 {
 	struct bytes b = bytes_of(p, n);
 	switch ((int)type) {
-	case FILTER_SELECT_PAYLOAD:
-		return parse_payload(s, provider, p, n, d);
-	case FILTER_SELECT_EVENT_ID:
-		s->filtered = true;
-		return parse_ids(b, &s->ids);
-	case FILTER_SELECT_EVENT_NAME:
-		s->filtered = true;
-		return parse_names(b, &s->names);
-	case FILTER_SELECT_STACKWALK:
-		s->stack_filtered = true;
-		return parse_ids(b, &s->stack_ids);
-	case FILTER_SELECT_STACKWALK_NAME:
-		s->stack_filtered = true;
-		return parse_names(b, &s->stack_names);
+	case FILTER_SELECT_PAYLOAD: return parse_payload(s, provider, p, n, d);
+	case FILTER_SELECT_EVENT_ID: s->filtered = true; return parse_ids(b, &s->ids);
+	case FILTER_SELECT_EVENT_NAME: s->filtered = true; return parse_names(b, &s->names);
+	case FILTER_SELECT_STACKWALK: s->stack_filtered = true; return parse_ids(b, &s->stack_ids);
+	case FILTER_SELECT_STACKWALK_NAME: s->stack_filtered = true; return parse_names(b, &s->stack_names);
 	case FILTER_SELECT_STACKWALK_LEVEL_KW:
 		s->stack_filtered = true;
 		s->stack_level.present = true;
@@ -92,8 +83,7 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 		s->stack_level.level = bytes_u8(&b);
 		s->stack_level.filter_in = bytes_u8(&b) != 0;
 		return b.bad ? -EINVAL : 0;
-	default:
-		return 0; /* a scope filter, or the provider's business */
+	default: return 0; /* a scope filter, or the provider's business */
 	}
 }
 
@@ -113,8 +103,7 @@ bool filter_exe_listed(const char *list, const char *exe)
 		if (n == want && strncasecmp(item, exe, n) == 0) {
 			return true;
 		}
-		if (n == want + 4 && strncasecmp(item + want, ".exe", 4) == 0 &&
-		    strncasecmp(item, exe, want) == 0) {
+		if (n == want + 4 && strncasecmp(item + want, ".exe", 4) == 0 && strncasecmp(item, exe, want) == 0) {
 			return true;
 		}
 		list += len + (list[len] == ';');
@@ -147,8 +136,7 @@ static const char *schema_name(const uint8_t *schema, size_t bytes, size_t *ret_
 static bool in_range(const struct filter_facts *f, uint8_t level, uint64_t any, uint64_t all)
 {
 	bool level_fits = level == 0 || f->level <= level;
-	bool kw_fits = f->keyword == 0 ||
-		       ((any == 0 || (f->keyword & any) != 0) && (f->keyword & all) == all);
+	bool kw_fits = f->keyword == 0 || ((any == 0 || (f->keyword & any) != 0) && (f->keyword & all) == all);
 	return level_fits && kw_fits;
 }
 
@@ -179,8 +167,8 @@ bool filter_select_event(const struct filter_select *s, const struct filter_fact
 {
 	if (f->schema) {
 		return (!s->names.present || name_passes(&s->names, f)) &&
-		       (!s->named || filter_named_passes(s->named, f->schema, f->schema_bytes,
-							 f->payload, f->payload_bytes));
+		       (!s->named ||
+			filter_named_passes(s->named, f->schema, f->schema_bytes, f->payload, f->payload_bytes));
 	}
 	if (s->ids.present && id_listed(&s->ids, f->id) != s->ids.filter_in) {
 		return false;
@@ -192,8 +180,8 @@ bool filter_select_event(const struct filter_select *s, const struct filter_fact
 
 bool filter_select_stack(const struct filter_select *s, const struct filter_facts *f)
 {
-	if (s->stack_level.present && in_range(f, s->stack_level.level, s->stack_level.any,
-					       s->stack_level.all) != s->stack_level.filter_in) {
+	if (s->stack_level.present &&
+	    in_range(f, s->stack_level.level, s->stack_level.any, s->stack_level.all) != s->stack_level.filter_in) {
 		return false;
 	}
 	if (f->schema) {

@@ -33,10 +33,10 @@ struct filter_names {
 	const char *names; /* count NUL-terminated names; points into the filter's bytes */
 };
 struct filter_select {
-	bool filtered;	     /* some event may be refused */
-	bool stack_filtered; /* some stack may be */
+	bool filtered;          /* some event may be refused */
+	bool stack_filtered;    /* some stack may be */
 	const uint8_t *payload; /* a blob of filter/filter.h; NULL: none */
-	const uint8_t *named;	/* likewise of filter/filter_named.h */
+	const uint8_t *named;   /* likewise of filter/filter_named.h */
 	struct filter_ids ids, stack_ids;
 	struct filter_names names, stack_names;
 	struct {
@@ -61,8 +61,8 @@ struct filter_facts {
 /* Adds one filter of an enable of `provider`. The bytes have to stay as long as `s` is used. 0, also for
  * types that are not evaluated for each event; -EINVAL: malformed, or of another provider (then d says
  * so). */
-int filter_select_add(struct filter_select *s, const struct guid *provider, uint32_t type,
-		      const uint8_t *p, size_t n, struct diag *d);
+int filter_select_add(struct filter_select *s, const struct guid *provider, uint32_t type, const uint8_t *p, size_t n,
+		      struct diag *d);
 /* To be called only when filtered or stack_filtered, after level and keywords passed. */
 bool filter_select_event(const struct filter_select *s, const struct filter_facts *f);
 bool filter_select_stack(const struct filter_select *s, const struct filter_facts *f);

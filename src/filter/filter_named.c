@@ -68,8 +68,8 @@ static bool one_number(const char *s, size_t n, uint64_t *ret, uint8_t *inout_ki
 	return true;
 }
 
-static int put_condition(uint8_t *out, size_t cap, size_t *inout_at,
-			 const struct filter_named_condition *c, struct diag *d)
+static int put_condition(uint8_t *out, size_t cap, size_t *inout_at, const struct filter_named_condition *c,
+			 struct diag *d)
 {
 	size_t field = strlen(c->field), text = strlen(c->value), at = *inout_at;
 	uint8_t kinds = NUMBER_SIGNED | NUMBER_UNSIGNED;
@@ -110,15 +110,13 @@ static int put_condition(uint8_t *out, size_t cap, size_t *inout_at,
 	return 0;
 }
 
-int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const struct guid *provider,
-		     const char *event, bool any, const struct filter_named_condition *c, size_t count,
-		     struct diag *d)
+int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const struct guid *provider, const char *event,
+		     bool any, const struct filter_named_condition *c, size_t count, struct diag *d)
 {
 	size_t start = *inout_bytes ? *inout_bytes : FILTER_HEAD_BYTES;
 	size_t name = strlen(event), at = start + FILTER_HEAD + name + 1;
 	if (name == 0 || name >= FILTER_NAMED_TEXT_MAX || count == 0 || count > FILTER_PREDICATES_MAX) {
-		diag_at(d, UINT64_MAX, "a filter has an event's name and 1 to %u conditions",
-			FILTER_PREDICATES_MAX);
+		diag_at(d, UINT64_MAX, "a filter has an event's name and 1 to %u conditions", FILTER_PREDICATES_MAX);
 		return -EINVAL;
 	}
 	if (at > FILTER_BYTES_MAX) {
@@ -150,8 +148,8 @@ int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const s
 
 static bool operator_known(uint8_t op)
 {
-	return op <= FILTER_MODULO || op == FILTER_CONTAINS || op == FILTER_DOESNTCONTAIN ||
-	       op == FILTER_IS || op == FILTER_ISNOT;
+	return op <= FILTER_MODULO || op == FILTER_CONTAINS || op == FILTER_DOESNTCONTAIN || op == FILTER_IS ||
+	       op == FILTER_ISNOT;
 }
 
 static const char *check_filter(struct bytes *all)
@@ -195,8 +193,7 @@ int filter_named_check(const void *blob, size_t n, struct guid *ret_provider, st
 	const uint8_t *p = blob;
 	const char *why = NULL;
 	if (n < FILTER_HEAD_BYTES || n > FILTER_BYTES_MAX || le32_get(p) != FILTER_NAMED_MAGIC ||
-	    le16_get(p + 4) != FILTER_FORMAT || le32_get(p + 8) != n || le32_get(p + 12) != 0 ||
-	    le16_get(p + 6) == 0) {
+	    le16_get(p + 4) != FILTER_FORMAT || le32_get(p + 8) != n || le32_get(p + 12) != 0 || le16_get(p + 6) == 0) {
 		why = "no filter by names, or of another version";
 	}
 	struct bytes b = bytes_of(p + FILTER_HEAD_BYTES, why ? 0 : n - FILTER_HEAD_BYTES);
@@ -232,11 +229,10 @@ static bool is_signed(uint8_t type)
 static size_t fixed_size(uint8_t type)
 {
 	static const uint8_t sizes[TLG_TYPES] = {
-		[TLG_INT8] = 1,	    [TLG_UINT8] = 1,  [TLG_INT16] = 2,	   [TLG_UINT16] = 2,
-		[TLG_INT32] = 4,    [TLG_UINT32] = 4, [TLG_INT64] = 8,	   [TLG_UINT64] = 8,
-		[TLG_FLOAT] = 4,    [TLG_DOUBLE] = 8, [TLG_BOOL32] = 4,	   [TLG_GUID] = 16,
-		[TLG_POINTER] = 8,  [TLG_FILETIME] = 8, [TLG_SYSTEMTIME] = 16, [TLG_HEXINT32] = 4,
-		[TLG_HEXINT64] = 8,
+		[TLG_INT8] = 1,     [TLG_UINT8] = 1,    [TLG_INT16] = 2,   [TLG_UINT16] = 2,   [TLG_INT32] = 4,
+		[TLG_UINT32] = 4,   [TLG_INT64] = 8,    [TLG_UINT64] = 8,  [TLG_FLOAT] = 4,    [TLG_DOUBLE] = 8,
+		[TLG_BOOL32] = 4,   [TLG_GUID] = 16,    [TLG_POINTER] = 8, [TLG_FILETIME] = 8, [TLG_SYSTEMTIME] = 16,
+		[TLG_HEXINT32] = 4, [TLG_HEXINT64] = 8,
 	};
 	return type < TLG_TYPES ? sizes[type] : 0;
 }
@@ -247,8 +243,7 @@ static bool take_value(struct run *r, uint8_t type, const uint8_t **ret, size_t 
 	struct bytes *b = &r->payload;
 	size_t n = fixed_size(type);
 	switch (type) {
-	case TLG_NULL:
-		break;
+	case TLG_NULL: break;
 	case TLG_WIDE:
 		while (n + 2 <= bytes_left(b) && le16_get(b->p + n) != 0) {
 			n += 2;
@@ -268,12 +263,8 @@ static bool take_value(struct run *r, uint8_t type, const uint8_t **ret, size_t 
 	case TLG_BINARY:
 	case TLG_COUNTED_WIDE:
 	case TLG_COUNTED_NARROW:
-	case TLG_COUNTED_BINARY:
-		n = bytes_u16(b);
-		break;
-	case TLG_SID:
-		n = bytes_left(b) >= 2 ? 8 + 4 * (size_t)b->p[1] : SIZE_MAX;
-		break;
+	case TLG_COUNTED_BINARY: n = bytes_u16(b); break;
+	case TLG_SID: n = bytes_left(b) >= 2 ? 8 + 4 * (size_t)b->p[1] : SIZE_MAX; break;
 	default:
 		if (n == 0) {
 			return false;
@@ -422,28 +413,19 @@ static bool compare(const struct predicate *p, uint8_t type, const uint8_t *v, s
 	uint64_t a = x ^ turn, low = p->low ^ turn, high = p->high ^ turn;
 	switch (p->op) {
 	case FILTER_EQ:
-	case FILTER_IS:
-		return a == low;
+	case FILTER_IS: return a == low;
 	case FILTER_NE:
-	case FILTER_ISNOT:
-		return a != low;
-	case FILTER_LE:
-		return a <= low;
-	case FILTER_GT:
-		return a > low;
-	case FILTER_LT:
-		return a < low;
-	case FILTER_GE:
-		return a >= low;
-	case FILTER_BETWEEN:
-		return a >= low && a <= high;
-	case FILTER_NOTBETWEEN:
-		return a < low || a > high;
+	case FILTER_ISNOT: return a != low;
+	case FILTER_LE: return a <= low;
+	case FILTER_GT: return a > low;
+	case FILTER_LT: return a < low;
+	case FILTER_GE: return a >= low;
+	case FILTER_BETWEEN: return a >= low && a <= high;
+	case FILTER_NOTBETWEEN: return a < low || a > high;
 	case FILTER_MODULO:
 		/* INT64_MIN % -1 traps on some machines. */
 		return sign ? p->low == UINT64_MAX || (int64_t)x % (int64_t)p->low == 0 : x % p->low == 0;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -481,17 +463,12 @@ static bool text_holds(struct run *r, const struct predicate *p, bool wide, cons
 	bool same = n == m && (m == 0 || memcmp(v, s, m) == 0);
 	switch (p->op) {
 	case FILTER_EQ:
-	case FILTER_IS:
-		return same;
+	case FILTER_IS: return same;
 	case FILTER_NE:
-	case FILTER_ISNOT:
-		return !same;
-	case FILTER_CONTAINS:
-		return contains(r, v, n, unit, s, m) == 1;
-	case FILTER_DOESNTCONTAIN:
-		return contains(r, v, n, unit, s, m) == 0;
-	default:
-		return false;
+	case FILTER_ISNOT: return !same;
+	case FILTER_CONTAINS: return contains(r, v, n, unit, s, m) == 1;
+	case FILTER_DOESNTCONTAIN: return contains(r, v, n, unit, s, m) == 0;
+	default: return false;
 	}
 }
 
@@ -499,11 +476,9 @@ static bool holds(struct run *r, const struct predicate *p, uint8_t type, const 
 {
 	switch (type) {
 	case TLG_WIDE:
-	case TLG_COUNTED_WIDE:
-		return text_holds(r, p, true, v, n & ~(size_t)1);
+	case TLG_COUNTED_WIDE: return text_holds(r, p, true, v, n & ~(size_t)1);
 	case TLG_NARROW:
-	case TLG_COUNTED_NARROW:
-		return text_holds(r, p, false, v, n);
+	case TLG_COUNTED_NARROW: return text_holds(r, p, false, v, n);
 	case TLG_NULL:
 	case TLG_FLOAT:
 	case TLG_DOUBLE:
@@ -511,16 +486,14 @@ static bool holds(struct run *r, const struct predicate *p, uint8_t type, const 
 	case TLG_SYSTEMTIME:
 	case TLG_SID:
 	case TLG_BINARY:
-	case TLG_COUNTED_BINARY:
-		return false;
-	default:
-		return compare(p, type, v, n);
+	case TLG_COUNTED_BINARY: return false;
+	default: return compare(p, type, v, n);
 	}
 }
 
 /* One predicate: the field is looked for from the start. */
-static bool predicate_holds(struct run *r, const struct predicate *p, struct bytes m,
-			    const uint8_t *payload, size_t bytes)
+static bool predicate_holds(struct run *r, const struct predicate *p, struct bytes m, const uint8_t *payload,
+			    size_t bytes)
 {
 	struct field f;
 	r->payload = bytes_of(payload, bytes);
@@ -539,8 +512,8 @@ static bool predicate_holds(struct run *r, const struct predicate *p, struct byt
 	return false;
 }
 
-bool filter_named_passes(const uint8_t *blob, const uint8_t *schema, size_t schema_bytes,
-			 const uint8_t *payload, size_t bytes)
+bool filter_named_passes(const uint8_t *blob, const uint8_t *schema, size_t schema_bytes, const uint8_t *payload,
+			 size_t bytes)
 {
 	struct bytes m = bytes_of(schema, schema_bytes), f;
 	struct run r = {.work = FILTER_WORK_MAX};

@@ -21,18 +21,17 @@
 
 #include "filter/filter.h"
 
-#define FILTER_NAMED_MAGIC     0x464E454Fu /* "OENF" */
-#define FILTER_NAMED_TEXT_MAX  256u	   /* bytes of a value or a name */
+#define FILTER_NAMED_MAGIC    0x464E454Fu /* "OENF" */
+#define FILTER_NAMED_TEXT_MAX 256u        /* bytes of a value or a name */
 
 struct filter_named_condition {
 	const char *field, *value; /* UTF-8; an interval is "low,high" */
-	uint8_t op;		   /* enum filter_operator */
+	uint8_t op;                /* enum filter_operator */
 };
 
 /* Appends one filter to a blob that begins with *inout_bytes 0. -EINVAL with the reason, -ENOSPC. */
-int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const struct guid *provider,
-		     const char *event, bool any, const struct filter_named_condition *c, size_t count,
-		     struct diag *d);
+int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const struct guid *provider, const char *event,
+		     bool any, const struct filter_named_condition *c, size_t count, struct diag *d);
 /* Is it one of these, whether sound or not? */
 static inline bool filter_is_named(const void *blob, size_t n)
 {
@@ -41,7 +40,7 @@ static inline bool filter_is_named(const void *blob, size_t n)
 /* As filter_check(). */
 int filter_named_check(const void *blob, size_t n, struct guid *ret_provider, struct diag *d);
 /* `schema`: the metadata of EVENT_SCHEMA_TL. */
-bool filter_named_passes(const uint8_t *blob, const uint8_t *schema, size_t schema_bytes,
-			 const uint8_t *payload, size_t bytes);
+bool filter_named_passes(const uint8_t *blob, const uint8_t *schema, size_t schema_bytes, const uint8_t *payload,
+			 size_t bytes);
 
 #endif

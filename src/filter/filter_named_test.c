@@ -10,24 +10,23 @@
 static const struct guid provider = {{1, 2, 3}};
 
 /* u16 size | tag | "Order" | fields */
-static const uint8_t schema[] =
-	"\x00\x00" /* size: nobody reads it here */
-	"\x80\x01" /* two tag bytes */
-	"Order\0"
-	"Status\0\x08"		   /* UINT32 */
-	"Delta\0\x87\x11"	   /* INT32 with an out type */
-	"Url\0\x01"		   /* UTF-16, NUL */
-	"Name\0\x17"		   /* counted UTF-8 */
-	"Bytes\0\x44"		   /* UINT8[], u16 count */
-	"Line\0\x98\x02"	   /* struct of two members */
-	"Price\0\x0A"
-	"Unit\0\x02"
-	"Lines\0\xD8\x01"	   /* struct array, u16 count, one member */
-	"N\0\x06"
-	"Three\0\x28\x03\x00"	   /* UINT32[3] */
-	"Rate\0\x0C"		   /* DOUBLE */
-	"Blob\0\x6E\x02\x00xy"	   /* custom */
-	"Last\0\x0A";		   /* UINT64 */
+static const uint8_t schema[] = "\x00\x00" /* size: nobody reads it here */
+				"\x80\x01" /* two tag bytes */
+				"Order\0"
+				"Status\0\x08"    /* UINT32 */
+				"Delta\0\x87\x11" /* INT32 with an out type */
+				"Url\0\x01"       /* UTF-16, NUL */
+				"Name\0\x17"      /* counted UTF-8 */
+				"Bytes\0\x44"     /* UINT8[], u16 count */
+				"Line\0\x98\x02"  /* struct of two members */
+				"Price\0\x0A"
+				"Unit\0\x02"
+				"Lines\0\xD8\x01" /* struct array, u16 count, one member */
+				"N\0\x06"
+				"Three\0\x28\x03\x00"  /* UINT32[3] */
+				"Rate\0\x0C"           /* DOUBLE */
+				"Blob\0\x6E\x02\x00xy" /* custom */
+				"Last\0\x0A";          /* UINT64 */
 
 static size_t build(uint8_t *p, uint32_t status, int32_t delta, uint64_t last)
 {
@@ -39,12 +38,18 @@ static size_t build(uint8_t *p, uint32_t status, int32_t delta, uint64_t last)
 	at += 12;
 	memcpy(at, "\x04\x00J\xC3\xB8n", 6);
 	at += 6;
-	memcpy(at, "\x03\x00" "abc", 5);
+	memcpy(at,
+	       "\x03\x00"
+	       "abc",
+	       5);
 	at += 5;
 	le64_put(at, 77);
 	memcpy(at + 8, "EUR", 4);
 	at += 12;
-	memcpy(at, "\x02\x00" "\x07\x00\x08\x00", 6);
+	memcpy(at,
+	       "\x02\x00"
+	       "\x07\x00\x08\x00",
+	       6);
 	at += 6;
 	memset(at, 9, 12);
 	at += 12;
@@ -56,8 +61,8 @@ static size_t build(uint8_t *p, uint32_t status, int32_t delta, uint64_t last)
 	return (size_t)(at + 8 - p);
 }
 
-static bool passes(const char *event, bool any, const struct filter_named_condition *c, size_t n,
-		   uint32_t status, int32_t delta)
+static bool passes(const char *event, bool any, const struct filter_named_condition *c, size_t n, uint32_t status,
+		   int32_t delta)
 {
 	uint8_t blob[FILTER_BYTES_MAX], payload[256];
 	size_t bytes = 0;
@@ -107,10 +112,10 @@ static void every_operator_compares_as_the_fields_type_asks(void **state)
 		{{"Name", "", FILTER_CONTAINS}, true},
 		{{"Last", "9223372036854775808", FILTER_EQ}, true}, /* behind everything else */
 		{{"Last", "9223372036854775807", FILTER_GT}, true},
-		{{"Rate", "0", FILTER_EQ}, false},	     /* floating point is not compared */
-		{{"Bytes", "97", FILTER_EQ}, false},	     /* nor are arrays */
-		{{"Price", "77", FILTER_EQ}, false},	     /* nor members */
-		{{"NoSuch", "1", FILTER_NE}, false},	     /* what is not there does not hold */
+		{{"Rate", "0", FILTER_EQ}, false},   /* floating point is not compared */
+		{{"Bytes", "97", FILTER_EQ}, false}, /* nor are arrays */
+		{{"Price", "77", FILTER_EQ}, false}, /* nor members */
+		{{"NoSuch", "1", FILTER_NE}, false}, /* what is not there does not hold */
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (passes("Order", false, &rows[i].c, 1, 500, -3) != rows[i].want) {
@@ -122,8 +127,7 @@ static void every_operator_compares_as_the_fields_type_asks(void **state)
 static void conditions_join_and_other_events_pass(void **state)
 {
 	(void)state;
-	static const struct filter_named_condition c[] = {{"Status", "500", FILTER_GE},
-							  {"Delta", "0", FILTER_LT}};
+	static const struct filter_named_condition c[] = {{"Status", "500", FILTER_GE}, {"Delta", "0", FILTER_LT}};
 	assert_true(passes("Order", false, c, 2, 500, -1));
 	assert_false(passes("Order", false, c, 2, 500, 1));
 	assert_true(passes("Order", true, c, 2, 500, 1));
@@ -145,8 +149,7 @@ static void conditions_join_and_other_events_pass(void **state)
 static void nothing_that_is_cut_or_changed_does_harm(void **state)
 {
 	(void)state;
-	static const struct filter_named_condition c[] = {{"Last", "1", FILTER_GE},
-							  {"Name", "n", FILTER_CONTAINS}};
+	static const struct filter_named_condition c[] = {{"Last", "1", FILTER_GE}, {"Name", "n", FILTER_CONTAINS}};
 	uint8_t blob[FILTER_BYTES_MAX], payload[256];
 	size_t bytes = 0, len = build(payload, 1, 1, 1);
 	assert_int_equal(filter_named_add(blob, &bytes, &provider, "Order", false, c, 2, NULL), 0);
@@ -175,15 +178,15 @@ static void mistakes_are_named(void **state)
 {
 	(void)state;
 	static const struct filter_named_condition bad[] = {
-		{"", "1", FILTER_EQ},		{"A", "x", FILTER_GT}, {"A", "5", FILTER_BETWEEN},
-		{"A", "5,x", FILTER_NOTBETWEEN}, {"A", "0", FILTER_MODULO},
+		{"", "1", FILTER_EQ},       {"A", "x", FILTER_GT},
+		{"A", "5", FILTER_BETWEEN}, {"A", "5,x", FILTER_NOTBETWEEN},
+		{"A", "0", FILTER_MODULO},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		uint8_t blob[FILTER_BYTES_MAX];
 		size_t bytes = 0;
 		struct diag d = {0};
-		assert_int_equal(filter_named_add(blob, &bytes, &provider, "E", false, &bad[i], 1, &d),
-				 -EINVAL);
+		assert_int_equal(filter_named_add(blob, &bytes, &provider, "E", false, &bad[i], 1, &d), -EINVAL);
 		assert_true(d.text[0] != 0);
 	}
 }

@@ -223,8 +223,7 @@ static char *parse_name(struct parser *p, bool *ret_payload)
 	if (*p->at == '[') {
 		const char *end = strchr(p->at, ']');
 		if (!end || end == p->at + 1) {
-			fail(p, start,
-			     end ? "no field name between the brackets" : "']' is missing");
+			fail(p, start, end ? "no field name between the brackets" : "']' is missing");
 			return NULL;
 		}
 		*ret_payload = true;
@@ -240,8 +239,7 @@ static char *parse_name(struct parser *p, bool *ret_payload)
 		p->at++;
 	}
 	if (p->at == start) {
-		fail(p, start,
-		     *start ? "a field name is expected here" : "the expression ends too early");
+		fail(p, start, *start ? "a field name is expected here" : "the expression ends too early");
 		return NULL;
 	}
 	char *r = copy(p, start, (size_t)(p->at - start));
@@ -300,8 +298,7 @@ static void prepare(struct parser *p, struct node *n, const char *at)
 	if (is_name(n, "level") && !pattern) {
 		uint8_t level;
 		if (!level_parse(n->value, strlen(n->value), &level)) {
-			fail(p, at,
-			     "level is a number or critical, error, warning, info or verbose");
+			fail(p, at, "level is a number or critical, error, warning, info or verbose");
 			return;
 		}
 		n->number = (struct number){true, true, false, level, level};
@@ -353,8 +350,7 @@ static uint32_t parse_list(struct parser *p, struct node proto, bool negate)
 			prepare(p, &n, at);
 		}
 		uint32_t one = add(p, n);
-		all = first ? one
-			    : add(p, (struct node){.type = NODE_OR, .left = all, .right = one});
+		all = first ? one : add(p, (struct node){.type = NODE_OR, .left = all, .right = one});
 		first = false;
 	} while (p->err == 0 && symbol(p, ","));
 	if (p->err == 0 && !symbol(p, ")")) {
@@ -363,9 +359,7 @@ static uint32_t parse_list(struct parser *p, struct node proto, bool negate)
 	if (negate) {
 		/* as everywhere: a field the event does not have passes no test */
 		uint32_t none = add(p, (struct node){.type = NODE_NOT, .left = all});
-		uint32_t has = add(p, (struct node){.type = NODE_HAS,
-						    .payload = proto.payload,
-						    .name = proto.name});
+		uint32_t has = add(p, (struct node){.type = NODE_HAS, .payload = proto.payload, .name = proto.name});
 		return add(p, (struct node){.type = NODE_AND, .left = has, .right = none});
 	}
 	free(proto.name);
@@ -378,7 +372,7 @@ static uint32_t parse_test(struct parser *p)
 		const char *text;
 		enum op op;
 	} ops[] = {{"==", OP_EQ}, {"!=", OP_NE}, {"!~", OP_NOT_LIKE}, {"<=", OP_LE}, {">=", OP_GE},
-		   {"=", OP_EQ},  {"<", OP_LT},	 {">", OP_GT},	      {"~", OP_LIKE}};
+		   {"=", OP_EQ},  {"<", OP_LT},  {">", OP_GT},        {"~", OP_LIKE}};
 	struct node n = {.type = NODE_HAS};
 	n.name = parse_name(p, &n.payload);
 	if (!n.name) {
@@ -419,8 +413,7 @@ static uint32_t parse_not(struct parser *p)
 		return fail(p, p->at, "the expression is nested too deeply");
 	}
 	uint32_t r;
-	if (keyword(p, "not") ||
-	    (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && symbol(p, "!"))) {
+	if (keyword(p, "not") || (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && symbol(p, "!"))) {
 		r = parse_not(p);
 		r = p->err ? 0 : add(p, (struct node){.type = NODE_NOT, .left = r});
 	} else if (symbol(p, "(")) {
@@ -526,15 +519,13 @@ static bool test(const struct node *n, filter_expr_lookup_fn *lookup, void *ctx)
 	char digits[24];
 	if (n->op == OP_LIKE || n->op == OP_NOT_LIKE) {
 		if (!v.text) {
-			v.length = (size_t)snprintf(digits, sizeof digits, "%llu",
-						    (unsigned long long)v.number);
+			v.length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)v.number);
 			v.text = digits;
 		}
 		return filter_expr_pattern(n->value, v.text, v.length) == (n->op == OP_LIKE);
 	}
-	struct number x = v.is_number
-				  ? (struct number){true, true, false, v.number, (double)v.number}
-				  : number_of(v.text, v.length);
+	struct number x = v.is_number ? (struct number){true, true, false, v.number, (double)v.number}
+				      : number_of(v.text, v.length);
 	if (n->op == OP_BITS) {
 		/* negative numbers have the bits of two's complement */
 		uint64_t a = x.negative ? -x.magnitude : x.magnitude;
@@ -550,34 +541,23 @@ static bool test(const struct node *n, filter_expr_lookup_fn *lookup, void *ctx)
 		return n->op == OP_NE;
 	}
 	switch (n->op) {
-	case OP_EQ:
-		return order == 0;
-	case OP_NE:
-		return order != 0;
-	case OP_LT:
-		return order < 0;
-	case OP_LE:
-		return order <= 0;
-	case OP_GT:
-		return order > 0;
-	default:
-		return order >= 0;
+	case OP_EQ: return order == 0;
+	case OP_NE: return order != 0;
+	case OP_LT: return order < 0;
+	case OP_LE: return order <= 0;
+	case OP_GT: return order > 0;
+	default: return order >= 0;
 	}
 }
 
-static bool evaluate(const struct filter_expr *f, uint32_t at, filter_expr_lookup_fn *lookup,
-		     void *ctx)
+static bool evaluate(const struct filter_expr *f, uint32_t at, filter_expr_lookup_fn *lookup, void *ctx)
 {
 	const struct node *n = &f->nodes[at];
 	switch (n->type) {
-	case NODE_AND:
-		return evaluate(f, n->left, lookup, ctx) && evaluate(f, n->right, lookup, ctx);
-	case NODE_OR:
-		return evaluate(f, n->left, lookup, ctx) || evaluate(f, n->right, lookup, ctx);
-	case NODE_NOT:
-		return !evaluate(f, n->left, lookup, ctx);
-	default:
-		return test(n, lookup, ctx);
+	case NODE_AND: return evaluate(f, n->left, lookup, ctx) && evaluate(f, n->right, lookup, ctx);
+	case NODE_OR: return evaluate(f, n->left, lookup, ctx) || evaluate(f, n->right, lookup, ctx);
+	case NODE_NOT: return !evaluate(f, n->left, lookup, ctx);
+	default: return test(n, lookup, ctx);
 	}
 }
 

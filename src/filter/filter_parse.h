@@ -36,8 +36,7 @@ struct filter_expr_value {
 	uint64_t number;
 };
 /* False when the event has no such field. `payload`: only the event's own fields count. */
-typedef bool filter_expr_lookup_fn(void *ctx, const char *name, bool payload,
-				  struct filter_expr_value *ret);
+typedef bool filter_expr_lookup_fn(void *ctx, const char *name, bool payload, struct filter_expr_value *ret);
 
 /* -EINVAL with the column (1-based) and the reason in *d, or -ENOMEM. */
 int filter_expr_parse(const char *text, struct filter_expr **ret, struct diag *d);

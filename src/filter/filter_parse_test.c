@@ -46,9 +46,9 @@ static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr
 	for (int pass = payload; pass < 2; pass++) {
 		for (size_t i = 0; i < BASE_ARRAY_LEN(values); i++) {
 			if (values[i].payload == (pass == 1) && strcmp(values[i].name, name) == 0) {
-				*ret = (struct filter_expr_value){
-					values[i].text, values[i].text ? strlen(values[i].text) : 0,
-					values[i].is_number, values[i].number};
+				*ret = (struct filter_expr_value){values[i].text,
+								  values[i].text ? strlen(values[i].text) : 0,
+								  values[i].is_number, values[i].number};
 				return true;
 			}
 		}
@@ -169,8 +169,7 @@ static void expressions_mean_what_the_manual_says(void **state)
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		if (match(cases[i].text) != cases[i].wanted) {
-			fail_msg("'%s' should be %s", cases[i].text,
-				 cases[i].wanted ? "true" : "false");
+			fail_msg("'%s' should be %s", cases[i].text, cases[i].wanted ? "true" : "false");
 		}
 	}
 }
@@ -206,10 +205,8 @@ static void mistakes_are_found_at_their_column(void **state)
 		struct filter_expr *f = NULL;
 		struct diag d;
 		diag_clear(&d);
-		if (filter_expr_parse(cases[i].text, &f, &d) != -EINVAL ||
-		    d.column != cases[i].column || !d.text[0]) {
-			fail_msg("'%s': column %u (wanted %u): %s", cases[i].text, d.column,
-				 cases[i].column, d.text);
+		if (filter_expr_parse(cases[i].text, &f, &d) != -EINVAL || d.column != cases[i].column || !d.text[0]) {
+			fail_msg("'%s': column %u (wanted %u): %s", cases[i].text, d.column, cases[i].column, d.text);
 		}
 	}
 }
@@ -292,8 +289,7 @@ static void sizes_and_durations_have_units(void **state)
 	assert_true(parse_duration("250ms", 1, &v) && v == 250000000);
 	assert_true(parse_duration("2m", 1, &v) && v == 120000000000);
 	assert_true(parse_duration("3", 1000, &v) && v == 3000);
-	static const char *const bad[] = {"",	  "-1",	  "x",	 "1x", "1 MB",
-					  "0x10", "1e30", "nan", "inf"};
+	static const char *const bad[] = {"", "-1", "x", "1x", "1 MB", "0x10", "1e30", "nan", "inf"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		assert_false(parse_size(bad[i], 1, &v));
 		assert_false(parse_duration(bad[i], 1, &v));

@@ -12,18 +12,18 @@
 static uint8_t blob[FILTER_BYTES_MAX];
 static size_t blob_bytes;
 
-#define FIELDS(...)                                                                                \
-	(const struct filter_field[])                                                              \
-	{                                                                                          \
-		__VA_ARGS__                                                                        \
+#define FIELDS(...)                   \
+	(const struct filter_field[]) \
+	{                             \
+		__VA_ARGS__           \
 	}
-#define INTEGER(bytes)                                                                             \
-	{                                                                                          \
-		FILTER_FIXED, 0, (bytes), 1, 0                                                     \
+#define INTEGER(bytes)                         \
+	{                                      \
+		FILTER_FIXED, 0, (bytes), 1, 0 \
 	}
 
-static int make(const struct filter_field *fields, size_t field_count,
-		const struct filter_predicate *predicates, size_t predicate_count, uint8_t flags)
+static int make(const struct filter_field *fields, size_t field_count, const struct filter_predicate *predicates,
+		size_t predicate_count, uint8_t flags)
 {
 	struct filter_event e = {.provider = {{7}},
 				 .id = 10,
@@ -77,8 +77,7 @@ static void integers_compare_by_value_and_sign(void **state)
 		le64_put(value, (uint64_t)cases[i].value);
 		le64_put(value + 8, (uint64_t)cases[i].high);
 		bool interval = cases[i].op == FILTER_BETWEEN || cases[i].op == FILTER_NOTBETWEEN;
-		struct filter_predicate p = {1, cases[i].op, cases[i].type, interval ? 16 : 8,
-					     value};
+		struct filter_predicate p = {1, cases[i].op, cases[i].type, interval ? 16 : 8, value};
 		assert_int_equal(make(FIELDS(INTEGER(4), INTEGER(cases[i].width)), 2, &p, 1, 0), 0);
 		for (int k = 0; k < 3; k++) {
 			le64_put(payload + 4, (uint64_t)cases[i].yes[k]);
@@ -126,9 +125,8 @@ static void text_is_found_only_at_whole_characters(void **state)
 		{FILTER_ISNOT, true, "a\0", 2, "A\0\0\0", 4, true},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
-		struct filter_predicate p = {
-			0, cases[i].op, cases[i].wide ? FILTER_WIDE : FILTER_NARROW,
-			(uint16_t)cases[i].bytes, (const uint8_t *)cases[i].value};
+		struct filter_predicate p = {0, cases[i].op, cases[i].wide ? FILTER_WIDE : FILTER_NARROW,
+					     (uint16_t)cases[i].bytes, (const uint8_t *)cases[i].value};
 		struct filter_field f = {cases[i].wide ? FILTER_TEXT16 : FILTER_TEXT8, 0, 0, 1, 0};
 		assert_int_equal(make(&f, 1, &p, 1, 0), 0);
 		if (passes(cases[i].payload, cases[i].payload_bytes) != cases[i].passes) {
@@ -174,9 +172,7 @@ static void every_kind_of_field_is_passed_over(void **state)
 		{{FILTER_COUNTED_BE, 0, 0, 1, 0}, "\0\3abc", 5},
 		{{FILTER_COUNTED32, 0, 0, 1, 0}, "\3\0\0\0abc", 7},
 		{{FILTER_SID, 0, 0, 1, 0}, "\1\1\0\0\0\0\0\5\x12\0\0\0", 12},
-		{{FILTER_TOKEN_SID, 0, 0, 1, 0},
-		 "12345678\0\0\0\0\0\0\0\0\1\1\0\0\0\0\0\5\x12\0\0\0",
-		 28},
+		{{FILTER_TOKEN_SID, 0, 0, 1, 0}, "12345678\0\0\0\0\0\0\0\0\1\1\0\0\0\0\0\5\x12\0\0\0", 28},
 		{{FILTER_TOKEN_SID, 0, 0, 1, 0}, "\0\0\0\0", 4},
 		{{FILTER_FIXED, 0, 4, 0, 0}, "", 0},
 	};
@@ -203,12 +199,10 @@ static void every_kind_of_field_is_passed_over(void **state)
 static void counts_and_lengths_come_from_the_payload(void **state)
 {
 	/* u8 n, u16 text[n] sized by n, struct { u8 m; u8 data[m] }[n], u32 x */
-	struct filter_field f[] = {{FILTER_FIXED, FILTER_CAPTURE, 1, 1, 0},
-				   {FILTER_TEXT16, FILTER_SIZED | FILTER_LENGTH_OF, 0, 1, 0},
-				   {FILTER_ARRAY, FILTER_COUNT_OF, 0, 0, 2},
-				   {FILTER_FIXED, FILTER_CAPTURE, 1, 1, 0},
-				   {FILTER_FIXED, FILTER_LENGTH_OF, 3, 1, 0},
-				   INTEGER(4)};
+	struct filter_field f[] = {
+		{FILTER_FIXED, FILTER_CAPTURE, 1, 1, 0},   {FILTER_TEXT16, FILTER_SIZED | FILTER_LENGTH_OF, 0, 1, 0},
+		{FILTER_ARRAY, FILTER_COUNT_OF, 0, 0, 2},  {FILTER_FIXED, FILTER_CAPTURE, 1, 1, 0},
+		{FILTER_FIXED, FILTER_LENGTH_OF, 3, 1, 0}, INTEGER(4)};
 	uint8_t value[8] = {9};
 	struct filter_predicate p = {5, FILTER_EQ, FILTER_UNSIGNED, 8, value};
 	assert_int_equal(make(f, 6, &p, 1, 0), 0);
@@ -296,8 +290,8 @@ static void what_does_not_fit_is_refused(void **state)
 	static uint8_t text[FILTER_BYTES_MAX];
 	memset(text, 'x', sizeof text);
 	struct filter_field f = {FILTER_TEXT8, 0, 0, 1, 0};
-	uint16_t most = FILTER_BYTES_MAX - FILTER_HEAD_BYTES - FILTER_EVENT_BYTES -
-			FILTER_FIELD_BYTES - FILTER_PREDICATE_BYTES;
+	uint16_t most =
+		FILTER_BYTES_MAX - FILTER_HEAD_BYTES - FILTER_EVENT_BYTES - FILTER_FIELD_BYTES - FILTER_PREDICATE_BYTES;
 	struct filter_predicate p = {0, FILTER_IS, FILTER_NARROW, most, text};
 	assert_int_equal(make(&f, 1, &p, 1, 0), 0);
 	assert_int_equal(blob_bytes, FILTER_BYTES_MAX);
@@ -323,8 +317,7 @@ static void endless_arrays_end(void **state)
 	needle[sizeof needle - 1] = 'b';
 	memset(hay, 'a', sizeof hay);
 	struct filter_field text = {FILTER_REST, 0, 0, 1, 0};
-	p = (struct filter_predicate){0, FILTER_DOESNTCONTAIN, FILTER_NARROW, sizeof needle,
-				      needle};
+	p = (struct filter_predicate){0, FILTER_DOESNTCONTAIN, FILTER_NARROW, sizeof needle, needle};
 	assert_int_equal(make(&text, 1, &p, 1, 0), 0);
 	passes(hay, sizeof hay);
 }

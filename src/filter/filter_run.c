@@ -45,8 +45,7 @@ static void cut_at_nul(struct value *v, unsigned unit)
 	v->bytes -= v->bytes % unit;
 }
 
-static bool take_text(struct run *r, const struct filter_field *f, uint16_t length, unsigned unit,
-		      struct value *ret)
+static bool take_text(struct run *r, const struct filter_field *f, uint16_t length, unsigned unit, struct value *ret)
 {
 	if (f->flags & FILTER_SIZED) {
 		bool ok = take(r, 0, (size_t)length * unit, ret);
@@ -72,8 +71,7 @@ static bool take_text(struct run *r, const struct filter_field *f, uint16_t leng
 static bool take_sid(struct run *r, size_t prefix, struct value *ret)
 {
 	size_t left = (size_t)(r->end - r->p);
-	return left >= prefix && left - prefix >= 8 &&
-	       take(r, prefix, 8 + 4 * (size_t)r->p[prefix + 1], ret);
+	return left >= prefix && left - prefix >= 8 && take(r, prefix, 8 + 4 * (size_t)r->p[prefix + 1], ret);
 }
 
 /* As schema_value_read() does it: without a user there are four bytes, or zeros and then a SID. */
@@ -82,9 +80,8 @@ static bool take_token_sid(struct run *r, struct value *ret)
 	static const uint8_t zeros[16];
 	size_t left = (size_t)(r->end - r->p), prefix = 2 * (size_t)r->pointer_size;
 	const uint8_t *p = r->p;
-	bool sid_behind_zeros = left >= prefix + 8 && memcmp(p, zeros, prefix) == 0 &&
-				p[prefix] == 1 && p[prefix + 1] <= 15 &&
-				memcmp(p + prefix + 2, zeros, 5) == 0;
+	bool sid_behind_zeros = left >= prefix + 8 && memcmp(p, zeros, prefix) == 0 && p[prefix] == 1 &&
+				p[prefix + 1] <= 15 && memcmp(p + prefix + 2, zeros, 5) == 0;
 	if (left >= 4 && le32_get(p) == 0 && !sid_behind_zeros) {
 		return take(r, 4, 0, ret);
 	}
@@ -96,28 +93,17 @@ static bool take_value(struct run *r, const struct filter_field *f, struct value
 	size_t left = (size_t)(r->end - r->p);
 	uint16_t length = f->flags & FILTER_LENGTH_OF ? r->number[f->length] : f->length;
 	switch (f->kind) {
-	case FILTER_FIXED:
-		return take(r, 0, length, ret);
-	case FILTER_POINTER:
-		return take(r, 0, r->pointer_size, ret);
-	case FILTER_TEXT16:
-		return take_text(r, f, length, 2, ret);
-	case FILTER_TEXT8:
-		return take_text(r, f, length, 1, ret);
-	case FILTER_COUNTED:
-		return left >= 2 && take(r, 2, le16_get(r->p), ret);
-	case FILTER_COUNTED_BE:
-		return left >= 2 && take(r, 2, (size_t)r->p[0] << 8 | r->p[1], ret);
-	case FILTER_COUNTED32:
-		return left >= 4 && take(r, 4, le32_get(r->p), ret);
-	case FILTER_SID:
-		return take_sid(r, 0, ret);
-	case FILTER_TOKEN_SID:
-		return take_token_sid(r, ret);
-	case FILTER_REST:
-		return take(r, 0, left, ret);
-	default:
-		return false;
+	case FILTER_FIXED: return take(r, 0, length, ret);
+	case FILTER_POINTER: return take(r, 0, r->pointer_size, ret);
+	case FILTER_TEXT16: return take_text(r, f, length, 2, ret);
+	case FILTER_TEXT8: return take_text(r, f, length, 1, ret);
+	case FILTER_COUNTED: return left >= 2 && take(r, 2, le16_get(r->p), ret);
+	case FILTER_COUNTED_BE: return left >= 2 && take(r, 2, (size_t)r->p[0] << 8 | r->p[1], ret);
+	case FILTER_COUNTED32: return left >= 4 && take(r, 4, le32_get(r->p), ret);
+	case FILTER_SID: return take_sid(r, 0, ret);
+	case FILTER_TOKEN_SID: return take_token_sid(r, ret);
+	case FILTER_REST: return take(r, 0, left, ret);
+	default: return false;
 	}
 }
 
@@ -142,18 +128,12 @@ static bool compare_numbers(const struct filter_predicate *p, const struct value
 	uint64_t n = number_of(v, sign, p->type == FILTER_NETWORK), a = le64_get(p->value);
 	uint64_t x = n ^ turn, low = a ^ turn;
 	switch (p->op) {
-	case FILTER_EQ:
-		return x == low;
-	case FILTER_NE:
-		return x != low;
-	case FILTER_LE:
-		return x <= low;
-	case FILTER_GT:
-		return x > low;
-	case FILTER_LT:
-		return x < low;
-	case FILTER_GE:
-		return x >= low;
+	case FILTER_EQ: return x == low;
+	case FILTER_NE: return x != low;
+	case FILTER_LE: return x <= low;
+	case FILTER_GT: return x > low;
+	case FILTER_LT: return x < low;
+	case FILTER_GE: return x >= low;
 	case FILTER_MODULO:
 		/* INT64_MIN % -1 traps on some machines. */
 		return sign ? a == UINT64_MAX || (int64_t)n % (int64_t)a == 0 : n % a == 0;
@@ -196,8 +176,7 @@ static bool holds(struct run *r, const struct filter_predicate *p, const struct 
 		int found = search(r, p, v);
 		return found >= 0 && (found == 1) == (p->op == FILTER_CONTAINS);
 	}
-	bool same =
-		v->bytes == p->bytes && (p->bytes == 0 || memcmp(v->p, p->value, p->bytes) == 0);
+	bool same = v->bytes == p->bytes && (p->bytes == 0 || memcmp(v->p, p->value, p->bytes) == 0);
 	return same == (p->op == FILTER_IS);
 }
 
@@ -261,8 +240,7 @@ static bool walk_elements(struct run *r, const struct filter_field *f, uint16_t 
 static bool walk(struct run *r, uint16_t i, uint16_t end, bool top)
 {
 	for (; i < end && !r->decided; i++) {
-		struct filter_field f =
-			filter_field_get(r->fields + (size_t)i * FILTER_FIELD_BYTES);
+		struct filter_field f = filter_field_get(r->fields + (size_t)i * FILTER_FIELD_BYTES);
 		if (!walk_elements(r, &f, i, top)) {
 			return false;
 		}
@@ -271,8 +249,7 @@ static bool walk(struct run *r, uint16_t i, uint16_t end, bool top)
 	return true;
 }
 
-static bool filter_holds(const uint8_t *f, const uint8_t *payload, size_t bytes,
-			 unsigned pointer_size)
+static bool filter_holds(const uint8_t *f, const uint8_t *payload, size_t bytes, unsigned pointer_size)
 {
 	struct run r;
 	uint16_t fields = le16_get(f + 6);
@@ -290,8 +267,8 @@ static bool filter_holds(const uint8_t *f, const uint8_t *payload, size_t bytes,
 	return walk(&r, 0, fields, true) && r.decided && r.result;
 }
 
-bool filter_passes(const uint8_t *blob, uint16_t id, uint8_t version, const uint8_t *payload,
-		   size_t bytes, unsigned pointer_size)
+bool filter_passes(const uint8_t *blob, uint16_t id, uint8_t version, const uint8_t *payload, size_t bytes,
+		   unsigned pointer_size)
 {
 	bool any_wanted = false, any = false;
 	const uint8_t *f = blob + FILTER_HEAD_BYTES;

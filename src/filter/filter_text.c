@@ -10,13 +10,20 @@ static const struct {
 	uint8_t op;
 	bool words; /* of strings, in Windows' filters */
 } operators[] = {
-	{"==", FILTER_EQ, false},	    {"=", FILTER_EQ, false},
-	{"!=", FILTER_NE, false},	    {"<=", FILTER_LE, false},
-	{">=", FILTER_GE, false},	    {"<", FILTER_LT, false},
-	{">", FILTER_GT, false},	    {"between", FILTER_BETWEEN, false},
-	{"outside", FILTER_NOTBETWEEN, false}, {"%", FILTER_MODULO, false},
-	{"~", FILTER_CONTAINS, true},	    {"!~", FILTER_DOESNTCONTAIN, true},
-	{"is", FILTER_IS, true},	    {"isnot", FILTER_ISNOT, true},
+	{"==", FILTER_EQ, false},
+	{"=", FILTER_EQ, false},
+	{"!=", FILTER_NE, false},
+	{"<=", FILTER_LE, false},
+	{">=", FILTER_GE, false},
+	{"<", FILTER_LT, false},
+	{">", FILTER_GT, false},
+	{"between", FILTER_BETWEEN, false},
+	{"outside", FILTER_NOTBETWEEN, false},
+	{"%", FILTER_MODULO, false},
+	{"~", FILTER_CONTAINS, true},
+	{"!~", FILTER_DOESNTCONTAIN, true},
+	{"is", FILTER_IS, true},
+	{"isnot", FILTER_ISNOT, true},
 };
 
 /* The next word of *inout: up to a blank, or in quotes. NULL at the end. */

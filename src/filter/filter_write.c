@@ -39,8 +39,7 @@ static uint8_t *put_predicate(uint8_t *p, const struct filter_predicate *f)
 
 int filter_write(const struct filter_event *e, uint8_t *out, size_t *ret_bytes)
 {
-	size_t bytes = FILTER_HEAD_BYTES + FILTER_EVENT_BYTES +
-		       (size_t)e->field_count * FILTER_FIELD_BYTES;
+	size_t bytes = FILTER_HEAD_BYTES + FILTER_EVENT_BYTES + (size_t)e->field_count * FILTER_FIELD_BYTES;
 	for (uint16_t i = 0; i < e->predicate_count; i++) {
 		bytes += FILTER_PREDICATE_BYTES + (size_t)e->predicates[i].bytes;
 	}
@@ -75,8 +74,8 @@ int filter_write(const struct filter_event *e, uint8_t *out, size_t *ret_bytes)
 	return err;
 }
 
-int filter_join(const uint8_t *const *blobs, const size_t *bytes, const bool *must, size_t count,
-		uint8_t *out, size_t *ret_bytes)
+int filter_join(const uint8_t *const *blobs, const size_t *bytes, const bool *must, size_t count, uint8_t *out,
+		size_t *ret_bytes)
 {
 	size_t at = FILTER_HEAD_BYTES, filters = 0;
 	struct guid provider = GUID_ZERO, other;
@@ -91,8 +90,7 @@ int filter_join(const uint8_t *const *blobs, const size_t *bytes, const bool *mu
 		}
 		memcpy(out + at, blobs[i] + FILTER_HEAD_BYTES, bytes[i] - FILTER_HEAD_BYTES);
 		for (uint16_t n = le16_get(blobs[i] + 6); n > 0; n--) {
-			out[at + 5] = (uint8_t)((out[at + 5] & FILTER_ANY) |
-						(must && must[i] ? FILTER_MUST : 0));
+			out[at + 5] = (uint8_t)((out[at + 5] & FILTER_ANY) | (must && must[i] ? FILTER_MUST : 0));
 			at += le16_get(out + at);
 			filters++;
 		}
@@ -115,9 +113,8 @@ static int refuse(struct diag *d, size_t at, const char *why)
 
 static bool is_integer(const struct filter_field *f)
 {
-	return f->kind == FILTER_POINTER ||
-	       (f->kind == FILTER_FIXED && !(f->flags & FILTER_LENGTH_OF) &&
-		(f->length == 1 || f->length == 2 || f->length == 4 || f->length == 8));
+	return f->kind == FILTER_POINTER || (f->kind == FILTER_FIXED && !(f->flags & FILTER_LENGTH_OF) &&
+					     (f->length == 1 || f->length == 2 || f->length == 4 || f->length == 8));
 }
 
 static const char *check_field(const uint8_t *fields, uint16_t i, uint16_t end)
@@ -134,20 +131,17 @@ static const char *check_field(const uint8_t *fields, uint16_t i, uint16_t end)
 		if (!(f.flags & by[k])) {
 			continue;
 		}
-		if (refers[k] >= i ||
-		    !(fields[(size_t)refers[k] * FILTER_FIELD_BYTES + 1] & FILTER_CAPTURE)) {
+		if (refers[k] >= i || !(fields[(size_t)refers[k] * FILTER_FIELD_BYTES + 1] & FILTER_CAPTURE)) {
 			return "a field refers to one that is not a number before it";
 		}
 	}
 	if ((f.flags & FILTER_SIZED) && !text) {
 		return "a length where there is none";
 	}
-	if ((f.flags & FILTER_LENGTH_OF) && f.kind != FILTER_FIXED &&
-	    !(text && (f.flags & FILTER_SIZED))) {
+	if ((f.flags & FILTER_LENGTH_OF) && f.kind != FILTER_FIXED && !(text && (f.flags & FILTER_SIZED))) {
 		return "a length where there is none";
 	}
-	if ((f.flags & FILTER_CAPTURE) &&
-	    (f.kind != FILTER_FIXED || !is_integer(&f) || f.length == 8)) {
+	if ((f.flags & FILTER_CAPTURE) && (f.kind != FILTER_FIXED || !is_integer(&f) || f.length == 8)) {
 		return "a length or count that is no small integer";
 	}
 	if (f.kind == FILTER_ARRAY ? f.members == 0 || f.members > end - i - 1 : f.members != 0) {
@@ -202,25 +196,21 @@ static bool value_fits(const struct filter_predicate *p, const struct filter_fie
 	case FILTER_UNSIGNED:
 	case FILTER_NETWORK:
 		return p->op <= FILTER_MODULO && is_integer(f) &&
-		       !(f->kind == FILTER_POINTER && p->type != FILTER_UNSIGNED) &&
-		       p->bytes == (interval ? 16 : 8) &&
+		       !(f->kind == FILTER_POINTER && p->type != FILTER_UNSIGNED) && p->bytes == (interval ? 16 : 8) &&
 		       !(p->op == FILTER_MODULO && le64_get(p->value) == 0);
 	case FILTER_WIDE:
 	case FILTER_NARROW:
-		return (p->op == FILTER_CONTAINS || p->op == FILTER_DOESNTCONTAIN ||
-			p->op == FILTER_IS || p->op == FILTER_ISNOT) &&
-		       is_text(f, p->type == FILTER_WIDE) &&
-		       (p->type == FILTER_NARROW || p->bytes % 2 == 0);
+		return (p->op == FILTER_CONTAINS || p->op == FILTER_DOESNTCONTAIN || p->op == FILTER_IS ||
+			p->op == FILTER_ISNOT) &&
+		       is_text(f, p->type == FILTER_WIDE) && (p->type == FILTER_NARROW || p->bytes % 2 == 0);
 	case FILTER_BYTES:
 		return (p->op == FILTER_IS || p->op == FILTER_ISNOT) && f->kind == FILTER_FIXED &&
 		       !(f->flags & FILTER_LENGTH_OF) && f->length == p->bytes;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
-static const char *check_predicates(const uint8_t *fields, uint16_t field_count, struct bytes b,
-				    uint16_t count)
+static const char *check_predicates(const uint8_t *fields, uint16_t field_count, struct bytes b, uint16_t count)
 {
 	uint16_t last = 0;
 	for (uint16_t i = 0; i < count; i++) {
@@ -229,12 +219,10 @@ static const char *check_predicates(const uint8_t *fields, uint16_t field_count,
 			return "a predicate is cut off";
 		}
 		struct filter_predicate q = filter_predicate_get(p);
-		if (q.field >= field_count || q.field < last || le16_get(p + 6) != 0 ||
-		    !is_top(fields, q.field)) {
+		if (q.field >= field_count || q.field < last || le16_get(p + 6) != 0 || !is_top(fields, q.field)) {
 			return "a predicate names no field";
 		}
-		struct filter_field f =
-			filter_field_get(fields + (size_t)q.field * FILTER_FIELD_BYTES);
+		struct filter_field f = filter_field_get(fields + (size_t)q.field * FILTER_FIELD_BYTES);
 		if (f.count != 1 || (f.flags & FILTER_COUNT_OF) || !value_fits(&q, &f)) {
 			return "a predicate does not fit its field";
 		}
@@ -249,8 +237,7 @@ static const char *check_filter(const uint8_t *p, size_t n)
 	if ((p[5] & ~(FILTER_ANY | FILTER_MUST)) || le16_get(p + 10) != 0) {
 		return "unknown flags";
 	}
-	if (predicates == 0 || predicates > FILTER_PREDICATES_MAX || fields == 0 ||
-	    fields > FILTER_FIELDS_MAX) {
+	if (predicates == 0 || predicates > FILTER_PREDICATES_MAX || fields == 0 || fields > FILTER_FIELDS_MAX) {
 		return "a wrong number of fields or predicates";
 	}
 	struct bytes b = bytes_of(p + FILTER_EVENT_BYTES, n - FILTER_EVENT_BYTES);
@@ -277,8 +264,7 @@ int filter_check(const void *blob, size_t n, struct guid *ret_provider, struct d
 	uint16_t filters = le16_get(p + 6);
 	size_t at = FILTER_HEAD_BYTES;
 	for (uint16_t i = 0; i < filters; i++) {
-		if (n - at < FILTER_EVENT_BYTES || le16_get(p + at) < FILTER_EVENT_BYTES ||
-		    le16_get(p + at) > n - at) {
+		if (n - at < FILTER_EVENT_BYTES || le16_get(p + at) < FILTER_EVENT_BYTES || le16_get(p + at) > n - at) {
 			return refuse(d, at, "a payload filter is cut off");
 		}
 		const char *why = check_filter(p + at, le16_get(p + at));

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#define ETL_BUFFER_MAX	       (16u << 20) /* [doc] */
-#define ETL_RECORD_MAX	       0xFFFFu	   /* [obs] header included */
-#define ETL_FILLER	       0xFFFFFFFFu
+#define ETL_BUFFER_MAX         (16u << 20) /* [doc] */
+#define ETL_RECORD_MAX         0xFFFFu     /* [obs] header included */
+#define ETL_FILLER             0xFFFFFFFFu
 #define ETL_BUFFER_HEADER_SIZE 0x48u
 
 /* WMI_BUFFER_HEADER, the same for 32- and 64-bit writers. [obs] unless said */
@@ -20,14 +20,14 @@ enum etl_buffer_header {
 	ETL_BH_CURRENT_OFFSET = 0x08, /* u32 */
 	ETL_BH_REFERENCE_COUNT = 0x0C,
 	ETL_BH_TIME_STAMP = 0x10, /* i64 flush time, raw clock */
-	ETL_BH_SEQUENCE = 0x18,	  /* i64 */
+	ETL_BH_SEQUENCE = 0x18,   /* i64 */
 	ETL_BH_CLOCK = 0x20,
 	ETL_BH_PROCESSOR = 0x28, /* u16 index, or u8 + u8 alignment without PROC_INDEX */
 	ETL_BH_LOGGER_ID = 0x2A, /* u16 */
-	ETL_BH_STATE = 0x2C,	 /* u32 */
-	ETL_BH_OFFSET = 0x30,	 /* u32 end of valid data, header included */
-	ETL_BH_FLAG = 0x34,	 /* u16 */
-	ETL_BH_TYPE = 0x36,	 /* u16 */
+	ETL_BH_STATE = 0x2C,     /* u32 */
+	ETL_BH_OFFSET = 0x30,    /* u32 end of valid data, header included */
+	ETL_BH_FLAG = 0x34,      /* u16 */
+	ETL_BH_TYPE = 0x36,      /* u16 */
 	ETL_BH_REFERENCE_TIME = 0x38,
 };
 enum etl_buffer_flag {
@@ -46,7 +46,7 @@ enum etl_buffer_type {
 #define ETL_STATE_FLUSH 3u
 /* State of buffer 0 of a compressed file. The second is ours: other readers know 2 to 4. */
 #define ETL_FORMAT_XPRESS 3u
-#define ETL_FORMAT_ZSTD	  0x5A53u
+#define ETL_FORMAT_ZSTD   0x5A53u
 
 /* Record types: byte 2 of a record whose byte 3 is 0xC0 */
 enum etl_record_type {
@@ -65,21 +65,21 @@ enum etl_record_type {
 	ETL_RT_FULL64 = 0x14,
 	ETL_RT_INSTANCE64 = 0x15,
 };
-#define ETL_SYSTEM_HEADER_SIZE	 0x20u
-#define ETL_COMPACT_HEADER_SIZE	 0x18u
+#define ETL_SYSTEM_HEADER_SIZE   0x20u
+#define ETL_COMPACT_HEADER_SIZE  0x18u
 #define ETL_PERFINFO_HEADER_SIZE 0x10u
-#define ETL_FULL_HEADER_SIZE	 0x30u
+#define ETL_FULL_HEADER_SIZE     0x30u
 #define ETL_INSTANCE_HEADER_SIZE 0x48u
-#define ETL_EVENT_HEADER_SIZE	 0x50u
-#define ETL_MESSAGE_HEADER_SIZE	 0x08u
+#define ETL_EVENT_HEADER_SIZE    0x50u
+#define ETL_MESSAGE_HEADER_SIZE  0x08u
 
 /* Flags of a WPP message: which fields it has, in this order. */
-#define ETL_MF_SEQUENCE	   0x0001u /* u32 */
-#define ETL_MF_GUID	   0x0002u /* of its source */
+#define ETL_MF_SEQUENCE    0x0001u /* u32 */
+#define ETL_MF_GUID        0x0002u /* of its source */
 #define ETL_MF_COMPONENT   0x0004u /* u32; not with GUID */
-#define ETL_MF_TIME	   0x0008u /* u64 */
+#define ETL_MF_TIME        0x0008u /* u64 */
 #define ETL_MF_SYSTEM_INFO 0x0020u /* u32 tid, u32 pid */
-#define ETL_MF_32_BIT	   0x0040u
+#define ETL_MF_32_BIT      0x0040u
 
 /* EVENT_HEADER record: offsets from the start of the record */
 enum etl_event_header {
@@ -98,9 +98,9 @@ enum etl_event_header {
 	ETL_EH_END = 0x50,
 };
 enum etl_event_flag { /* the only ones stored on disk */
-	ETL_EF_EXTENDED_INFO = 0x0001,
-	ETL_EF_PRIVATE_SESSION = 0x0002,
-	ETL_EF_STRING_ONLY = 0x0004,
+		      ETL_EF_EXTENDED_INFO = 0x0001,
+		      ETL_EF_PRIVATE_SESSION = 0x0002,
+		      ETL_EF_STRING_ONLY = 0x0004,
 };
 
 /* Extended items: u16 total size (rounded to 8), u16 type, u16 linkage, u16 data size, data */

@@ -63,10 +63,9 @@ bool kernel_mask_equal(const struct kernel_mask *a, const struct kernel_mask *b)
 static const struct {
 	uint32_t flag, bits;
 } moved[] = {
-	{0x00000010, KERNEL_BIT_CSWITCH},    {0x00000020, KERNEL_BIT_DPC},
-	{0x00000040, KERNEL_BIT_INTERRUPT},  {0x00000080, KERNEL_BIT_SYSCALL},
-	{0x00000800, KERNEL_BIT_DISPATCHER}, {0x00004000, KERNEL_BIT_VIRT_ALLOC},
-	{0x00800000, KERNEL_BIT_DRIVERS},    {0x01000000, KERNEL_BIT_PROFILE},
+	{0x00000010, KERNEL_BIT_CSWITCH}, {0x00000020, KERNEL_BIT_DPC},        {0x00000040, KERNEL_BIT_INTERRUPT},
+	{0x00000080, KERNEL_BIT_SYSCALL}, {0x00000800, KERNEL_BIT_DISPATCHER}, {0x00004000, KERNEL_BIT_VIRT_ALLOC},
+	{0x00800000, KERNEL_BIT_DRIVERS}, {0x01000000, KERNEL_BIT_PROFILE},
 };
 
 /* EVENT_TRACE_FLAG_EXTENSION and the two of the other extensible forms say where more stands. */
@@ -97,11 +96,11 @@ uint32_t kernel_mask_to_flags(const struct kernel_mask *m)
 /* ---- names ------------------------------------------------------------------------------------ */
 
 #define NO_REGISTRY "Linux has no registry"
-#define NO_ALPC	    "Linux has no ALPC"
+#define NO_ALPC     "Linux has no ALPC"
 #define NO_FILTERS  "Linux has no file system filter drivers"
 #define NO_OPTICAL  "optical disks are not told apart from other disks; use DISK_IO"
 #define NO_MEMORY   "Linux shows no single page frames; use ALL_FAULTS, HARD_FAULTS or VIRT_ALLOC"
-#define NO_WDF	    "Linux has no WDF drivers; use DPC and INTERRUPT"
+#define NO_WDF      "Linux has no WDF drivers; use DPC and INTERRUPT"
 
 static const struct kernel_flag flag[] = {
 	{"PROC_THREAD", "", KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD},
@@ -279,9 +278,8 @@ const struct kernel_group *kernel_group_find(const char *name, size_t n)
 /* ---- for users without rights ----------------------------------------------------------------- */
 
 static const uint32_t confinable[] = {
-	KERNEL_BIT_PROCESS, KERNEL_BIT_THREAD,	     KERNEL_BIT_LOADER,	  KERNEL_BIT_PROFILE,
-	KERNEL_BIT_FILE_IO, KERNEL_BIT_FILE_IO_INIT, KERNEL_BIT_FILENAME, KERNEL_BIT_NETWORK,
-	KERNEL_BIT_NO_SYSCONFIG,
+	KERNEL_BIT_PROCESS,      KERNEL_BIT_THREAD,   KERNEL_BIT_LOADER,  KERNEL_BIT_PROFILE,      KERNEL_BIT_FILE_IO,
+	KERNEL_BIT_FILE_IO_INIT, KERNEL_BIT_FILENAME, KERNEL_BIT_NETWORK, KERNEL_BIT_NO_SYSCONFIG,
 };
 
 bool kernel_mask_unconfinable(const struct kernel_mask *m, struct kernel_mask *ret)

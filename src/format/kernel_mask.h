@@ -13,8 +13,8 @@
 #include "base/base.h"
 
 #define KERNEL_MASK_WORDS 8u
-#define KERNEL_HOOKS	  0x2000u /* no hook is above */
-#define KERNEL_STACKS_MAX 256u	  /* hooks with stacks, of a session */
+#define KERNEL_HOOKS      0x2000u /* no hook is above */
+#define KERNEL_STACKS_MAX 256u    /* hooks with stacks, of a session */
 
 struct kernel_mask {
 	uint32_t word[KERNEL_MASK_WORDS];
@@ -112,7 +112,7 @@ struct kernel_flag {
 	char none[84]; /* why Linux has not; or empty */
 	uint32_t bits; /* of one word */
 };
-const struct kernel_flag *kernel_flag_at(size_t i); /* NULL behind the last */
+const struct kernel_flag *kernel_flag_at(size_t i);                     /* NULL behind the last */
 const struct kernel_flag *kernel_flag_find(const char *name, size_t n); /* in any case */
 /* "CSWITCH+PROFILE"; bits without a name as PERF_* numbers. Cut to cap. */
 void kernel_mask_names(const struct kernel_mask *m, char *out, size_t cap);

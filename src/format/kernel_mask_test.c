@@ -14,12 +14,10 @@ static void flags_are_bits_of_the_words_that_windows_stores_them_in(void **state
 	static const struct {
 		uint32_t flag, word, value;
 	} row[] = {
-		{0x00000001, 0, 0x1},	     {0x00000002, 0, 0x2},	 {0x00000004, 0, 0x4},
-		{0x00000010, 1, 0x4},	     {0x00000020, 1, 0x80},	 {0x00000040, 1, 0x4000},
-		{0x00000080, 2, 0x40},	     {0x00000100, 0, 0x100},	 {0x00000800, 1, 0x200},
-		{0x00002000, 0, 0x2000},     {0x00004000, 1, 0x8000},	 {0x00010000, 0, 0x10000},
-		{0x00800000, 1, 0x10},	     {0x01000000, 1, 0x2},	 {0x02000000, 0, 0x2000000},
-		{0x04000000, 0, 0x4000000},
+		{0x00000001, 0, 0x1},   {0x00000002, 0, 0x2},    {0x00000004, 0, 0x4},       {0x00000010, 1, 0x4},
+		{0x00000020, 1, 0x80},  {0x00000040, 1, 0x4000}, {0x00000080, 2, 0x40},      {0x00000100, 0, 0x100},
+		{0x00000800, 1, 0x200}, {0x00002000, 0, 0x2000}, {0x00004000, 1, 0x8000},    {0x00010000, 0, 0x10000},
+		{0x00800000, 1, 0x10},  {0x01000000, 1, 0x2},    {0x02000000, 0, 0x2000000}, {0x04000000, 0, 0x4000000},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(row); i++) {
 		struct kernel_mask m, want = {0};
@@ -36,11 +34,11 @@ static void names_stand_for_the_perf_constants_of_the_headers(void **state)
 		const char *name;
 		uint32_t bits;
 	} row[] = {
-		{"CSWITCH", 0x20000004},   {"profile", 0x20000002}, {"DISPATCHER", 0x20000200},
-		{"DPC", 0x20000080},	   {"INTERRUPT", 0x20004000}, {"SYSCALL", 0x40000040},
-		{"VIRT_ALLOC", 0x20008000}, {"OB_HANDLE", 0x80000040}, {"POWER", 0x80008000},
+		{"CSWITCH", 0x20000004},     {"profile", 0x20000002},    {"DISPATCHER", 0x20000200},
+		{"DPC", 0x20000080},         {"INTERRUPT", 0x20004000},  {"SYSCALL", 0x40000040},
+		{"VIRT_ALLOC", 0x20008000},  {"OB_HANDLE", 0x80000040},  {"POWER", 0x80008000},
 		{"IDLE_STATES", 0x40008000}, {"CPU_CONFIG", 0x40010000}, {"PRIORITY", 0x20002000},
-		{"MEMINFO_WS", 0x20800000}, {"PROC_THREAD", 0x3}, {"DISK_IO", 0x300},
+		{"MEMINFO_WS", 0x20800000},  {"PROC_THREAD", 0x3},       {"DISK_IO", 0x300},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(row); i++) {
 		const struct kernel_flag *f = kernel_flag_find(row[i].name, strlen(row[i].name));

@@ -28,13 +28,13 @@
 
 #include <stdint.h>
 
-#define SCHEMA_SECTION_NAME	 ".openetw.schema"
-#define SCHEMA_SECTION_NOTE	 ".note.openetw"
+#define SCHEMA_SECTION_NAME      ".openetw.schema"
+#define SCHEMA_SECTION_NOTE      ".note.openetw"
 #define SCHEMA_SECTION_NOTE_NAME "OpenETW"
 #define SCHEMA_SECTION_NOTE_TYPE 1u
 
-#define SCHEMA_SECTION_MAGIC	 0x5357454Fu /* "OEWS" */
-#define SCHEMA_SECTION_HEAD	 20u
+#define SCHEMA_SECTION_MAGIC     0x5357454Fu /* "OEWS" */
+#define SCHEMA_SECTION_HEAD      20u
 #define SCHEMA_SECTION_BYTES_MAX (32u << 20)
 
 /* A section taken out of a file stands alone in one of this ending. */

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MODES_REFUSED                                                                              \
-	(EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE |      \
-	 EVENT_TRACE_INDEPENDENT_SESSION_MODE)
+#define MODES_REFUSED                                                                                \
+	(EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | \
+	 EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_INDEPENDENT_SESSION_MODE)
 #define FLUSH_WAIT_MS 1000
 /* Apart from the daemon's session ids, which are small; the low 16 bits are the session's number. */
 #define ID_BASE 0x0001000000000000ull
@@ -176,7 +176,8 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 {
 	struct filter_row rows[INPROC_SESSIONS];
 	uint32_t n = collect_rows(provider, rows);
-	struct news e = {.index = index, .code = n ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER};
+	struct news e = {.index = index,
+			 .code = n ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER};
 	e.all = n ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t level = rows[i].level ? rows[i].level : 255;
@@ -205,8 +206,7 @@ static const struct inproc_filter *last_filter(const struct guid *provider)
 	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
 		struct inproc_session *s = &inproc.session[i];
 		struct inproc_enable *e = s->sink ? find_enable(s, provider) : NULL;
-		if (e && e->chosen && e->chosen->schematized.type &&
-		    (!last || e->order > last->order)) {
+		if (e && e->chosen && e->chosen->schematized.type && (!last || e->order > last->order)) {
 			last = e;
 		}
 	}
@@ -357,8 +357,7 @@ void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static struct inproc_session *find_session(uint64_t id, const uint16_t *name,
-					   const struct guid *guid)
+static struct inproc_session *find_session(uint64_t id, const uint16_t *name, const struct guid *guid)
 {
 	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
 		struct inproc_session *s = &inproc.session[i];
@@ -379,9 +378,7 @@ static int copy_strings(struct inproc_session *s, const struct sink_options *o)
 	s->name = o->name ? utf16_dup(o->name, utf16_len(o->name)) : NULL;
 	s->log_file = o->log_file ? utf16_dup(o->log_file, utf16_len(o->log_file)) : NULL;
 	s->path = o->path ? strdup(o->path) : NULL;
-	return (o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path)
-		       ? -ENOMEM
-		       : 0;
+	return (o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path) ? -ENOMEM : 0;
 }
 
 /* "x.etl" -> "x.etl_<pid>" in both spellings. */
@@ -515,7 +512,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 	}
 	if (err < 0) {
 		free_strings(&s);
-		return err == -EBUSY ? ERROR_BAD_PATHNAME
+		return err == -EBUSY                       ? ERROR_BAD_PATHNAME
 		       : err == -ENOENT || err == -ENOTDIR ? ERROR_PATH_NOT_FOUND
 							   : win32_from_errno(err);
 	}
@@ -553,8 +550,7 @@ static bool any_session(void)
 	return false;
 }
 
-uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
-		     struct sink_stats *ret)
+uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret)
 {
 	BASE_NOT_CANCELLED;
 	struct news_list list = {0};
@@ -613,8 +609,8 @@ void inproc_retire_full(void)
 	tell(&list);
 }
 
-uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
-		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id)
+uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret,
+		      struct sink_options *ret_options, uint64_t *ret_id)
 {
 	BASE_NOT_CANCELLED;
 	pthread_mutex_lock(&inproc.lock);
@@ -684,8 +680,7 @@ static int switch_file(struct inproc_session *s, const char *path, const uint16_
 	return 0;
 }
 
-uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file,
-		       struct diag *d)
+uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file, struct diag *d)
 {
 	BASE_NOT_CANCELLED;
 	int err = 0;
@@ -710,13 +705,12 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 	return !s ? ERROR_WMI_INSTANCE_NOT_FOUND : err == -EBUSY ? ERROR_BAD_PATHNAME : win32_from_errno(err);
 }
 
-static int set_enable(struct inproc_session *s, const struct guid *provider,
-		      const struct filter_row *row, uint32_t properties, struct inproc_chosen *chosen)
+static int set_enable(struct inproc_session *s, const struct guid *provider, const struct filter_row *row,
+		      uint32_t properties, struct inproc_chosen *chosen)
 {
 	struct inproc_enable *e = find_enable(s, provider);
 	if (!e) {
-		struct inproc_enable *more =
-			realloc(s->enable, (s->enable_count + 1) * sizeof *more);
+		struct inproc_enable *more = realloc(s->enable, (s->enable_count + 1) * sizeof *more);
 		if (!more) {
 			return -ENOMEM;
 		}
@@ -770,20 +764,19 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 	return ERROR_SUCCESS;
 }
 
-uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
-		       uint64_t any, uint64_t all, uint32_t properties)
+uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
+		       uint64_t all, uint32_t properties)
 {
 	return inproc_enable_filtered(id, provider, code, level, any, all, properties, NULL, 0);
 }
 
-uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code,
-				uint8_t level, uint64_t any, uint64_t all, uint32_t properties,
-				const struct inproc_filter *filter, uint32_t count)
+uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
+				uint64_t all, uint32_t properties, const struct inproc_filter *filter, uint32_t count)
 {
 	BASE_NOT_CANCELLED;
 	struct inproc_chosen *chosen;
 	uint32_t result = code > EVENT_CONTROL_CODE_CAPTURE_STATE ? (uint32_t)ERROR_INVALID_PARAMETER
-						       : choose(provider, filter, count, &chosen);
+								  : choose(provider, filter, count, &chosen);
 	if (result != ERROR_SUCCESS) {
 		return result;
 	}
@@ -792,12 +785,10 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 		.any = any ? any : UINT64_MAX,
 		.all = all,
 		.props = (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0
-					     ? FILTER_ROW_IGNORE_KEYWORD_0
-					     : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE
-					     ? FILTER_ROW_EXCLUDE_INPRIVATE
-					     : 0)),
+				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0
+											 : 0) |
+				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE
+											  : 0)),
 	};
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);
@@ -822,8 +813,7 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 		bool capture = code == EVENT_CONTROL_CODE_CAPTURE_STATE;
 		/* Nothing said: what the session has enabled. */
 		const struct filter_row *wish = level == 0 && any == 0 && old ? &old->row : &row;
-		provider_changed(provider, capture ? wish : NULL,
-				 chosen ? &chosen->schematized : NULL, &list);
+		provider_changed(provider, capture ? wish : NULL, chosen ? &chosen->schematized : NULL, &list);
 	}
 	pthread_mutex_unlock(&inproc.lock);
 	free(chosen);

@@ -42,9 +42,8 @@ struct inproc_filter {
  * merged over the private sessions (level 0 as 255, any 0 as all ones), except for a capture of
  * state, which is one session's wish. `filter`: what the session that enabled it last, or that asks for
  * the state, has to say to the provider (a schematized filter); NULL: nothing. */
-typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
-				 uint64_t all, const struct guid *source,
-				 const struct inproc_filter *filter);
+typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+				 const struct guid *source, const struct inproc_filter *filter);
 /* `wanted` (may be NULL) is called after each start of a session: now the
  * registrations are to be told, before that they need not be. */
 void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void));
@@ -62,30 +61,27 @@ size_t inproc_filter_said(uint32_t index, void *mem, size_t cap);
 
 struct inproc_session_args {
 	struct sink_options sink; /* other_table: see sink.h */
-	struct guid guid; /* session GUID: of the provider without PRIVATE_IN_PROC */
-	bool suffix; /* in any case: the plain name is an earlier process's, which may have ended */
-	bool from_outside; /* a controller's, who has an id for it: others may have that GUID */
+	struct guid guid;         /* session GUID: of the provider without PRIVATE_IN_PROC */
+	bool suffix;              /* in any case: the plain name is an earlier process's, which may have ended */
+	bool from_outside;        /* a controller's, who has an id for it: others may have that GUID */
 };
 /* Win32 codes, as the callers are api functions. A session is found by id, or with id 0 by name or
  * GUID. Start: without PRIVATE_IN_PROC the file gets the suffix _<pid> when another process has the
  * plain one. `ret` of stop may be NULL; options of a query borrow the session's strings until it
  * stops. */
 uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d);
-uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
-		     struct sink_stats *ret);
-uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
-		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id);
+uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret);
+uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret,
+		      struct sink_options *ret_options, uint64_t *ret_id);
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid);
 /* flush_timer 0: as it is. With a path (and its UTF-16 spelling) that file from now on; of a buffering
  * session, that file gets its content. */
-uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file,
-		       struct diag *d);
-uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
-		       uint64_t any, uint64_t all, uint32_t properties);
+uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file, struct diag *d);
+uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
+		       uint64_t all, uint32_t properties);
 /* The same with filters, which are copied: those for each event are evaluated here, the others are
  * passed to the callback or none of ours (scope filters: the caller knows the process). */
-uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code,
-				uint8_t level, uint64_t any, uint64_t all, uint32_t properties,
-				const struct inproc_filter *filter, uint32_t count);
+uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
+				uint64_t all, uint32_t properties, const struct inproc_filter *filter, uint32_t count);
 
 #endif

@@ -63,8 +63,7 @@ int inproc_memory_create(void)
 	if (err == 0) {
 		put_ctl_header();
 		pool_segment_init(inproc.segment, INPROC_CHUNK_BYTES, pool_id.b);
-		err = pool_writer_add_segment(writer, inproc.segment, segment_bytes,
-					      INPROC_CHUNK_BYTES);
+		err = pool_writer_add_segment(writer, inproc.segment, segment_bytes, INPROC_CHUNK_BYTES);
 	}
 	if (err == 0) {
 		err = pool_view_create(NULL, &inproc.view);

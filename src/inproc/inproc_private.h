@@ -21,22 +21,20 @@
 
 #include <pthread.h>
 
-#define INPROC_SESSIONS	     8u
+#define INPROC_SESSIONS      8u
 #define INPROC_IN_PROC_MAX   3u
 #define INPROC_CHUNK_BYTES   16384u
 #define INPROC_REGISTRATIONS POOL_PROVIDERS_MAX
 
 /* Control block: header, then the entries, then two tables an entry. Only touched pages cost. */
-#define INPROC_TABLE_BYTES                                                                         \
-	(sizeof(struct filter_table) + INPROC_SESSIONS * sizeof(struct filter_row))
+#define INPROC_TABLE_BYTES (sizeof(struct filter_table) + INPROC_SESSIONS * sizeof(struct filter_row))
 static inline uint32_t inproc_entry_offset(uint32_t index)
 {
 	return (uint32_t)(sizeof(struct ctl_header) + index * sizeof(struct ctl_entry));
 }
 static inline uint32_t inproc_table_offset(uint32_t index, uint32_t which)
 {
-	return inproc_entry_offset(INPROC_REGISTRATIONS) +
-	       (uint32_t)((2 * index + which) * INPROC_TABLE_BYTES);
+	return inproc_entry_offset(INPROC_REGISTRATIONS) + (uint32_t)((2 * index + which) * INPROC_TABLE_BYTES);
 }
 _Static_assert(sizeof(struct ctl_header) + INPROC_REGISTRATIONS * sizeof(struct ctl_entry) +
 			       2 * INPROC_REGISTRATIONS * INPROC_TABLE_BYTES <=
@@ -45,16 +43,16 @@ _Static_assert(sizeof(struct ctl_header) + INPROC_REGISTRATIONS * sizeof(struct 
 
 /* The filters of an enable. */
 struct inproc_chosen {
-	struct filter_select select;	/* points into bytes */
+	struct filter_select select;      /* points into bytes */
 	struct inproc_filter schematized; /* type 0: none */
 	uint8_t bytes[];
 };
 struct inproc_enable {
 	struct guid provider;
-	struct filter_row row; /* bit is the session's */
-	uint32_t properties;   /* EVENT_ENABLE_PROPERTY_* */
+	struct filter_row row;        /* bit is the session's */
+	uint32_t properties;          /* EVENT_ENABLE_PROPERTY_* */
 	struct inproc_chosen *chosen; /* NULL: no filters */
-	uint64_t order;	       /* the most recent has the highest */
+	uint64_t order;               /* the most recent has the highest */
 };
 /* Session numbers apart from the daemon's, which are at most 1,024: the low 16 bits of a handle name
  * the session to TraceEvent, and both kinds may have enabled one provider. */
@@ -93,7 +91,7 @@ struct inproc_state {
 	pthread_t thread;
 	bool thread_running;
 	uint32_t thread_generation; /* a logger thread of another one ends */
-	bool prepared;		    /* atfork, atexit */
+	bool prepared;              /* atfork, atexit */
 	uint64_t lost_taken_ns;
 	uint64_t next_id, next_order;
 	uint32_t pid;
@@ -111,7 +109,7 @@ extern struct inproc_state inproc;
 int inproc_memory_create(void);
 int inproc_thread_start(void);
 void inproc_thread_dismiss(void); /* it ends soon; join it without the lock */
-bool inproc_pass(bool flush);	  /* true: look again at once */
+bool inproc_pass(bool flush);     /* true: look again at once */
 struct ctl_entry *inproc_entry(uint32_t index);
 
 /* inproc.c; without the lock. A session whose file has its maximum size records nothing more: its

@@ -16,7 +16,7 @@
 #define CLASSIC_PREFIX_BYTES  16u /* class GUID */
 #define INSTANCE_PREFIX_BYTES 40u /* class GUID, id, parent id, parent class GUID */
 #define MESSAGE_SEQUENCE      0x0001u
-#define MESSAGE_GUID	      0x0002u
+#define MESSAGE_GUID          0x0002u
 #define MESSAGE_COMPONENT     0x0004u
 #define MESSAGE_TIMESTAMP     0x0008u
 
@@ -26,14 +26,12 @@ uint64_t inproc_session_time(const struct inproc_session *s, uint64_t ts)
 		return ts;
 	}
 	uint64_t freq = clock_frequency();
-	return ts >= s->start_raw
-		       ? s->start_filetime + clock_muldiv(ts - s->start_raw, 10000000, freq)
-		       : s->start_filetime - clock_muldiv(s->start_raw - ts, 10000000, freq);
+	return ts >= s->start_raw ? s->start_filetime + clock_muldiv(ts - s->start_raw, 10000000, freq)
+				  : s->start_filetime - clock_muldiv(s->start_raw - ts, 10000000, freq);
 }
 
 /* Filled from `bytes` on to the next multiple of 8 with zeros. */
-static uint8_t *reserve(struct inproc_session *s, const struct pool_rec *rec, uint64_t time,
-			uint32_t bytes)
+static uint8_t *reserve(struct inproc_session *s, const struct pool_rec *rec, uint64_t time, uint32_t bytes)
 {
 	if (bytes > ETL_RECORD_MAX) {
 		sink_add_lost(s->sink, 1);
@@ -47,8 +45,7 @@ static uint8_t *reserve(struct inproc_session *s, const struct pool_rec *rec, ui
 	return p;
 }
 
-static void put_start(uint8_t *p, uint32_t bytes, uint8_t type, const struct pool_rec *rec,
-		      uint64_t time)
+static void put_start(uint8_t *p, uint32_t bytes, uint8_t type, const struct pool_rec *rec, uint64_t time)
 {
 	le16_put(p, (uint16_t)bytes);
 	p[2] = type;
@@ -90,8 +87,8 @@ static void item_add(struct items *to, uint16_t type, const void *data, uint32_t
 }
 
 /* Those of the record, the registration's traits, and what the session asked for. */
-static void items_of(struct items *to, const struct pool_event *ev,
-		     const struct inproc_registration *reg, uint32_t wants)
+static void items_of(struct items *to, const struct pool_event *ev, const struct inproc_registration *reg,
+		     uint32_t wants)
 {
 	bool has_traits = false;
 	uint32_t next = 0;
@@ -166,8 +163,8 @@ static bool has_stack(const struct items *items)
 	return false;
 }
 
-static void record_event(struct inproc_session *s, const struct pool_event *ev,
-			 const struct inproc_registration *reg, uint32_t wants)
+static void record_event(struct inproc_session *s, const struct pool_event *ev, const struct inproc_registration *reg,
+			 uint32_t wants)
 {
 	const struct pool_rec *rec = ev->rec;
 	uint64_t time = inproc_session_time(s, rec->ts);
@@ -176,7 +173,8 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	if (BASE_UNLIKELY(wants & EVENT_ENABLE_PROPERTY_STACK_TRACE) && has_stack(&items)) {
 		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
 		if (s->images != inproc.images) {
-			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) != 0; /* explained when it is copied */
+			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) !=
+				    0; /* explained when it is copied */
 			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
 		}
 	}
@@ -186,9 +184,8 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 		return;
 	}
 	put_start(p, bytes, ETL_RT_EVENT64, rec, time);
-	le16_put(p + ETL_EH_FLAGS,
-		 (uint16_t)(ETL_EF_PRIVATE_SESSION | (items.count ? ETL_EF_EXTENDED_INFO : 0) |
-			    (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0)));
+	le16_put(p + ETL_EH_FLAGS, (uint16_t)(ETL_EF_PRIVATE_SESSION | (items.count ? ETL_EF_EXTENDED_INFO : 0) |
+					      (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0)));
 	le16_put(p + ETL_EH_PROPERTY, 0);
 	memcpy(p + ETL_EH_PROVIDER, reg->provider.b, 16);
 	memcpy(p + ETL_EH_DESCRIPTOR, &rec->id, 16);
@@ -201,8 +198,7 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	uint8_t *at = put_items(p + ETL_EVENT_HEADER_SIZE, &items);
 	memcpy(at, ev->payload, ev->payload_bytes);
 }
-_Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16,
-	       "the descriptor can be copied as it is");
+_Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16, "the descriptor can be copied as it is");
 
 /* TraceEvent and TraceEventInstance. */
 static void record_classic(struct inproc_session *s, const struct pool_event *ev)
@@ -299,8 +295,8 @@ static struct filter_facts facts_of(const struct pool_event *ev)
 
 /* Does the session want it still? The writer's mask only pre-selects: it may have been decided
  * under a table that has changed since. The enable that wants it, or NULL. */
-static const struct inproc_enable *wanted(const struct inproc_session *s,
-					  const struct guid *provider, const struct pool_event *ev)
+static const struct inproc_enable *wanted(const struct inproc_session *s, const struct guid *provider,
+					  const struct pool_event *ev)
 {
 	const struct pool_rec *rec = ev->rec;
 	for (uint32_t i = 0; i < s->enable_count; i++) {
@@ -308,8 +304,7 @@ static const struct inproc_enable *wanted(const struct inproc_session *s,
 		if (!guid_equal(&s->enable[i].provider, provider)) {
 			continue;
 		}
-		if ((rec->flags & POOL_REC_INPRIVATE) &&
-		    (row->props & FILTER_ROW_EXCLUDE_INPRIVATE)) {
+		if ((rec->flags & POOL_REC_INPRIVATE) && (row->props & FILTER_ROW_EXCLUDE_INPRIVATE)) {
 			return NULL;
 		}
 		/* Classic events and messages carry neither level nor keyword to go by. */
@@ -339,15 +334,15 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 	inproc.event_key++; /* the same in every session that gets it */
 	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
 		struct inproc_session *s = &inproc.session[i];
-		const struct inproc_enable *e =
-			(rec->mask >> i & 1) && s->sink ? wanted(s, &reg->provider, ev) : NULL;
+		const struct inproc_enable *e = (rec->mask >> i & 1) && s->sink ? wanted(s, &reg->provider, ev) : NULL;
 		if (!e) {
 			continue;
 		}
 		switch (rec->kind) {
 		case POOL_REC_EVENT: {
 			uint32_t wants = e->properties;
-			if (e->chosen && e->chosen->select.stack_filtered && (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
+			if (e->chosen && e->chosen->select.stack_filtered &&
+			    (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 				struct filter_facts f = facts_of(ev);
 				bool stack = filter_select_stack(&e->chosen->select, &f);
 				wants &= stack ? UINT32_MAX : ~(uint32_t)EVENT_ENABLE_PROPERTY_STACK_TRACE;
@@ -356,14 +351,9 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 			break;
 		}
 		case POOL_REC_CLASSIC:
-		case POOL_REC_INSTANCE:
-			record_classic(s, ev);
-			break;
-		case POOL_REC_MESSAGE:
-			record_message(s, ev);
-			break;
-		default:
-			break;
+		case POOL_REC_INSTANCE: record_classic(s, ev); break;
+		case POOL_REC_MESSAGE: record_message(s, ev); break;
+		default: break;
 		}
 	}
 }

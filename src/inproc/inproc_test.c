@@ -22,17 +22,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PRIVATE		0x800u
+#define PRIVATE         0x800u
 #define PRIVATE_IN_PROC 0x20800u
-#define THREADS		4
-#define PER_THREAD	20000u
+#define THREADS         4
+#define PER_THREAD      20000u
 
 static const struct guid provider_a = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static const struct guid provider_b = {{99, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static char dir[64];
 
-static struct inproc_session_args session_args(const uint16_t *name, const char *path,
-					       uint32_t mode)
+static struct inproc_session_args session_args(const uint16_t *name, const char *path, uint32_t mode)
 {
 	return (struct inproc_session_args){
 		.sink =
@@ -111,9 +110,8 @@ struct descriptor {
 };
 
 /* What src/provider does: look, then write once. */
-static int write_kind(uint32_t index, uint32_t entry, uint8_t kind, uint8_t flags,
-		      const struct descriptor *d, const void *items, uint32_t items_bytes,
-		      const void *data, uint32_t bytes)
+static int write_kind(uint32_t index, uint32_t entry, uint8_t kind, uint8_t flags, const struct descriptor *d,
+		      const void *items, uint32_t items_bytes, const void *data, uint32_t bytes)
 {
 	struct inproc_destination *dest = inproc_destination();
 	if (!dest) {
@@ -123,8 +121,7 @@ static int write_kind(uint32_t index, uint32_t entry, uint8_t kind, uint8_t flag
 	if (order_load_relaxed(&e->enabled) == 0) {
 		return 1;
 	}
-	struct pool_verdict v =
-		pool_ctl_evaluate(e, dest->ctl, POOL_CTL_BYTES, d->level, d->keyword);
+	struct pool_verdict v = pool_ctl_evaluate(e, dest->ctl, POOL_CTL_BYTES, d->level, d->keyword);
 	if (v.mask == 0) {
 		return 1;
 	}
@@ -185,9 +182,7 @@ static void an_event_has_the_bytes_of_a_private_session(void **state)
 	uint8_t items[64];
 	uint32_t n = etl_put_item(items, 1, "0123456789abcdef", 16, true);
 	n += etl_put_item(items + n, 11, "schema", 6, false);
-	assert_int_equal(write_kind(3, entry, POOL_REC_EVENT, POOL_REC_STRING_ONLY, &plain, items,
-				    n, "hello", 5),
-			 0);
+	assert_int_equal(write_kind(3, entry, POOL_REC_EVENT, POOL_REC_STRING_ONLY, &plain, items, n, "hello", 5), 0);
 	struct sink_stats st;
 	assert_int_equal(inproc_stop(id, NULL, NULL, &st), 0);
 	assert_int_equal(st.events, 1);
@@ -382,8 +377,7 @@ static void enables_are_merged_and_notified(void **state)
 	assert_int_equal(note.code, 0);
 	assert_int_equal(note.calls, 6);
 	const struct ctl_entry *e =
-		(const struct ctl_entry
-			 *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
+		(const struct ctl_entry *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
 	assert_int_equal(e->enabled, 0);
 	assert_int_equal(inproc_stop(a, NULL, NULL, NULL), 0);
 	inproc_unregister(5);
@@ -397,8 +391,7 @@ static void a_provider_can_be_enabled_before_it_registers(void **state)
 	uint32_t entry;
 	assert_int_equal(inproc_register(9, &provider_b, &entry), 0);
 	const struct ctl_entry *e =
-		(const struct ctl_entry
-			 *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
+		(const struct ctl_entry *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
 	assert_int_equal(e->enabled, 1);
 	assert_int_equal(e->level_max, 2);
 	assert_int_equal(e->any_union, 8);
@@ -530,8 +523,7 @@ static void a_full_file_turns_its_providers_off(void **state)
 	assert_int_equal(inproc_register(8, &provider_a, &entry), 0);
 	assert_int_equal(inproc_enable(id, &provider_a, 1, 0, 0, 0, 0), 0);
 	const struct ctl_entry *e =
-		(const struct ctl_entry
-			 *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
+		(const struct ctl_entry *)(const void *)((const uint8_t *)inproc_destination()->ctl + entry);
 	for (int i = 0; i < 100000 && order_load_relaxed(&e->enabled) != 0; i++) {
 		uint8_t data[1000] = {0};
 		write_plain(8, entry, data, sizeof data);

@@ -28,8 +28,8 @@
 #include "format/kernel_mask.h"
 #include "pmc/pmc.h"
 
-#define KERNEL_SESSIONS_MAX 64u
-#define KERNEL_PIDS_MAX	    8u
+#define KERNEL_SESSIONS_MAX    64u
+#define KERNEL_PIDS_MAX        8u
 #define KERNEL_INTERVAL_MIN_US 125u
 
 struct kernel;
@@ -47,8 +47,8 @@ struct kernel_window {
 /* Where records go. `sessions` is a set of slots. */
 struct kernel_output {
 	/* One record in two pieces; to be padded with zeros to a multiple of 8. */
-	void (*record)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	void (*record)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head, uint32_t head_bytes,
+		       const void *body, uint32_t body_bytes);
 	/* The same of what kernel_explain() says, and of the closing rundown. NULL: `record` takes that, too. */
 	void (*explain)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 			uint32_t head_bytes, const void *body, uint32_t body_bytes);
@@ -66,11 +66,11 @@ struct kernel_soon {
 };
 
 struct kernel_engine_options {
-	uint32_t interval_us;	/* between samples of a processor; 0: 1000 */
-	uint32_t ring_pages;	/* of each processor, a power of two; 0: 1024 */
-	bool frame_pointers;	/* user stacks by them alone, not by unwind tables: cheaper */
-	uint32_t stack_bytes;	/* of a user stack copied to be unwound; 0: 8192, of switches 2048 */
-	uint32_t self[2];	/* processes, beside this one, that are not to be traced; 0: none */
+	uint32_t interval_us; /* between samples of a processor; 0: 1000 */
+	uint32_t ring_pages;  /* of each processor, a power of two; 0: 1024 */
+	bool frame_pointers;  /* user stacks by them alone, not by unwind tables: cheaper */
+	uint32_t stack_bytes; /* of a user stack copied to be unwound; 0: 8192, of switches 2048 */
+	uint32_t self[2];     /* processes, beside this one, that are not to be traced; 0: none */
 	/* True: whoever asked for a session does not want it any more; what begins one then ends with -EINTR soon.
 	 * NULL: never. */
 	bool (*give_up)(void);
@@ -90,7 +90,7 @@ struct kernel_session {
 	 * kernel_mask_unconfinable() leaves (kernel_confine.c). */
 	bool confined;
 	uint32_t uid;
-	bool packets;  /* of the interface, or of all when it has no name */
+	bool packets; /* of the interface, or of all when it has no name */
 	char interface[16];
 	uint32_t heap[KERNEL_PIDS_MAX]; /* processes whose heaps are watched; none: those of `pid` */
 	uint32_t heaps;
@@ -103,25 +103,25 @@ struct kernel_session {
 struct kernel_stats {
 	uint64_t samples, switches, stacks;
 	uint64_t events; /* recorded, of all kinds, by all sessions */
-	uint64_t lost;	 /* by full rings, of perf and of BPF */
+	uint64_t lost;   /* by full rings, of perf and of BPF */
 	uint64_t lost_no_buffer;
 	uint64_t bytes_written;
 	uint64_t cpu_ns; /* what recording cost the collector */
 };
 
 /* Opens the rings. -EACCES, -EPERM, -ENOENT, … with a diag that says what to grant. */
-int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
-		struct kernel **ret, struct diag *d);
+int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out, struct kernel **ret,
+		struct diag *d);
 void kernel_close(struct kernel *k);
 /* The tracing file system is there, or root has mounted it. */
 bool kernel_mount_tracing(void);
 /* Masks, events, rundown, from now on. *ret_missing: what was asked for and cannot be had here,
  * for which diag says why; the session runs without. -EBUSY: the slot is taken. -EINTR: given up. */
-int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
-	       struct kernel_mask *ret_missing, struct diag *d);
+int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s, struct kernel_mask *ret_missing,
+	       struct diag *d);
 /* Another mask, other stacks, other processes. */
-int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
-		  struct kernel_mask *ret_missing, struct diag *d);
+int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s, struct kernel_mask *ret_missing,
+		  struct diag *d);
 /* No more events, and the closing rundown. Names of functions take longer: the session has ended, and its slot
  * is free, when kernel_removed() says so, which kernel_poll() brings about. */
 void kernel_remove(struct kernel *k, uint32_t slot);
@@ -166,14 +166,14 @@ void kernel_wake_fd(struct kernel *k, int fd);
 /* ---- one session into a file ------------------------------------------------------------------ */
 
 struct kernel_options {
-	const char *path;	       /* the .etl */
+	const char *path;              /* the .etl */
 	struct kernel_session session; /* of which `children` is implied */
 	uint32_t interval_us;
-	bool frame_pointers;  /* as above */
+	bool frame_pointers; /* as above */
 	uint32_t stack_bytes;
 	uint32_t buffer_size_kb; /* 0: 256 */
-	uint32_t ring_mb;	 /* the file keeps the last so many megabytes; 0: all */
-	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
+	uint32_t ring_mb;        /* the file keeps the last so many megabytes; 0: all */
+	uint32_t ring_pages;     /* of each processor, a power of two; 0: 1024 */
 	struct kernel_sampled sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
 	bool (*give_up)(void); /* as above */
@@ -184,8 +184,8 @@ struct kernel_file;
 
 /* Opens rings, begins the file, writes the rundown. -EACCES, -EPERM, -ENOENT, … with a diag that
  * says what to grant or to turn on. *ret_missing as above. What failed leaves no file behind. */
-int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
-		      struct kernel_mask *ret_missing, struct diag *d);
+int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret, struct kernel_mask *ret_missing,
+		      struct diag *d);
 /* Waits for work at most that long, and does it. */
 struct kernel *kernel_file_engine(struct kernel_file *f);
 int kernel_file_poll(struct kernel_file *f, int timeout_ms);

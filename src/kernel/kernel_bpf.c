@@ -25,22 +25,32 @@
 #define PROGRAMS_MAX 96u
 #define LOG_BYTES    65536u
 
-enum { MAP_CONFIG, MAP_PIDS, MAP_UIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_COUNTERS,
-       MAP_RINGS, MAPS };
-static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_uids", "kbpf_drops", "kbpf_scratch",
-					    "kbpf_user_scratch", "kbpf_user_stacks", "kbpf_counters",
-					    "kbpf_rings"};
+enum {
+	MAP_CONFIG,
+	MAP_PIDS,
+	MAP_UIDS,
+	MAP_DROPS,
+	MAP_SCRATCH,
+	MAP_USER_SCRATCH,
+	MAP_USER_STACKS,
+	MAP_COUNTERS,
+	MAP_RINGS,
+	MAPS
+};
+static const char *const map_names[MAPS] = {"kbpf_config",      "kbpf_pids",     "kbpf_uids",
+					    "kbpf_drops",       "kbpf_scratch",  "kbpf_user_scratch",
+					    "kbpf_user_stacks", "kbpf_counters", "kbpf_rings"};
 
 struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
 	struct bpf_link *link;
-	struct bpf_link **of_cpu; /* of programs on perf events: `cpus` of them */
-	struct bpf_link *of_target[KERNEL_BPF_TARGETS]; /* of programs on functions */
+	struct bpf_link **of_cpu;                           /* of programs on perf events: `cpus` of them */
+	struct bpf_link *of_target[KERNEL_BPF_TARGETS];     /* of programs on functions */
 	struct kernel_probe *of_family[KERNEL_BPF_TARGETS]; /* the same, when children inherit it */
-	bool placed; /* in at least one of the targets */
+	bool placed;                                        /* in at least one of the targets */
 	bool tried;
 	uint64_t misses; /* told of */
-	char why[160];	 /* it is not there */
+	char why[160];   /* it is not there */
 };
 
 struct kernel_bpf {
@@ -89,20 +99,18 @@ static void on_stack(void *ctx, const struct kbpf_record *r)
 static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o);
-	b->map[MAP_CONFIG] =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "kbpf_config", 4, sizeof(struct kbpf_config), 1, NULL);
+	b->map[MAP_CONFIG] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kbpf_config", 4, sizeof(struct kbpf_config), 1, NULL);
 	b->map[MAP_PIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_pids", 4, 8, KBPF_PIDS_MAX, NULL);
 	b->map[MAP_UIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_uids", 4, 8, KBPF_UIDS_MAX, NULL);
-	b->map[MAP_DROPS] =
-		bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
-	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4,
-					     sizeof(struct kbpf_scratch), KBPF_SLOTS_MAX, NULL);
+	b->map[MAP_DROPS] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
+	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4, sizeof(struct kbpf_scratch),
+					     KBPF_SLOTS_MAX, NULL);
 	b->map[MAP_USER_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_user_scr", 4,
 						  sizeof(struct kbpf_user_scratch), KBPF_SLOTS_MAX, NULL);
 	b->map[MAP_USER_STACKS] =
 		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "kbpf_user_stks", 8, 1, KBPF_USER_STACKS_MAX, NULL);
-	b->map[MAP_COUNTERS] = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "kbpf_counters", 4, 4,
-					      b->cpus * KBPF_COUNTERS_MAX, NULL);
+	b->map[MAP_COUNTERS] =
+		bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "kbpf_counters", 4, 4, b->cpus * KBPF_COUNTERS_MAX, NULL);
 	for (int i = 0; i < MAP_RINGS; i++) {
 		if (b->map[i] < 0) {
 			return b->map[i];
@@ -111,8 +119,7 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 	for (uint32_t i = 0; i < b->cpus; i++) {
 		b->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kbpf_ring", 0, 0, ring_bytes, NULL);
 		int err = b->ring_fd[i] < 0 ? b->ring_fd[i]
-					    : kernel_ring_open(b->ring_fd[i], ring_bytes, on_stack, b,
-							       &b->ring[i]);
+					    : kernel_ring_open(b->ring_fd[i], ring_bytes, on_stack, b, &b->ring[i]);
 		if (err < 0) {
 			return err;
 		}
@@ -246,7 +253,8 @@ static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bp
 	struct bpf_map *map;
 	int err = 0;
 	b->log[0] = 0;
-	bpf_object__for_each_map(map, object) {
+	bpf_object__for_each_map(map, object)
+	{
 		bool shared = false;
 		for (int i = 0; i < MAPS && err == 0; i++) {
 			if (strcmp(bpf_map__name(map), map_names[i]) == 0) {
@@ -264,11 +272,11 @@ static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bp
 		}
 	}
 	struct bpf_program *prog;
-	bpf_object__for_each_program(prog, object) {
+	bpf_object__for_each_program(prog, object)
+	{
 		bool load_it = false;
 		for (unsigned i = 0; i < kernel_program_count; i++) {
-			load_it = load_it ||
-				  (take[i] && strcmp(kernel_programs[i].name, bpf_program__name(prog)) == 0);
+			load_it = load_it || (take[i] && strcmp(kernel_programs[i].name, bpf_program__name(prog)) == 0);
 		}
 		bpf_program__set_autoload(prog, load_it);
 	}
@@ -432,7 +440,8 @@ static int attach_target(struct kernel_bpf *b, unsigned i, uint32_t t, int file)
 	if (!kernel_probe_place(file, kernel_programs[i].symbol, &offset)) {
 		return -ENOENT;
 	}
-	if (kernel_probe_open(p->prog, b->target[t], file, offset, kernel_programs[i].at_return, &p->of_family[t]) == 0) {
+	if (kernel_probe_open(p->prog, b->target[t], file, offset, kernel_programs[i].at_return, &p->of_family[t]) ==
+	    0) {
 		p->placed = true;
 		kernel_family_add(&b->family, b->target[t], b->target[t]);
 		return 0;
@@ -586,10 +595,9 @@ static void list_missing(struct kernel_bpf *b)
 	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		const struct kernel_program *p = &kernel_programs[i];
-		if (wanted(b, p) && b->program[i].why[0] && !p->instead && !replaced(b, i) &&
-		    n < sizeof b->missing) {
-			n += (size_t)snprintf(b->missing + n, sizeof b->missing - n, "%s%s: %s", n ? "\n" : "",
-					      p->what, b->program[i].why);
+		if (wanted(b, p) && b->program[i].why[0] && !p->instead && !replaced(b, i) && n < sizeof b->missing) {
+			n += (size_t)snprintf(b->missing + n, sizeof b->missing - n, "%s%s: %s", n ? "\n" : "", p->what,
+					      b->program[i].why);
 		}
 	}
 }
@@ -651,7 +659,8 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 {
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
-			if (*h == hook + 1 && !kernel_programs[i].adds && (b->program[i].link || b->program[i].of_cpu || b->program[i].placed)) {
+			if (*h == hook + 1 && !kernel_programs[i].adds &&
+			    (b->program[i].link || b->program[i].of_cpu || b->program[i].placed)) {
 				return true;
 			}
 		}
@@ -743,8 +752,8 @@ static uint64_t misses(const struct program *p)
 	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &n) == 0 ? info.recursion_misses : 0;
 }
 
-void kernel_bpf_losses(struct kernel_bpf *b,
-		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx)
+void kernel_bpf_losses(struct kernel_bpf *b, void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count),
+		       void *ctx)
 {
 	uint64_t *now = calloc(b->possible, sizeof *now);
 	for (uint32_t hook = 0; now && hook < KBPF_HOOKS_MAX; hook++) {

@@ -26,7 +26,7 @@ struct kernel_names;
 struct kernel_bpf_options {
 	uint32_t ring_bytes; /* of each processor, a power of two; 0: 2 MiB */
 	uint32_t own_pid;    /* never recorded */
-	bool unwind;	     /* user stacks are copied, see kernel_stacks; else frame pointers count */
+	bool unwind;         /* user stacks are copied, see kernel_stacks; else frame pointers count */
 	/* What user stacks come as, before the records that name them. True: all that was sent so far was
 	 * forgotten. */
 	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
@@ -77,8 +77,8 @@ void kernel_bpf_pop(struct kernel_bpf *b, uint32_t cpu);
 uint32_t kernel_bpf_cpus(const struct kernel_bpf *b);
 /* Records without room since the last call, by processor and hook; turned away by the kernel because
  * the program was running on that processor: by hook. */
-void kernel_bpf_losses(struct kernel_bpf *b,
-		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx);
+void kernel_bpf_losses(struct kernel_bpf *b, void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count),
+		       void *ctx);
 
 /* For areas: where programs find out whether an interrupt runs, from the next begin on. */
 void kernel_bpf_preempt(struct kernel_bpf *b, int32_t from_rq);
@@ -99,8 +99,8 @@ static inline const uint64_t *kernel_bpf_frames(const struct kbpf_record *r)
 /* ---- rings ------------------------------------------------------------------------------------ */
 
 struct kernel_ring;
-int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r),
-		     void *ctx, struct kernel_ring **ret);
+int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r), void *ctx,
+		     struct kernel_ring **ret);
 void kernel_ring_close(struct kernel_ring *r);
 const struct kbpf_record *kernel_ring_peek(struct kernel_ring *r, uint64_t until);
 void kernel_ring_pop(struct kernel_ring *r);
@@ -115,11 +115,10 @@ bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record
 /* Frames at the beginning that are the way to the program itself. */
 uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_record *record);
 /* The addresses, innermost first; their number, 0: not known. */
-uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames,
-			    uint32_t max);
+uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames, uint32_t max);
 /* The whole stack of a record, kernel before user; valid until the next call. */
 const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const struct kbpf_record *raw,
-				      uint32_t *ret_count);
+					  uint32_t *ret_count);
 
 /* ---- areas ------------------------------------------------------------------------------------ */
 
@@ -163,17 +162,17 @@ void kernel_family_clear(struct kernel_family **f);
 struct kernel_program {
 	const char *name;
 	uint8_t area;
-	const char *what;    /* "system calls", for people */
-	uint16_t hooks[32];  /* + 1: zero ends */
-	uint32_t perf_event; /* not a tracepoint: this software event of perf's + 1 */
+	const char *what;     /* "system calls", for people */
+	uint16_t hooks[32];   /* + 1: zero ends */
+	uint32_t perf_event;  /* not a tracepoint: this software event of perf's + 1 */
 	bool disturbs_itself; /* what the kernel turned away while it ran are its own doings */
-	const char *symbol;  /* not a tracepoint: this function in the targets' heap_file; */
-	bool at_return;	     /* when it returns */
-	bool everywhere;     /* in this program's own C library, for all who use it */
-	bool optional;	     /* not every library has it */
-	const char *instead; /* only where this program (before it in the table) cannot be had */
-	bool adds;	     /* to events that there are without it */
-	bool family;	     /* wanted whenever a session has a filter of processes */
+	const char *symbol;   /* not a tracepoint: this function in the targets' heap_file; */
+	bool at_return;       /* when it returns */
+	bool everywhere;      /* in this program's own C library, for all who use it */
+	bool optional;        /* not every library has it */
+	const char *instead;  /* only where this program (before it in the table) cannot be had */
+	bool adds;            /* to events that there are without it */
+	bool family;          /* wanted whenever a session has a filter of processes */
 };
 extern const struct kernel_area kernel_areas[];
 extern const unsigned kernel_area_count;
@@ -184,8 +183,8 @@ const char *kernel_hook_name(unsigned hook);
 const struct kernel_area *kernel_area_of(unsigned hook, unsigned *ret_index);
 
 /* A record with the header's fields of a raw one. */
-void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw, uint16_t hook,
-			 uint8_t version, bool perfinfo);
+void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw, uint16_t hook, uint8_t version,
+			 bool perfinfo);
 
 bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void *kernel_syscall_create(struct kernel *k, struct kernel_names *names);

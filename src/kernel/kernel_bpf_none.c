@@ -100,8 +100,8 @@ uint32_t kernel_bpf_cpus(const struct kernel_bpf *b)
 	(void)b;
 	return 0;
 }
-void kernel_bpf_losses(struct kernel_bpf *b,
-		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx)
+void kernel_bpf_losses(struct kernel_bpf *b, void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count),
+		       void *ctx)
 {
 	(void)b, (void)lost, (void)ctx;
 }

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BATCH	     4096u
-#define BUSY	     (1u << 31)
+#define BATCH        4096u
+#define BUSY         (1u << 31)
 #define DISCARDED    (1u << 30)
 #define HEADER_BYTES 8u
 
@@ -33,8 +33,8 @@ struct kernel_ring {
 	struct entry batch[BATCH];
 };
 
-int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r),
-		     void *ctx, struct kernel_ring **ret)
+int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r), void *ctx,
+		     struct kernel_ring **ret)
 {
 	struct kernel_ring *r = calloc(1, sizeof *r);
 	if (!r) {
@@ -45,8 +45,7 @@ int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, con
 	r->on_stack = on_stack;
 	r->ctx = ctx;
 	void *c = mmap(NULL, r->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
-	void *p = mmap(NULL, r->page_bytes + 2 * r->bytes, PROT_READ, MAP_SHARED, map_fd,
-		       (off_t)r->page_bytes);
+	void *p = mmap(NULL, r->page_bytes + 2 * r->bytes, PROT_READ, MAP_SHARED, map_fd, (off_t)r->page_bytes);
 	r->consumer = c == MAP_FAILED ? NULL : c;
 	r->producer = p == MAP_FAILED ? NULL : p;
 	if (!r->consumer || !r->producer) {

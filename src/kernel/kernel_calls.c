@@ -15,13 +15,13 @@
 #define NO KBPF_NO_ARG
 
 /* FILE_INFORMATION_CLASS */
-#define INFO_BASIC	 4
-#define INFO_STANDARD	 5
-#define INFO_EA		 7
-#define INFO_RENAME	 10
-#define INFO_LINK	 11
+#define INFO_BASIC       4
+#define INFO_STANDARD    5
+#define INFO_EA          7
+#define INFO_RENAME      10
+#define INFO_LINK        11
 #define INFO_DISPOSITION 13
-#define INFO_ALLOCATION	 19
+#define INFO_ALLOCATION  19
 #define INFO_END_OF_FILE 20
 
 /* Newer than some headers. */
@@ -162,23 +162,15 @@ static const struct row rows[] = {
 uint8_t kernel_calls_info(uint32_t number)
 {
 	switch (number) {
-	case SYS_ftruncate:
-		return INFO_END_OF_FILE;
-	case KBPF_URING | URING_FTRUNCATE:
-		return INFO_END_OF_FILE;
+	case SYS_ftruncate: return INFO_END_OF_FILE;
+	case KBPF_URING | URING_FTRUNCATE: return INFO_END_OF_FILE;
 	case SYS_fallocate:
-	case KBPF_URING | IORING_OP_FALLOCATE:
-		return INFO_ALLOCATION;
-	case KBPF_URING | IORING_OP_RENAMEAT:
-		return INFO_RENAME;
-	case KBPF_URING | IORING_OP_LINKAT:
-		return INFO_LINK;
-	case KBPF_URING | IORING_OP_UNLINKAT:
-		return INFO_DISPOSITION;
-	case KBPF_URING | IORING_OP_STATX:
-		return INFO_BASIC;
-	default:
-		break;
+	case KBPF_URING | IORING_OP_FALLOCATE: return INFO_ALLOCATION;
+	case KBPF_URING | IORING_OP_RENAMEAT: return INFO_RENAME;
+	case KBPF_URING | IORING_OP_LINKAT: return INFO_LINK;
+	case KBPF_URING | IORING_OP_UNLINKAT: return INFO_DISPOSITION;
+	case KBPF_URING | IORING_OP_STATX: return INFO_BASIC;
+	default: break;
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if ((uint32_t)rows[i].number == number) {

@@ -25,8 +25,8 @@ enum {
 };
 #define CPUS_MAX 256u /* in the lists that one record holds */
 
-const struct guid config_class_ex = {{0x91, 0xEE, 0x79, 0x9B, 0xFD, 0xB5, 0xC0, 0x41, 0xA2, 0x43,
-				      0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
+const struct guid config_class_ex = {
+	{0x91, 0xEE, 0x79, 0x9B, 0xFD, 0xB5, 0xC0, 0x41, 0xA2, 0x43, 0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
 
 /* ---- helpers ----------------------------------------------------------------------------------
  */
@@ -78,8 +78,7 @@ uint64_t config_number(const struct kernel_config *c, uint64_t otherwise, const 
 /* Most come with a header that names the collector; five short ones do not. */
 struct kernel_record config_record(const struct kernel_config *c, uint8_t type, uint8_t version)
 {
-	bool plain = type == 0x11 || type == CONFIG_NUMA || type == CONFIG_GROUPS ||
-		     type == CONFIG_NUMBERS;
+	bool plain = type == 0x11 || type == CONFIG_NUMA || type == CONFIG_GROUPS || type == CONFIG_NUMBERS;
 	return (struct kernel_record){.hook = (uint16_t)(0x0B00 | type),
 				      .version = version,
 				      .perfinfo = plain,
@@ -206,8 +205,8 @@ static uint64_t siblings(const struct kernel_config *c, uint32_t cpus)
 	uint64_t mask = 0;
 	for (uint32_t i = 0; i < cpus && i < 64; i++) {
 		char list[256];
-		if (config_line(c, list, sizeof list,
-				"/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", i)) {
+		if (config_line(c, list, sizeof list, "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list",
+				i)) {
 			uint64_t m = mask_of(list);
 			mask |= m & (m - 1) ? m : 0;
 		}
@@ -271,7 +270,7 @@ static void write_processor(const struct kernel_config *c, const struct processo
 	struct kernel_record r = config_record(c, CONFIG_PROCESSOR, 2);
 	char identifier[128];
 	snprintf(identifier, sizeof identifier, "%s Family %u Model %u Stepping %u",
-		 strcmp(p->vendor, "GenuineIntel") == 0	  ? "Intel64"
+		 strcmp(p->vendor, "GenuineIntel") == 0   ? "Intel64"
 		 : strcmp(p->vendor, "AuthenticAMD") == 0 ? "AMD64"
 							  : "ARMv8",
 		 p->family, p->model, p->stepping);
@@ -319,8 +318,7 @@ static void write_numa(const struct kernel_config *c)
 	struct kernel_record r = config_record(c, CONFIG_NUMA, 2);
 	uint32_t nodes = 0;
 	char list[512];
-	while (nodes < 64 && config_line(c, list, sizeof list,
-					 "/sys/devices/system/node/node%u/cpulist", nodes)) {
+	while (nodes < 64 && config_line(c, list, sizeof list, "/sys/devices/system/node/node%u/cpulist", nodes)) {
 		nodes++;
 	}
 	if (nodes == 0) {
@@ -375,11 +373,11 @@ static void power(const struct kernel_config *c)
 	config_line(c, states, sizeof states, "/sys/power/state");
 	config_line(c, deep, sizeof deep, "/sys/power/mem_sleep");
 	bool mem = flag(states, "mem");
-	kernel_put(&r, flag(states, "standby"), 1);			      /* S1 */
-	kernel_put(&r, 0, 1);						      /* S2 */
+	kernel_put(&r, flag(states, "standby"), 1);                           /* S1 */
+	kernel_put(&r, 0, 1);                                                 /* S2 */
 	kernel_put(&r, mem && (!deep[0] || strstr(deep, "deep") != NULL), 1); /* S3 */
-	kernel_put(&r, flag(states, "disk"), 1);			      /* S4 */
-	kernel_put(&r, 1, 1); /* S5: it can be switched off */
+	kernel_put(&r, flag(states, "disk"), 1);                              /* S4 */
+	kernel_put(&r, 1, 1);                                                 /* S5: it can be switched off */
 	kernel_put(&r, 0, 3);
 	config_out(c, &r);
 }
@@ -432,7 +430,7 @@ static void boot(const struct kernel_config *c)
 	if (f) {
 		fclose(f);
 	}
-	kernel_put(&r, 0, 8);		   /* BootFlags */
+	kernel_put(&r, 0, 8);              /* BootFlags */
 	kernel_put(&r, uefi ? 2 : 1, 4);   /* FIRMWARE_TYPE */
 	kernel_put(&r, secure[4] == 1, 1); /* behind four bytes of attributes */
 	kernel_put(&r, capable, 1);
@@ -443,8 +441,7 @@ static void boot(const struct kernel_config *c)
 /* What a merge adds on Windows: which system, and how it calls itself. */
 static void build(const struct kernel_config *c)
 {
-	struct kernel_record r = {
-		.hook = 0x20, .class = &config_class_ex, .sessions = UINT64_MAX, .cpu = c->cpu};
+	struct kernel_record r = {.hook = 0x20, .class = &config_class_ex, .sessions = UINT64_MAX, .cpu = c->cpu};
 	char release[128], version[160], line[256], product[200] = "", lab[300];
 	config_line(c, release, sizeof release, "/proc/sys/kernel/osrelease");
 	config_line(c, version, sizeof version, "/proc/sys/kernel/version");

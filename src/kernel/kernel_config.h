@@ -12,7 +12,7 @@ struct kernel_config {
 	void (*out)(void *ctx, const struct kernel_record *r);
 	void *ctx;
 	const char *root; /* "" for this machine */
-	uint16_t cpu;	  /* whose buffers the records go to */
+	uint16_t cpu;     /* whose buffers the records go to */
 	uint32_t pid, tid;
 };
 
@@ -30,17 +30,14 @@ struct kernel_disks {
 };
 void kernel_disks_read(const char *root, struct kernel_disks *ret);
 /* Of a disk or one of its partitions; UINT32_MAX: none of ours. */
-uint32_t kernel_disk_number(const struct kernel_disks *d, const char *root, uint32_t major,
-			    uint32_t minor);
+uint32_t kernel_disk_number(const struct kernel_disks *d, const char *root, uint32_t major, uint32_t minor);
 
 /* ---- shared by the files of config ------------------------------------------------------------
  */
 
 /* One line of a file below root without its end; "" when there is none. */
-bool config_line(const struct kernel_config *c, char *out, size_t cap, const char *fmt, ...)
-	BASE_PRINTF(4, 5);
-uint64_t config_number(const struct kernel_config *c, uint64_t otherwise, const char *fmt, ...)
-	BASE_PRINTF(3, 4);
+bool config_line(const struct kernel_config *c, char *out, size_t cap, const char *fmt, ...) BASE_PRINTF(4, 5);
+uint64_t config_number(const struct kernel_config *c, uint64_t otherwise, const char *fmt, ...) BASE_PRINTF(3, 4);
 struct kernel_record config_record(const struct kernel_config *c, uint8_t type, uint8_t version);
 void config_out(const struct kernel_config *c, struct kernel_record *r);
 extern const struct guid config_class_ex; /* what a merge adds on Windows */

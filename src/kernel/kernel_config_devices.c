@@ -137,9 +137,8 @@ static void devices(const struct kernel_config *c)
 		struct kernel_record r = config_record(c, CONFIG_PNP, 5);
 		unsigned class = hex_of(c, name, "class");
 		snprintf(id, sizeof id, "PCI\\VEN_%04X&DEV_%04X&SUBSYS_%04X%04X&REV_%02X\\%.40s",
-			 hex_of(c, name, "vendor"), hex_of(c, name, "device"),
-			 hex_of(c, name, "subsystem_device"), hex_of(c, name, "subsystem_vendor"),
-			 hex_of(c, name, "revision"), name);
+			 hex_of(c, name, "vendor"), hex_of(c, name, "device"), hex_of(c, name, "subsystem_device"),
+			 hex_of(c, name, "subsystem_vendor"), hex_of(c, name, "revision"), name);
 		snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/driver", name);
 		link_name(c, path, driver, sizeof driver);
 		snprintf(place, sizeof place, "/sys/bus/pci/devices/%.100s", name);
@@ -149,8 +148,7 @@ static void devices(const struct kernel_config *c)
 		kernel_put(&r, 0, 8); /* no filters */
 		kernel_put(&r, 0, 8); /* DevStatus, DevProblem */
 		kernel_put_wide(&r, id, sizeof id);
-		kernel_put_wide(&r, "",
-				0); /* DeviceDescription: the kernel keeps no names of them */
+		kernel_put_wide(&r, "", 0); /* DeviceDescription: the kernel keeps no names of them */
 		kernel_put_wide(&r, "", 0);
 		kernel_put_wide(&r, place, sizeof place);
 		kernel_put_wide(&r, driver, sizeof driver);
@@ -180,10 +178,7 @@ static void screens(const struct kernel_config *c)
 		snprintf(path, sizeof path, "/sys/class/drm/%s/device/driver", card);
 		link_name(c, path, driver, sizeof driver);
 		struct kernel_record r = config_record(c, CONFIG_VIDEO, 2);
-		kernel_put(
-			&r,
-			config_number(c, 0, "/sys/class/drm/%s/device/mem_info_vram_total", card),
-			4);
+		kernel_put(&r, config_number(c, 0, "/sys/class/drm/%s/device/mem_info_vram_total", card), 4);
 		kernel_put(&r, width, 4);
 		kernel_put(&r, height, 4);
 		kernel_put(&r, 32, 4);
@@ -212,8 +207,7 @@ void config_devices(const struct kernel_config *c)
 /* systemd gives each service a control group; its first process is the oldest. */
 void config_services(const struct kernel_config *c)
 {
-	static const char *const roots[] = {"/sys/fs/cgroup/system.slice",
-					    "/sys/fs/cgroup/unified/system.slice",
+	static const char *const roots[] = {"/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/unified/system.slice",
 					    "/sys/fs/cgroup/systemd/system.slice"};
 	struct dirent **e = NULL;
 	const char *root = NULL;
@@ -235,8 +229,7 @@ void config_services(const struct kernel_config *c)
 			continue;
 		}
 		config_line(c, process, sizeof process, "/proc/%u/comm", pid);
-		snprintf(line, sizeof line, "%.*s", (int)BASE_MIN(length - 8, sizeof line - 1),
-			 name);
+		snprintf(line, sizeof line, "%.*s", (int)BASE_MIN(length - 8, sizeof line - 1), name);
 		struct kernel_record r = config_record(c, CONFIG_SERVICE, 3);
 		kernel_put(&r, pid, 4);
 		kernel_put(&r, SERVICE_RUNNING, 4);

@@ -13,9 +13,9 @@
 enum { CONFIG_PHYDISK = 0x0B, CONFIG_LOGDISK = 0x0C };
 #define SECTORS_PER_TRACK   63u /* what everybody says who has no cylinders */
 #define TRACKS_PER_CYLINDER 255u
-#define SECTOR_BYTES	    512u /* sysfs counts in these, whatever the disk does */
-#define LOGDISK_BYTES	    112u
-#define VOLUMES_MAX	    64u
+#define SECTOR_BYTES        512u /* sysfs counts in these, whatever the disk does */
+#define LOGDISK_BYTES       112u
+#define VOLUMES_MAX         64u
 
 static bool is_disk(const char *name)
 {
@@ -26,9 +26,7 @@ static bool is_disk(const char *name)
 static int by_number(const void *a, const void *b)
 {
 	const struct kernel_disk *x = a, *y = b;
-	return x->major != y->major  ? (x->major < y->major ? -1 : 1)
-	       : x->minor < y->minor ? -1
-				     : x->minor > y->minor;
+	return x->major != y->major ? (x->major < y->major ? -1 : 1) : x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
 void kernel_disks_read(const char *root, struct kernel_disks *ret)
@@ -67,14 +65,12 @@ static uint32_t index_of(const struct kernel_disks *d, uint32_t major, uint32_t 
 }
 
 /* A partition's folder lies in its disk's. */
-uint32_t kernel_disk_number(const struct kernel_disks *d, const char *root, uint32_t major,
-			    uint32_t minor)
+uint32_t kernel_disk_number(const struct kernel_disks *d, const char *root, uint32_t major, uint32_t minor)
 {
 	struct kernel_config c = {.root = root};
 	char line[64];
 	uint32_t i = index_of(d, major, minor);
-	if (i == UINT32_MAX &&
-	    config_line(&c, line, sizeof line, "/sys/dev/block/%u:%u/../dev", major, minor) &&
+	if (i == UINT32_MAX && config_line(&c, line, sizeof line, "/sys/dev/block/%u:%u/../dev", major, minor) &&
 	    sscanf(line, "%u:%u", &major, &minor) == 2) {
 		i = index_of(d, major, minor);
 	}
@@ -105,8 +101,7 @@ static void unescape(char *s)
 }
 
 /* Each device once, where it was mounted first. */
-static uint32_t volumes(const struct kernel_config *c, const struct kernel_disks *disks,
-			struct volume *v)
+static uint32_t volumes(const struct kernel_config *c, const struct kernel_disks *disks, struct volume *v)
 {
 	char path[1024], line[4096];
 	uint32_t n = 0;
@@ -116,9 +111,7 @@ static uint32_t volumes(const struct kernel_config *c, const struct kernel_disks
 		struct volume x;
 		char from[512];
 		const char *rest = strstr(line, " - ");
-		if (!rest ||
-		    sscanf(line, "%*u %*u %u:%u %511s %511s", &x.major, &x.minor, from, x.point) !=
-			    4 ||
+		if (!rest || sscanf(line, "%*u %*u %u:%u %511s %511s", &x.major, &x.minor, from, x.point) != 4 ||
 		    sscanf(rest, " - %31s", x.type) != 1) {
 			continue;
 		}
@@ -151,15 +144,14 @@ static void letter(const struct volume *v, uint32_t index, char out[8])
 
 static void write_mapping(const struct kernel_config *c, const struct volume *v, const char *name)
 {
-	struct kernel_record r = {
-		.hook = 0x23, .class = &config_class_ex, .sessions = UINT64_MAX, .cpu = c->cpu};
+	struct kernel_record r = {.hook = 0x23, .class = &config_class_ex, .sessions = UINT64_MAX, .cpu = c->cpu};
 	kernel_put_wide(&r, name, 8);
 	kernel_put_wide(&r, v->point, 512);
 	config_out(c, &r);
 }
 
-static void write_volume(const struct kernel_config *c, const struct kernel_disks *disks,
-			 const struct volume *v, uint32_t index)
+static void write_volume(const struct kernel_config *c, const struct kernel_disks *disks, const struct volume *v,
+			 uint32_t index)
 {
 	struct kernel_record r = config_record(c, CONFIG_LOGDISK, 2);
 	char name[8], path[1024];
@@ -168,25 +160,17 @@ static void write_volume(const struct kernel_config *c, const struct kernel_disk
 	if (statvfs(path, &s) < 0) {
 		memset(&s, 0, sizeof s);
 	}
-	uint32_t sector =
-		(uint32_t)config_number(c, SECTOR_BYTES, "/sys/block/%s/queue/logical_block_size",
-					disks->disk[v->disk].name);
+	uint32_t sector = (uint32_t)config_number(c, SECTOR_BYTES, "/sys/block/%s/queue/logical_block_size",
+						  disks->disk[v->disk].name);
 	letter(v, index, name);
-	kernel_put(&r,
-		   SECTOR_BYTES *
-			   config_number(c, 0, "/sys/dev/block/%u:%u/start", v->major, v->minor),
-		   8);
-	kernel_put(&r,
-		   SECTOR_BYTES *
-			   config_number(c, 0, "/sys/dev/block/%u:%u/size", v->major, v->minor),
-		   8);
+	kernel_put(&r, SECTOR_BYTES * config_number(c, 0, "/sys/dev/block/%u:%u/start", v->major, v->minor), 8);
+	kernel_put(&r, SECTOR_BYTES * config_number(c, 0, "/sys/dev/block/%u:%u/size", v->major, v->minor), 8);
 	kernel_put(&r, v->disk, 4);
 	kernel_put(&r, LOGDISK_BYTES, 4);
 	kernel_put(&r, 1, 4); /* DriveType: a partition */
 	kernel_put_fixed(&r, name, 4);
 	kernel_put(&r, 0, 4);
-	kernel_put(&r, config_number(c, 0, "/sys/dev/block/%u:%u/partition", v->major, v->minor),
-		   4);
+	kernel_put(&r, config_number(c, 0, "/sys/dev/block/%u:%u/partition", v->major, v->minor), 4);
 	kernel_put(&r, sector ? s.f_frsize / sector : 0, 4);
 	kernel_put(&r, sector, 4);
 	kernel_put(&r, 0, 4);
@@ -212,8 +196,7 @@ static uint32_t partitions(const struct kernel_config *c, const char *disk)
 	DIR *d = opendir(path);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		n += e->d_name[0] != '.' &&
-		     config_line(c, line, sizeof line, "/sys/block/%s/%s/partition", disk,
-				 e->d_name);
+		     config_line(c, line, sizeof line, "/sys/block/%s/%s/partition", disk, e->d_name);
 	}
 	if (d) {
 		closedir(d);
@@ -231,22 +214,19 @@ static void scsi_address(const struct kernel_config *c, const char *disk, uint32
 	if (n > 0) {
 		to[n] = 0;
 		const char *name = strrchr(to, '/');
-		if (sscanf(name ? name + 1 : to, "%u:%u:%u:%u", &out[0], &out[1], &out[2],
-			   &out[3]) != 4) {
+		if (sscanf(name ? name + 1 : to, "%u:%u:%u:%u", &out[0], &out[1], &out[2], &out[3]) != 4) {
 			memset(out, 0, 4 * sizeof out[0]);
 		}
 	}
 }
 
-static void write_disk(const struct kernel_config *c, const struct kernel_disk *k, uint32_t index,
-		       bool boot)
+static void write_disk(const struct kernel_config *c, const struct kernel_disk *k, uint32_t index, bool boot)
 {
 	struct kernel_record r = config_record(c, CONFIG_PHYDISK, 2);
 	char vendor[64], model[128], name[256], cache[32];
 	uint32_t scsi[4];
 	uint64_t sectors = config_number(c, 0, "/sys/block/%s/size", k->name);
-	uint32_t sector = (uint32_t)config_number(
-		c, SECTOR_BYTES, "/sys/block/%s/queue/logical_block_size", k->name);
+	uint32_t sector = (uint32_t)config_number(c, SECTOR_BYTES, "/sys/block/%s/queue/logical_block_size", k->name);
 	config_line(c, vendor, sizeof vendor, "/sys/block/%s/device/vendor", k->name);
 	if (!config_line(c, model, sizeof model, "/sys/block/%s/device/model", k->name) ||
 	    strncmp(vendor, "0x", 2) == 0) { /* of PCI, as paravirtual disks have it */
@@ -262,10 +242,7 @@ static void write_disk(const struct kernel_config *c, const struct kernel_disk *
 	kernel_put(&r, sector, 4);
 	kernel_put(&r, SECTORS_PER_TRACK, 4);
 	kernel_put(&r, TRACKS_PER_CYLINDER, 4);
-	kernel_put(&r,
-		   sectors * SECTOR_BYTES / BASE_MAX(sector, 1u) /
-			   (SECTORS_PER_TRACK * TRACKS_PER_CYLINDER),
-		   8);
+	kernel_put(&r, sectors * SECTOR_BYTES / BASE_MAX(sector, 1u) / (SECTORS_PER_TRACK * TRACKS_PER_CYLINDER), 8);
 	for (int i = 0; i < 4; i++) {
 		kernel_put(&r, scsi[i], 4);
 	}

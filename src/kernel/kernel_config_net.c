@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { CONFIG_NIC = 0x0D, CONFIG_NETWORK = 0x11 };
-#define TEXT_MAX	  600u
+#define TEXT_MAX          600u
 #define TIME_WAIT_SECONDS 60u /* fixed in Linux */
 
 static void add(char *list, const char *s)
@@ -36,8 +36,8 @@ static void addresses6(const struct kernel_config *c, const char *name, char lis
 	FILE *f = open_below(c, "/proc/net/if_inet6");
 	while (f && fgets(line, sizeof line, f)) {
 		uint8_t a[16];
-		if (sscanf(line, "%39s %*x %*x %*x %*x %31s", digits, device) != 2 ||
-		    strcmp(device, name) != 0 || strlen(digits) != 32) {
+		if (sscanf(line, "%39s %*x %*x %*x %*x %31s", digits, device) != 2 || strcmp(device, name) != 0 ||
+		    strlen(digits) != 32) {
 			continue;
 		}
 		for (int i = 0; i < 16; i++) {
@@ -62,10 +62,8 @@ static void addresses4(const char *name, char list[TEXT_MAX])
 		return;
 	}
 	for (struct ifaddrs *i = all; i; i = i->ifa_next) {
-		if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
-		    strcmp(i->ifa_name, name) == 0 &&
-		    inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, text,
-			      sizeof text)) {
+		if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && strcmp(i->ifa_name, name) == 0 &&
+		    inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, text, sizeof text)) {
 			add(list, text);
 		}
 	}
@@ -93,8 +91,8 @@ static void write_nic(const struct kernel_config *c, const char *name, const cha
 	uint8_t a[8] = {0};
 	unsigned n = 0, part[8];
 	config_line(c, line, sizeof line, "/sys/class/net/%s/address", name);
-	int parts = sscanf(line, "%x:%x:%x:%x:%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3],
-			   &part[4], &part[5], &part[6], &part[7]);
+	int parts = sscanf(line, "%x:%x:%x:%x:%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3], &part[4], &part[5],
+			   &part[6], &part[7]);
 	for (; parts > 0 && n < (unsigned)parts; n++) {
 		a[n] = (uint8_t)part[n];
 	}
@@ -105,8 +103,8 @@ static void write_nic(const struct kernel_config *c, const char *name, const cha
 	ssize_t bytes = readlink(driver, to, sizeof to - 1);
 	to[bytes > 0 ? bytes : 0] = 0;
 	const char *base = strrchr(to, '/');
-	snprintf(description, sizeof description, "%.31s%s%.100s%s", name, base ? " (" : "",
-		 base ? base + 1 : "", base ? ")" : "");
+	snprintf(description, sizeof description, "%.31s%s%.100s%s", name, base ? " (" : "", base ? base + 1 : "",
+		 base ? ")" : "");
 	uint32_t index = (uint32_t)config_number(c, 0, "/sys/class/net/%s/ifindex", name);
 	addresses6(c, name, text);
 	addresses4(name, text);

@@ -86,13 +86,12 @@ static int make_machine(void **state)
 {
 	snprintf(root, sizeof root, "/tmp/kernel_config_test.XXXXXX");
 	assert_non_null(mkdtemp(root));
-	put("/proc/cpuinfo",
-	    "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-	    "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
-	    "flags\t\t: fpu pae nx hypervisor\n\n"
-	    "processor\t: 1\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-	    "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
-	    "flags\t\t: fpu pae nxy hypervisor\n\n");
+	put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+			     "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
+			     "flags\t\t: fpu pae nx hypervisor\n\n"
+			     "processor\t: 1\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+			     "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
+			     "flags\t\t: fpu pae nxy hypervisor\n\n");
 	put("/proc/meminfo", "MemTotal:        4194304 kB\nMemFree: 1 kB\n");
 	put("/proc/sys/kernel/hostname", "box\n");
 	put("/proc/sys/kernel/domainname", "(none)\n");

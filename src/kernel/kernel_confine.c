@@ -47,8 +47,7 @@ static bool may_have(uint16_t hook)
 static bool of_session(uint16_t hook)
 {
 	return hook == KERNEL_HOOK_MASKS || hook == KERNEL_HOOK_MASKS_END || hook == KERNEL_HOOK_RUNDOWN_DONE ||
-	       hook == KERNEL_HOOK_INTERVAL || hook == KERNEL_HOOK_INTERVAL_DC ||
-	       hook == KERNEL_HOOK_INTERVAL_END;
+	       hook == KERNEL_HOOK_INTERVAL || hook == KERNEL_HOOK_INTERVAL_DC || hook == KERNEL_HOOK_INTERVAL_END;
 }
 
 uint64_t kernel_confined_to(const struct kernel *k, const struct kernel_process *p)
@@ -73,15 +72,16 @@ static uint64_t theirs(const struct kernel *k, uint32_t pid, uint64_t time)
 /* Says what is so now, whatever its time. */
 static bool of_rundown(uint16_t hook)
 {
-	return hook == 0x0303 || hook == 0x0304 || hook == 0x0503 || hook == 0x0504 || hook == 0x1403 ||
-	       hook == 0x1404;
+	return hook == 0x0303 || hook == 0x0304 || hook == 0x0503 || hook == 0x0504 || hook == 0x1403 || hook == 0x1404;
 }
 
 uint64_t kernel_confine(struct kernel *k, const struct kernel_record *r, uint64_t sessions)
 {
 	uint64_t confined = sessions & k->confined;
 	if (confined && !of_session(r->hook)) {
-		confined &= may_have(r->hook) && !r->class ? theirs(k, r->pid, of_rundown(r->hook) ? UINT64_MAX : r->time) : 0;
+		confined &=
+			may_have(r->hook) && !r->class ? theirs(k, r->pid, of_rundown(r->hook) ? UINT64_MAX : r->time)
+						       : 0;
 		if (confined & k->filtered) {
 			const struct kernel_thread *t = kernel_table_find(k->threads, r->tid);
 			confined &= ~k->filtered | (t ? t->watchers : 0);
@@ -132,8 +132,8 @@ static uint32_t owner_of(uint32_t pid)
 	status[n > 0 ? n : 0] = 0;
 	const char *permitted = strstr(status, "\nCapPrm:");
 	if (one_id(status, "\nUid:", &uid) && one_id(status, "\nGid:", &gid) && permitted &&
-	    sscanf(permitted + 8, "%llx", &caps) == 1 && caps == 0 && same_namespace(dir) &&
-	    fstat(file, &st) == 0 && st.st_uid == uid) { /* root's when it is hidden; its directory never is */
+	    sscanf(permitted + 8, "%llx", &caps) == 1 && caps == 0 && same_namespace(dir) && fstat(file, &st) == 0 &&
+	    st.st_uid == uid) { /* root's when it is hidden; its directory never is */
 		owner = uid;
 	}
 	if (file >= 0) {

@@ -7,15 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
-			  uint16_t cpu, const struct kernel_counters *c)
+void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			  const struct kernel_counters *c)
 {
-	struct kernel_record r = {.hook = hook,
-				  .version = 2,
-				  .perfinfo = true,
-				  .cpu = cpu,
-				  .time = time,
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = hook, .version = 2, .perfinfo = true, .cpu = cpu, .time = time, .sessions = sessions};
 	kernel_put(&r, c->pid, 4);
 	kernel_put(&r, c->faults, 4);
 	kernel_put(&r, c->handles, 4);
@@ -89,8 +85,7 @@ bool kernel_read_counters(uint32_t pid, struct kernel_counters *ret)
 	if (f) {
 		fclose(f);
 	}
-	if (close &&
-	    sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %u %*u %u", &minor, &major) == 2) {
+	if (close && sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %u %*u %u", &minor, &major) == 2) {
 		c.faults = minor + major;
 	}
 	c.handles = handles(pid);

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-#define HOOK_READ	0x010Au
-#define HOOK_WRITE	0x010Bu
-#define HOOK_READ_INIT	0x010Cu
+#define HOOK_READ       0x010Au
+#define HOOK_WRITE      0x010Bu
+#define HOOK_READ_INIT  0x010Cu
 #define HOOK_WRITE_INIT 0x010Du
-#define HOOK_FLUSH	0x010Eu
+#define HOOK_FLUSH      0x010Eu
 #define HOOK_FLUSH_INIT 0x010Fu
 
 #define SECTOR_BYTES 512u

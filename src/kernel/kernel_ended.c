@@ -14,11 +14,11 @@
 
 struct kernel_ended {
 	uint64_t head, tail; /* bytes ever put, ever dropped */
-	uint32_t round;	     /* of saying */
+	uint32_t round;      /* of saying */
 	uint8_t data[BYTES_MAX] __attribute__((aligned(8)));
 };
 
-struct ended_head { /* 8-aligned; a piece of the end that no record fits in has `bytes` alone */
+struct ended_head {     /* 8-aligned; a piece of the end that no record fits in has `bytes` alone */
 	uint32_t bytes; /* with this */
 	uint16_t cpu;
 	uint16_t skip;
@@ -30,7 +30,7 @@ struct ended_head { /* 8-aligned; a piece of the end that no record fits in has 
 bool kernel_ended_is(uint16_t hook)
 {
 	return hook == 0x0302 || hook == 0x0502 || hook == 0x1402 /* ends of process, thread, image */
-	       || hook == 0x0548;				  /* names of threads are said once */
+	       || hook == 0x0548;                                 /* names of threads are said once */
 }
 
 static struct ended_head *at(struct kernel_ended *e, uint64_t where)

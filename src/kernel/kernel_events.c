@@ -9,29 +9,29 @@
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
-#define HOOK_IMAGE_LOAD	   0x030Au
-#define HOOK_THREAD_START  0x0501u
-#define HOOK_THREAD_END	   0x0502u
-#define HOOK_THREAD_NAME   0x0548u
+#define HOOK_IMAGE_LOAD      0x030Au
+#define HOOK_THREAD_START    0x0501u
+#define HOOK_THREAD_END      0x0502u
+#define HOOK_THREAD_NAME     0x0548u
 #define KERNEL_EVENT_VERSION 0x46u /* of Windows 10 */
 
 enum { /* KTHREAD_STATE and KWAIT_REASON */
-	STATE_READY = 1,
-	STATE_TERMINATED = 4,
-	STATE_WAITING = 5,
-	WAIT_EXECUTIVE = 0,
-	WAIT_SUSPENDED = 5,
-	WAIT_TERMINATED = 22,
-	WAIT_QUANTUM_END = 30,
-	WAIT_PREEMPTED = 32,
+       STATE_READY = 1,
+       STATE_TERMINATED = 4,
+       STATE_WAITING = 5,
+       WAIT_EXECUTIVE = 0,
+       WAIT_SUSPENDED = 5,
+       WAIT_TERMINATED = 22,
+       WAIT_QUANTUM_END = 30,
+       WAIT_PREEMPTED = 32,
 };
 
 /* prev_state of sched_switch. */
 #define TASK_INTERRUPTIBLE   0x01u
 #define TASK_UNINTERRUPTIBLE 0x02u
-#define TASK_STOPPED	     0x0Cu
-#define TASK_DEAD	     0x30u
-#define TASK_PREEMPTED	     0x100u
+#define TASK_STOPPED         0x0Cu
+#define TASK_DEAD            0x30u
+#define TASK_PREEMPTED       0x100u
 
 /* common_flags of tracepoints. */
 #define TRACE_HARDIRQ 0x08u
@@ -40,11 +40,8 @@ enum { /* KTHREAD_STATE and KWAIT_REASON */
 
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m)
 {
-	struct kernel_record r = {.hook = hook,
-				  .version = 2,
-				  .perfinfo = true,
-				  .time = kernel_breathe(k),
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = hook, .version = 2, .perfinfo = true, .time = kernel_breathe(k), .sessions = sessions};
 	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
 		kernel_put(&r, m ? m->word[i] : 0, 4);
 	}
@@ -54,8 +51,7 @@ void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const
 
 void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us)
 {
-	struct kernel_record r = {
-		.hook = hook, .version = 3, .time = kernel_breathe(k), .sessions = sessions};
+	struct kernel_record r = {.hook = hook, .version = 3, .time = kernel_breathe(k), .sessions = sessions};
 	kernel_put(&r, 0, 4); /* source: the timer */
 	kernel_put(&r, k->o.interval_us * 10, 4);
 	kernel_put(&r, old_us * 10, 4);
@@ -67,11 +63,8 @@ void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, ui
 
 void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook)
 {
-	struct kernel_record r = {.hook = hook,
-				  .version = 2,
-				  .perfinfo = true,
-				  .time = kernel_breathe(k),
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = hook, .version = 2, .perfinfo = true, .time = kernel_breathe(k), .sessions = sessions};
 	kernel_out(k, &r);
 }
 
@@ -140,8 +133,8 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	kernel_out(k, &r);
 	k->values = NULL;
 	k->stats.samples++;
-	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time,
-			 pid, p->tid, p->frame, p->frames);
+	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time, pid, p->tid, p->frame,
+			 p->frames);
 }
 
 /* The same by another source than the timer. Of users without rights kernel_confine() knows nothing of these: they
@@ -170,8 +163,8 @@ static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32
 	kernel_put(&r, 0, 2);
 	kernel_out(k, &r);
 	k->stats.samples++;
-	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time,
-			 pid, p->tid, p->frame, p->frames);
+	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time, pid, p->tid,
+			 p->frame, p->frames);
 }
 
 /* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
@@ -224,8 +217,7 @@ static void keep_stack(struct kernel_thread *t, uint64_t time, const uint64_t *f
 	}
 }
 
-void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
-		      uint32_t count)
+void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames, uint32_t count)
 {
 	struct kernel_thread *out = kernel_thread_of(k, s->prev, s->prev_pid);
 	if (out) {
@@ -265,8 +257,8 @@ void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uin
 	kernel_out(k, &r);
 	k->stats.switches++;
 	if (in && in->frames > 0 && s->next != 0) {
-		kernel_out_stack(k, s->sessions & k->stack[KERNEL_HOOK_CSWITCH], s->cpu, s->time, s->time,
-				 in->pid, s->next, in->frame, in->frames);
+		kernel_out_stack(k, s->sessions & k->stack[KERNEL_HOOK_CSWITCH], s->cpu, s->time, s->time, in->pid,
+				 s->next, in->frame, in->frames);
 	}
 	if (in) {
 		/* It holds for one return: some kernels leave switches out (perf misses them as well), and
@@ -298,8 +290,7 @@ static void on_switch(struct kernel *k, struct kernel_perf_record *p)
 	kernel_on_switch(k, &s, p->frame, p->frames);
 }
 
-void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
-		      uint32_t count)
+void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames, uint32_t count)
 {
 	struct kernel_record r;
 	if (w->sessions == 0) {
@@ -315,12 +306,12 @@ void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uin
 	r.sessions = w->sessions;
 	r.n = 8;
 	le32_put(r.payload, w->woken);
-	r.payload[4] = 1;		 /* AdjustReason: unwait */
+	r.payload[4] = 1;                /* AdjustReason: unwait */
 	r.payload[6] = w->waker ? 1 : 0; /* Flag: readied by a DPC, as Windows calls what interrupts leave to do */
 	r.payload[7] = w->waker;
 	kernel_out(k, &r);
-	kernel_out_stack(k, w->sessions & k->stack[KERNEL_HOOK_READY_THREAD], w->cpu, w->time, w->time, w->pid,
-			 w->tid, frames, count);
+	kernel_out_stack(k, w->sessions & k->stack[KERNEL_HOOK_READY_THREAD], w->cpu, w->time, w->time, w->pid, w->tid,
+			 frames, count);
 }
 
 static void on_waking(struct kernel *k, struct kernel_perf_record *p)
@@ -334,7 +325,7 @@ static void on_waking(struct kernel *k, struct kernel_perf_record *p)
 	};
 	uint64_t flags = kernel_perf_field(k->perf, p, WAKING_FLAGS);
 	w.waker = flags & (TRACE_HARDIRQ | TRACE_NMI) ? KERNEL_BY_INTERRUPT
-		  : flags & TRACE_SOFTIRQ	      ? KERNEL_BY_SOFTIRQ
+		  : flags & TRACE_SOFTIRQ             ? KERNEL_BY_SOFTIRQ
 						      : KERNEL_BY_THREAD;
 	w.sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, w.woken);
 	if (w.sessions != 0) {
@@ -456,25 +447,16 @@ void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 			on_waking(k, p);
 		}
 		break;
-	case PERF_RECORD_FORK:
-		on_fork(k, p);
-		break;
-	case PERF_RECORD_EXIT:
-		on_exit_record(k, p);
-		break;
-	case PERF_RECORD_COMM:
-		on_comm(k, p);
-		break;
-	case PERF_RECORD_MMAP2:
-		on_mmap(k, p);
-		break;
+	case PERF_RECORD_FORK: on_fork(k, p); break;
+	case PERF_RECORD_EXIT: on_exit_record(k, p); break;
+	case PERF_RECORD_COMM: on_comm(k, p); break;
+	case PERF_RECORD_MMAP2: on_mmap(k, p); break;
 	case PERF_RECORD_LOST:
 		if (p->body_bytes >= 16) {
 			kernel_lost(k, 0, p->cpu, "samples, switches or names of processes", le64_get(p->body + 8));
 			kernel_confine_again(k);
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
 }

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFER_KB 256u
-#define NS_PER_S  1000000000ull
-#define NAMES_POLL_MS 5
+#define BUFFER_KB          256u
+#define NS_PER_S           1000000000ull
+#define NAMES_POLL_MS      5
 #define WINDOW_PATIENCE_MS 10000
 
 struct kernel_file {
@@ -22,8 +22,8 @@ struct kernel_file {
 	struct sink *sink;
 };
 
-static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head, uint32_t head_bytes,
+		      const void *body, uint32_t body_bytes)
 {
 	struct kernel_file *f = ctx;
 	uint32_t bytes = BASE_ALIGN8(head_bytes + body_bytes);
@@ -91,18 +91,19 @@ static int open_sink(struct kernel_file *f, const struct kernel_options *o, stru
 	return err < 0 ? err : sink_create(&s, &f->sink, d);
 }
 
-int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
-		      struct kernel_mask *ret_missing, struct diag *d)
+int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret, struct kernel_mask *ret_missing,
+		      struct diag *d)
 {
 	struct kernel_file *f = calloc(1, sizeof *f);
 	if (!f) {
 		return -ENOMEM;
 	}
-	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages,
-						.frame_pointers = o->frame_pointers,
-						.stack_bytes = o->stack_bytes,
-						.give_up = o->give_up,
-						.soon = o->soon};
+	struct kernel_engine_options engine = {.interval_us = o->interval_us,
+					       .ring_pages = o->ring_pages,
+					       .frame_pointers = o->frame_pointers,
+					       .stack_bytes = o->stack_bytes,
+					       .give_up = o->give_up,
+					       .soon = o->soon};
 	struct kernel_output out = {.record = on_record, .window = on_window, .lost = on_lost, .ctx = f};
 	struct kernel_session session = o->session;
 	session.children = true;

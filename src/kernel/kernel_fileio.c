@@ -12,42 +12,41 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define HOOK_CREATE	   0x0440u
-#define HOOK_CLEANUP	   0x0441u
-#define HOOK_CLOSE	   0x0442u
-#define HOOK_READ	   0x0443u
-#define HOOK_WRITE	   0x0444u
-#define HOOK_SET_INFO	   0x0445u
-#define HOOK_DELETE	   0x0446u
-#define HOOK_RENAME	   0x0447u
-#define HOOK_DIR_ENUM	   0x0448u
-#define HOOK_FLUSH	   0x0449u
-#define HOOK_QUERY_INFO	   0x044Au
-#define HOOK_CONTROL	   0x044Bu
-#define HOOK_END	   0x044Cu
+#define HOOK_CREATE        0x0440u
+#define HOOK_CLEANUP       0x0441u
+#define HOOK_CLOSE         0x0442u
+#define HOOK_READ          0x0443u
+#define HOOK_WRITE         0x0444u
+#define HOOK_SET_INFO      0x0445u
+#define HOOK_DELETE        0x0446u
+#define HOOK_RENAME        0x0447u
+#define HOOK_DIR_ENUM      0x0448u
+#define HOOK_FLUSH         0x0449u
+#define HOOK_QUERY_INFO    0x044Au
+#define HOOK_CONTROL       0x044Bu
+#define HOOK_END           0x044Cu
 #define HOOK_DELETE_PATH   0x044Fu
 #define HOOK_RENAME_PATH   0x0450u
-#define HOOK_DIR_NOTIFY	   0x044Du
-#define HOOK_LINK_PATH	   0x0451u
+#define HOOK_DIR_NOTIFY    0x044Du
+#define HOOK_LINK_PATH     0x0451u
 #define HOOK_HANDLE_CREATE 0x1120u
 #define HOOK_HANDLE_CLOSE  0x1121u
 
-#define PATH_CAP     4096u
-#define PATH_UNITS   4095u
-#define IO_MAX	     0x7FFFF000u /* Linux moves no more at once, however much is asked for */
-#define SWAP_NAMES   2u /* RENAME_EXCHANGE */
-#define NOWHERE	     "\1" /* no path */
+#define PATH_CAP   4096u
+#define PATH_UNITS 4095u
+#define IO_MAX     0x7FFFF000u /* Linux moves no more at once, however much is asked for */
+#define SWAP_NAMES 2u          /* RENAME_EXCHANGE */
+#define NOWHERE    "\1"        /* no path */
 
 /* CreateOptions: a disposition in the top byte, FILE_* below. */
 #define OPTION_DIRECTORY     0x00000001u
 #define OPTION_WRITE_THROUGH 0x00000002u
 #define OPTION_NO_BUFFERING  0x00000008u
 #define OPTION_NOT_DIRECTORY 0x00000040u
-enum { DISPOSITION_OPEN = 1, DISPOSITION_CREATE, DISPOSITION_OPEN_IF, DISPOSITION_OVERWRITE,
-       DISPOSITION_OVERWRITE_IF };
+enum { DISPOSITION_OPEN = 1, DISPOSITION_CREATE, DISPOSITION_OPEN_IF, DISPOSITION_OVERWRITE, DISPOSITION_OVERWRITE_IF };
 #define ATTRIBUTE_DIRECTORY 0x10u
 #define ATTRIBUTE_NORMAL    0x80u
-#define SHARE_ALL	    7u
+#define SHARE_ALL           7u
 
 struct files {
 	struct kernel_names *names;
@@ -81,16 +80,18 @@ uint32_t kernel_nt_status(int64_t result)
 		uint16_t error;
 		uint32_t status;
 	} table[] = {
-		{ENOENT, 0xC0000034},  {EACCES, 0xC0000022},  {EPERM, 0xC0000022},  {EEXIST, 0xC0000035},
-		{ENOSPC, 0xC000007F},  {EIO, 0xC0000185},     {EINTR, 0xC0000120},  {EBADF, 0xC0000008},
-		{EINVAL, 0xC000000D},  {ENOMEM, 0xC0000017},  {EISDIR, 0xC00000BA}, {ENOTDIR, 0xC0000103},
-		{EBUSY, 0xC0000043},   {ETXTBSY, 0xC0000043}, {EAGAIN, 0xC00000D8}, {ENOTEMPTY, 0xC0000101},
-		{EROFS, 0xC00000A2},   {ENAMETOOLONG, 0xC0000106}, {EXDEV, 0xC00000D4}, {EMFILE, 0xC000011F},
-		{ENODEV, 0xC000000E},  {ECONNREFUSED, 0xC0000236}, {ECONNRESET, 0xC000020D}, {ETIMEDOUT, 0xC00000B5},
-		{ENETUNREACH, 0xC000023C}, {EHOSTUNREACH, 0xC000023D}, {ECONNABORTED, 0xC0000241},
-		{EADDRINUSE, 0xC000020A}, {EADDRNOTAVAIL, 0xC0000141}, {ENOBUFS, 0xC000009A},
-		{ENOTTY, 0xC0000010},  {ENOSYS, 0xC0000002},  {EOPNOTSUPP, 0xC00000BB}, {ENODATA, 0xC0000052},
-		{ERANGE, 0xC0000023},
+		{ENOENT, 0xC0000034},       {EACCES, 0xC0000022},        {EPERM, 0xC0000022},
+		{EEXIST, 0xC0000035},       {ENOSPC, 0xC000007F},        {EIO, 0xC0000185},
+		{EINTR, 0xC0000120},        {EBADF, 0xC0000008},         {EINVAL, 0xC000000D},
+		{ENOMEM, 0xC0000017},       {EISDIR, 0xC00000BA},        {ENOTDIR, 0xC0000103},
+		{EBUSY, 0xC0000043},        {ETXTBSY, 0xC0000043},       {EAGAIN, 0xC00000D8},
+		{ENOTEMPTY, 0xC0000101},    {EROFS, 0xC00000A2},         {ENAMETOOLONG, 0xC0000106},
+		{EXDEV, 0xC00000D4},        {EMFILE, 0xC000011F},        {ENODEV, 0xC000000E},
+		{ECONNREFUSED, 0xC0000236}, {ECONNRESET, 0xC000020D},    {ETIMEDOUT, 0xC00000B5},
+		{ENETUNREACH, 0xC000023C},  {EHOSTUNREACH, 0xC000023D},  {ECONNABORTED, 0xC0000241},
+		{EADDRINUSE, 0xC000020A},   {EADDRNOTAVAIL, 0xC0000141}, {ENOBUFS, 0xC000009A},
+		{ENOTTY, 0xC0000010},       {ENOSYS, 0xC0000002},        {EOPNOTSUPP, 0xC00000BB},
+		{ENODATA, 0xC0000052},      {ERANGE, 0xC0000023},
 	};
 	if (result >= 0 || result < -4095) {
 		return 0;
@@ -159,8 +160,7 @@ static void learn(struct files *s, const struct kbpf_file *f)
 			const char *last = strrchr(target, '/');
 			snprintf(path, PATH_CAP, "/dev/%s", last ? last + 1 : "?");
 		} else {
-			snprintf(path, PATH_CAP, "%s%.3800s", kernel_names_mount(s->names, f->device),
-				 s->path[0]);
+			snprintf(path, PATH_CAP, "%s%.3800s", kernel_names_mount(s->names, f->device), s->path[0]);
 		}
 		kernel_names_learn(s->names, key, path);
 		return;
@@ -178,9 +178,8 @@ static void put_file(struct kernel_record *r, uint64_t irp, uint64_t object, uin
 }
 
 /* Name, or SetInfo … Link: the same shape, with the path or without. */
-static void information(struct kernel *k, const struct kbpf_record *raw, uint16_t hook,
-			const struct kbpf_file *f, uint64_t object, uint64_t key, uint64_t extra,
-			const char *path)
+static void information(struct kernel *k, const struct kbpf_record *raw, uint16_t hook, const struct kbpf_file *f,
+			uint64_t object, uint64_t key, uint64_t extra, const char *path)
 {
 	struct kernel_record r;
 	kernel_record_begin(&r, raw, hook, 3, false);
@@ -203,17 +202,17 @@ static void create(struct kernel *k, struct files *s, const struct kbpf_record *
 	kernel_put(&r, object, 8);
 	kernel_put(&r, raw->tid, 4);
 	kernel_put(&r, create_options(f), 4);
-	kernel_put(&r, (f->mode & S_IFMT) == S_IFDIR || (f->flags & KBPF_FILE_IS_DIRECTORY)
-			       ? ATTRIBUTE_DIRECTORY
-			       : ATTRIBUTE_NORMAL,
+	kernel_put(&r,
+		   (f->mode & S_IFMT) == S_IFDIR || (f->flags & KBPF_FILE_IS_DIRECTORY) ? ATTRIBUTE_DIRECTORY
+											: ATTRIBUTE_NORMAL,
 		   4);
 	kernel_put(&r, SHARE_ALL, 4);
 	kernel_put_wide(&r, s->path[0], PATH_UNITS);
 	kernel_out(k, &r);
 }
 
-static void close_both(struct kernel *k, const struct kbpf_record *raw, const struct kbpf_file *f,
-		       uint64_t object, uint64_t key)
+static void close_both(struct kernel *k, const struct kbpf_record *raw, const struct kbpf_file *f, uint64_t object,
+		       uint64_t key)
 {
 	struct kernel_record r;
 	kernel_record_begin(&r, raw, HOOK_CLEANUP, 3, false);
@@ -318,9 +317,7 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 		}
 		create(k, s, raw, f, object);
 		return true;
-	case KBPF_FILE_CLOSE:
-		close_both(k, raw, f, object, key);
-		return true;
+	case KBPF_FILE_CLOSE: close_both(k, raw, f, object, key); return true;
 	case KBPF_FILE_READ:
 	case KBPF_FILE_WRITE:
 		transfer(k, raw, raw->hook == KBPF_FILE_READ ? HOOK_READ : HOOK_WRITE, f, object, key);
@@ -333,9 +330,7 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 		kernel_out(k, &r);
 		return true;
 	}
-	case KBPF_FILE_DIR_ENUM:
-		directory(k, raw, HOOK_DIR_ENUM, f, object, key, "");
-		return true;
+	case KBPF_FILE_DIR_ENUM: directory(k, raw, HOOK_DIR_ENUM, f, object, key, ""); return true;
 	case KBPF_FILE_DIR_NOTIFY:
 		directory(k, raw, HOOK_DIR_NOTIFY, f, object, key, of_path ? s->path[0] : "");
 		return true;
@@ -343,21 +338,15 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 	case KBPF_FILE_QUERY_INFO:
 	case KBPF_FILE_CONTROL:
 		information(k, raw,
-			    raw->hook == KBPF_FILE_SET_INFO	? HOOK_SET_INFO
+			    raw->hook == KBPF_FILE_SET_INFO     ? HOOK_SET_INFO
 			    : raw->hook == KBPF_FILE_QUERY_INFO ? HOOK_QUERY_INFO
 								: HOOK_CONTROL,
 			    f, object, key, f->size, NULL);
 		return true;
-	case KBPF_FILE_DELETE:
-		information(k, raw, HOOK_DELETE, f, object, key, 1, NULL);
-		break;
-	case KBPF_FILE_RENAME:
-		information(k, raw, HOOK_RENAME, f, object, key, 0, NULL);
-		break;
-	case KBPF_FILE_LINK:
-		break;
-	default:
-		return false;
+	case KBPF_FILE_DELETE: information(k, raw, HOOK_DELETE, f, object, key, 1, NULL); break;
+	case KBPF_FILE_RENAME: information(k, raw, HOOK_RENAME, f, object, key, 0, NULL); break;
+	case KBPF_FILE_LINK: break;
+	default: return false;
 	}
 	/* With the path: the one that goes, or the new one. A stack is the first one's. */
 	uint16_t last_hook = k->last_hook;
@@ -407,20 +396,13 @@ const char *const kernel_handle_types[KERNEL_HANDLE_TYPES] = {
 uint16_t kernel_handle_type(uint32_t mode)
 {
 	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return 1;
-	case S_IFDIR:
-		return 2;
-	case S_IFSOCK:
-		return 3;
-	case S_IFIFO:
-		return 4;
-	case S_IFCHR:
-		return 5;
-	case S_IFBLK:
-		return 6;
-	default:
-		return 0; /* events, timers, polls … */
+	case S_IFREG: return 1;
+	case S_IFDIR: return 2;
+	case S_IFSOCK: return 3;
+	case S_IFIFO: return 4;
+	case S_IFCHR: return 5;
+	case S_IFBLK: return 6;
+	default: return 0; /* events, timers, polls … */
 	}
 }
 
@@ -444,17 +426,13 @@ bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *
 {
 	struct files *s = state;
 	switch (raw->hook) {
-	case KBPF_FILE_END:
-		return operation_end(k, raw);
+	case KBPF_FILE_END: return operation_end(k, raw);
 	case KBPF_HANDLE_CREATE:
-	case KBPF_HANDLE_CLOSE:
-		return handle(k, s, raw);
+	case KBPF_HANDLE_CLOSE: return handle(k, s, raw);
 	case KBPF_VIRTUAL_ALLOC:
 	case KBPF_VIRTUAL_FREE:
 	case KBPF_MAP_FILE:
-	case KBPF_UNMAP_FILE:
-		return kernel_memory_shape(k, s->names, raw);
-	default:
-		return operation(k, s, raw);
+	case KBPF_UNMAP_FILE: return kernel_memory_shape(k, s->names, raw);
+	default: return operation(k, s, raw);
 	}
 }

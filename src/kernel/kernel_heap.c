@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOOK_HEAP_ALLOC	  0x1021u
+#define HOOK_HEAP_ALLOC   0x1021u
 #define HOOK_HEAP_REALLOC 0x1022u
-#define HOOK_HEAP_FREE	  0x1024u
-#define HEAP_HANDLE	  1u /* there is one heap, and it has no address */
+#define HOOK_HEAP_FREE    0x1024u
+#define HEAP_HANDLE       1u /* there is one heap, and it has no address */
 
 bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *raw)
 {
@@ -58,7 +58,7 @@ int kernel_heap_open(uint32_t pid, const char *program)
 	}
 	base_close(&own);
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
-					    "libc.so",	   "libc-2.",	  "ld-musl-"};
+					    "libc.so",     "libc-2.",     "ld-musl-"};
 	char path[64], line[4096 + 128], name[4096], best[4096] = "";
 	size_t rank = BASE_ARRAY_LEN(names);
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);

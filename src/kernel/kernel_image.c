@@ -8,15 +8,15 @@
 
 #include <stdio.h>
 
-#define IMAGE_INFO	  0x00u
-#define IMAGE_RSDS	  0x24u
+#define IMAGE_INFO        0x00u
+#define IMAGE_RSDS        0x24u
 #define HOOK_IMAGE_UNLOAD 0x1402u
 
-static const struct guid image_id = {{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B,
-				      0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
+static const struct guid image_id = {
+	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
 
-static void identity(struct kernel *k, const struct kernel_record *of, uint64_t base,
-		     uint64_t bytes, const struct kernel_build *build, const char *path)
+static void identity(struct kernel *k, const struct kernel_record *of, uint64_t base, uint64_t bytes,
+		     const struct kernel_build *build, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -50,23 +50,17 @@ static void identity(struct kernel *k, const struct kernel_record *of, uint64_t 
 	kernel_out(k, &r);
 }
 
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
-		       uint16_t cpu, uint32_t pid, uint64_t base, uint64_t bytes,
-		       const struct kernel_build *build, const char *path)
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+		       uint64_t base, uint64_t bytes, const struct kernel_build *build, const char *path)
 {
 	bool known = build && build->n >= 8;
-	struct kernel_record r = {.hook = hook,
-				  .version = 3,
-				  .cpu = cpu,
-				  .time = time,
-				  .pid = pid,
-				  .tid = pid,
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = pid, .sessions = sessions};
 	kernel_put(&r, base, 8);
 	kernel_put(&r, bytes, 8);
 	kernel_put(&r, pid, 4);
 	kernel_put(&r, known ? le32_get(build->id + 4) : 0, 4); /* ImageChecksum */
-	kernel_put(&r, known ? le32_get(build->id) : 0, 4);	/* TimeDateStamp */
+	kernel_put(&r, known ? le32_get(build->id) : 0, 4);     /* TimeDateStamp */
 	kernel_put(&r, 0, 4);
 	kernel_put(&r, base, 8);
 	kernel_put(&r, 0, 8);

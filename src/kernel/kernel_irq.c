@@ -13,22 +13,22 @@
 #include <unistd.h>
 
 #define HOOK_DPC_THREADED 0x0F42u
-#define HOOK_ISR	  0x0F43u
-#define HOOK_DPC	  0x0F44u
-#define HOOK_DPC_TIMER	  0x0F45u
-#define HOOK_FREQUENCY	  0x1233u
-#define HOOK_IDLE_ENTER	  0x1239u
-#define HOOK_IDLE_EXIT	  0x123Au
-#define IDLE_LEFT	  UINT32_MAX
-#define SOFTIRQS	  10u
-#define VECTORS		  6u
-#define CPUS_MAX	  4096u
+#define HOOK_ISR          0x0F43u
+#define HOOK_DPC          0x0F44u
+#define HOOK_DPC_TIMER    0x0F45u
+#define HOOK_FREQUENCY    0x1233u
+#define HOOK_IDLE_ENTER   0x1239u
+#define HOOK_IDLE_EXIT    0x123Au
+#define IDLE_LEFT         UINT32_MAX
+#define SOFTIRQS          10u
+#define VECTORS           6u
+#define CPUS_MAX          4096u
 
 enum { SOFTIRQ_HI = 0, SOFTIRQ_TIMER = 1, SOFTIRQ_TASKLET = 6, SOFTIRQ_HRTIMER = 8 };
 
 struct interrupts {
 	uint64_t softirq[SOFTIRQS], vector[VECTORS]; /* the kernel's functions */
-	bool tasklets; /* are told one by one, so that their softirqs add nothing */
+	bool tasklets;                               /* are told one by one, so that their softirqs add nothing */
 	uint32_t idle[CPUS_MAX], khz[CPUS_MAX];
 };
 
@@ -103,7 +103,7 @@ static bool power(struct kernel *k, struct interrupts *s, const struct kbpf_reco
 	}
 	if (raw->hook == KBPF_FREQUENCY) {
 		kernel_record_begin(&r, raw, HOOK_FREQUENCY, 2, true);
-		kernel_put(&r, 0, 4);		    /* Type */
+		kernel_put(&r, 0, 4);               /* Type */
 		kernel_put(&r, p->state / 1000, 4); /* NewState: MHz */
 		kernel_put(&r, s->khz[p->cpu] / 1000, 4);
 		kernel_put(&r, 0, 4); /* Result */

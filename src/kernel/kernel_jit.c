@@ -15,19 +15,19 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define NAME_UNITS 1000u
-#define BACK_MAX   64u /* pieces that may begin later than the one that holds an address */
+#define NAME_UNITS     1000u
+#define BACK_MAX       64u /* pieces that may begin later than the one that holds an address */
 #define LINE_BYTES_MAX 65536u
 #define PIECES_MAX     (1u << 20)
-#define CHUNK	       (1u << 20)
+#define CHUNK          (1u << 20)
 /* Processes that make code, and maps of theirs that are kept open: a user may have as many as are left. */
 #define JITS_MAX  1024u
 #define OPEN_MAX  128u
 #define TRY_AGAIN 64u
 
 /* Microsoft-JScript, MethodRundown/MethodDCStop */
-static const struct guid jscript = {{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a,
-				     0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
+static const struct guid jscript = {
+	{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a, 0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
 static const uint8_t method_dc_stop[16] = {6, 0, 0, 0, 4, 11, 3, 0};
 
 /* A process may have another number in its own namespace. */

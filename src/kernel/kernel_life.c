@@ -13,18 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TASK_NAME_MAX 15u
+#define TASK_NAME_MAX      15u
 #define HOOK_PROCESS_START 0x0301u
 #define HOOK_PROCESS_END   0x0302u
-#define HOOK_TERMINATE	   0x030Bu
-#define HOOK_COUNTERS	   0x0320u
-#define HOOK_IMAGE_LOAD	   0x030Au
+#define HOOK_TERMINATE     0x030Bu
+#define HOOK_COUNTERS      0x0320u
+#define HOOK_IMAGE_LOAD    0x030Au
 #define HOOK_IMAGE_UNLOAD  0x1402u
 #define HOOK_THREAD_START  0x0501u
-#define HOOK_THREAD_END	   0x0502u
-#define STILL_ALIVE	   0x103
-#define SIGNALLED	   128
-#define EXIT_TAKES_NS	   1000000u
+#define HOOK_THREAD_END    0x0502u
+#define STILL_ALIVE        0x103
+#define SIGNALLED          128
+#define EXIT_TAKES_NS      1000000u
 
 static bool told_of(struct kernel *k, unsigned hook, uint64_t time)
 {
@@ -36,8 +36,8 @@ static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time
 	for (uint32_t i = 0; i < p->images; i++) {
 		const struct kernel_image *m = &p->image[i];
 		if (m->told) {
-			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, time, cpu, p->pid, m->base,
-					  m->bytes, &m->build, m->path);
+			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, time, cpu, p->pid, m->base, m->bytes, &m->build,
+					  m->path);
 		}
 	}
 }
@@ -45,8 +45,7 @@ static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time
 static void load(struct kernel *k, struct kernel_process *p, struct kernel_image *m)
 {
 	m->told = true;
-	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, m->time, m->cpu, p->pid, m->base, m->bytes,
-			  &m->build, m->path);
+	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, m->time, m->cpu, p->pid, m->base, m->bytes, &m->build, m->path);
 }
 
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
@@ -66,8 +65,7 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 		return;
 	}
 	if (from || !p->name[0]) {
-		kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "",
-				   from ? from->line : NULL);
+		kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "", from ? from->line : NULL);
 	}
 	if (from && from->owner != KERNEL_NO_ID && time >= from->owned_since) {
 		p->owner = from->owner; /* with the same credentials */
@@ -78,10 +76,9 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	kernel_emit_process(k, 0, HOOK_PROCESS_START, time, cpu, p, STILL_ALIVE);
 	for (uint32_t i = 0; from && i < from->images; i++) {
 		const struct kernel_image *m = &from->image[i];
-		struct kernel_image *mine =
-			m->told ? kernel_process_add_image(p, m->base, m->bytes, m->code, m->code_end,
-								     &m->build, m->path)
-				: NULL;
+		struct kernel_image *mine = m->told ? kernel_process_add_image(p, m->base, m->bytes, m->code,
+									       m->code_end, &m->build, m->path)
+						    : NULL;
 		if (mine) {
 			mine->time = time;
 			mine->cpu = cpu;
@@ -106,8 +103,8 @@ static void whole_name(const struct kernel_process *p, char *name, size_t cap)
 	}
 }
 
-static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, uint32_t owner,
-			const char *line, uint32_t old_tid)
+static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, uint32_t owner, const char *line,
+			uint32_t old_tid)
 {
 	char name[64];
 	uint32_t old = 0;
@@ -134,8 +131,7 @@ static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid
 	whole_name(p, name, sizeof name);
 	kernel_process_set(p, p->parent, uid, name, line);
 	kernel_emit_process(k, 0, HOOK_PROCESS_START, p->exec.time, p->exec.cpu, p, STILL_ALIVE);
-	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->exec.time, p->exec.cpu, p->pid, p->exec.tid,
-			   p->exec.name);
+	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->exec.time, p->exec.cpu, p->pid, p->exec.tid, p->exec.name);
 	for (uint32_t i = 0; i < p->images; i++) {
 		load(k, p, &p->image[i]);
 	}
@@ -151,8 +147,7 @@ static void finish_exec_from_proc(struct kernel *k, struct kernel_process *p)
 	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, KERNEL_NO_ID, line, p->pid);
 }
 
-void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
-		    const char *name)
+void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid, const char *name)
 {
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
 	if (!p) {
@@ -173,9 +168,8 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	}
 }
 
-void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
-		     uint64_t bytes, uint64_t code, uint64_t code_end, const struct kernel_build *build,
-		     const char *path)
+void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base, uint64_t bytes,
+		     uint64_t code, uint64_t code_end, const struct kernel_build *build, const char *path)
 {
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
 	struct kernel_image *m = NULL;
@@ -203,39 +197,32 @@ void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid
 /* ---- end --------------------------------------------------------------------------------------
  */
 
-static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu,
-		   uint32_t tid)
+static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu, uint32_t tid)
 {
 	if (p->exec.waits) {
 		finish_exec_from_proc(k, p);
 	}
 	if (p->end.known) {
-		struct kernel_counters c = {.pid = p->pid,
-					    .faults = (uint32_t)p->end.faults,
-					    .peak_working = p->end.peak_bytes};
+		struct kernel_counters c = {
+			.pid = p->pid, .faults = (uint32_t)p->end.faults, .peak_working = p->end.peak_bytes};
 		kernel_emit_counters(k, 0, HOOK_COUNTERS, time, cpu, &c);
 	}
 	kernel_tracepoints_ended(k->tracepoints, p->pid);
 	unload_all(k, p, time, cpu);
-	struct kernel_record r = {.hook = HOOK_TERMINATE,
-				  .version = 2,
-				  .cpu = cpu,
-				  .time = time,
-				  .pid = p->pid,
-				  .tid = tid};
+	struct kernel_record r = {
+		.hook = HOOK_TERMINATE, .version = 2, .cpu = cpu, .time = time, .pid = p->pid, .tid = tid};
 	kernel_put(&r, p->pid, 4);
 	kernel_out(k, &r);
 	kernel_emit_process(k, 0, HOOK_PROCESS_END, time, cpu, p, p->end.status);
 	kernel_process_remove(k->processes, p->pid);
 }
 
-void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
-			   uint32_t tid, uint32_t parent)
+void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid, uint32_t parent)
 {
 	/* The record of the end comes before this one: it may have been too early to be told. */
 	bool told = told_of(k, KBPF_EXIT, time - BASE_MIN(time, EXIT_TAKES_NS));
-	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
-					: kernel_process_get(k->processes, pid);
+	struct kernel_process *p =
+		told ? kernel_process_find(k->processes, pid) : kernel_process_get(k->processes, pid);
 	if (!p) {
 		return;
 	}
@@ -253,8 +240,7 @@ static bool on_exec_record(struct kernel *k, const struct kbpf_record *raw)
 {
 	const struct kbpf_exec *e = (const void *)(raw + 1);
 	char line[KBPF_ARGS_MAX + 1];
-	if (raw->bytes < sizeof *e || e->bytes > KBPF_ARGS_MAX ||
-	    raw->bytes < sizeof *e + e->bytes) {
+	if (raw->bytes < sizeof *e || e->bytes > KBPF_ARGS_MAX || raw->bytes < sizeof *e + e->bytes) {
 		return false;
 	}
 	memcpy(line, e + 1, e->bytes);
@@ -331,8 +317,8 @@ static bool mark_missing(const struct kernel_process *p, bool *gone)
 		any = true;
 		for (uint32_t i = 0; i < p->images; i++) {
 			const struct kernel_image *m = &p->image[i];
-			gone[i] = gone[i] && !(from >= m->base && from - m->base < m->bytes &&
-					       strcmp(m->path, name) == 0);
+			gone[i] = gone[i] &&
+				  !(from >= m->base && from - m->base < m->bytes && strcmp(m->path, name) == 0);
 		}
 	}
 	if (f) {
@@ -358,8 +344,8 @@ static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
 				p->image[kept++] = *m;
 				continue;
 			}
-			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base,
-					  m->bytes, &m->build, m->path);
+			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base, m->bytes,
+					  &m->build, m->path);
 			free(m->path);
 		}
 		p->images = kept;

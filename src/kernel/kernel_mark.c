@@ -18,7 +18,7 @@
 
 #define HOOK_MARK 0x0F22u
 #define OLDEST_NS 1000000000ull /* a time before that is not believed */
-#define MARKS_MAX 256u		/* until the engine looks, every 10 ms */
+#define MARKS_MAX 256u          /* until the engine looks, every 10 ms */
 
 /* Anybody can send to that socket, and descriptors along with it. They are closed by whoever receives them; of a
  * connection whose other side takes nothing that lasts as long as its owner chose. Linux 6.16 and newer refuse to send
@@ -38,7 +38,7 @@ struct marks {
 	struct mark list[MARKS_MAX];
 	uint32_t count;
 	uint64_t lost;
-	bool closed;	 /* the engine is gone: the thread frees this */
+	bool closed;     /* the engine is gone: the thread frees this */
 	bool has_thread; /* else the engine does */
 };
 
@@ -86,7 +86,8 @@ static void *receive(void *arg)
 	for (bool closed = false; !closed;) {
 		char text[KERNEL_MARK_HEAD + KERNEL_MARK_BYTES], room[CMSG_SPACE(sizeof(struct ucred))];
 		struct iovec part = {text, sizeof text};
-		struct msghdr h = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+		struct msghdr h = {
+			.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
 		uint32_t pid;
 		ssize_t n = recvmsg(m->fd, &h, MSG_CMSG_CLOEXEC);
 		if (n >= (ssize_t)KERNEL_MARK_HEAD && may(&h, &pid)) {
@@ -119,8 +120,7 @@ static bool start(struct marks *m)
 	return m->has_thread;
 }
 
-static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can,
-		      struct diag *d)
+static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d)
 {
 	struct marks *m = calloc(1, sizeof *m);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -131,13 +131,12 @@ static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *re
 		return -ENOMEM;
 	}
 	pthread_mutex_init(&m->lock, NULL);
-	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, KERNEL_MARK_SOCKET "%d-%d",
-			 (int)getpid(), order_add_relaxed(&count, 1));
+	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, KERNEL_MARK_SOCKET "%d-%d", (int)getpid(),
+			 order_add_relaxed(&count, 1));
 	m->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	(void)setsockopt(m->fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
 	if (m->fd < 0 || setsockopt(m->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
-	    bind(m->fd, (void *)&a,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0 ||
+	    bind(m->fd, (void *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0 ||
 	    !start(m)) {
 		base_close(&m->fd); /* no marks, then */
 	}
@@ -168,7 +167,8 @@ static void marks_update(struct kernel *k, void *state)
 
 static void out(struct kernel *k, const struct mark *m)
 {
-	struct kernel_record r = {.hook = HOOK_MARK, .time = m->time, .pid = m->pid, .tid = m->tid, .sessions = k->active};
+	struct kernel_record r = {
+		.hook = HOOK_MARK, .time = m->time, .pid = m->pid, .tid = m->tid, .sessions = k->active};
 	for (uint32_t i = 0; i < m->bytes; i++) {
 		kernel_put(&r, (uint8_t)m->text[i], 1);
 	}
@@ -228,8 +228,7 @@ int kernel_mark_send(const char *text)
 		}
 		memcpy(a.sun_path + 1, name + 1, bytes);
 		told += sendto(fd, message, KERNEL_MARK_HEAD + n, 0, (void *)&a,
-			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) >=
-			0;
+			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) >= 0;
 	}
 	if (f) {
 		fclose(f);

@@ -11,19 +11,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HOOK_MEMINFO	0x0270u
+#define HOOK_MEMINFO    0x0270u
 #define HOOK_MEMINFO_WS 0x027Du
-#define PERIOD_NS	500000000ull
-#define PRIORITIES	8u
-#define NORMAL		5u
-#define PROCESS_BYTES	68u
+#define PERIOD_NS       500000000ull
+#define PRIORITIES      8u
+#define NORMAL          5u
+#define PROCESS_BYTES   68u
 
 struct memory {
 	uint64_t next;
 };
 
-static int memory_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can,
-		       struct diag *d)
+static int memory_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d)
 {
 	struct memory *m = calloc(1, sizeof *m);
 	(void)k, (void)d;
@@ -83,11 +82,8 @@ static void machine(struct kernel *k, uint64_t sessions, uint64_t now)
 	uint64_t modified = value_of(info, "Dirty") + value_of(info, "Writeback");
 	uint64_t cached = value_of(info, "Cached") + value_of(info, "Buffers");
 	uint64_t kept = value_of(info, "Shmem") + modified; /* of which these are not just copies */
-	struct kernel_record r = {.hook = HOOK_MEMINFO,
-				  .version = 2,
-				  .perfinfo = true,
-				  .time = now,
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = HOOK_MEMINFO, .version = 2, .perfinfo = true, .time = now, .sessions = sessions};
 	kernel_put(&r, PRIORITIES, 1);
 	kernel_put(&r, 0, 8); /* zeroed ahead of time: none */
 	kernel_put(&r, value_of(info, "MemFree") / kb_page, 8);
@@ -98,8 +94,7 @@ static void machine(struct kernel *k, uint64_t sessions, uint64_t now)
 		kernel_put(&r, i == NORMAL && cached > kept ? (cached - kept) / kb_page : 0, 8);
 	}
 	for (unsigned i = 0; i < PRIORITIES; i++) {
-		uint64_t taken =
-			value_of(stat, "pgsteal_kswapd") + value_of(stat, "pgsteal_direct");
+		uint64_t taken = value_of(stat, "pgsteal_kswapd") + value_of(stat, "pgsteal_direct");
 		kernel_put(&r, i == NORMAL ? taken : 0, 8);
 	}
 	kernel_put(&r, value_of(info, "SwapCached") / kb_page, 8);
@@ -109,11 +104,8 @@ static void machine(struct kernel *k, uint64_t sessions, uint64_t now)
 /* As many in a record as it holds. */
 static void processes(struct kernel *k, uint64_t sessions, uint64_t now)
 {
-	struct kernel_record r = {.hook = HOOK_MEMINFO_WS,
-				  .version = 2,
-				  .perfinfo = true,
-				  .time = now,
-				  .sessions = sessions};
+	struct kernel_record r = {
+		.hook = HOOK_MEMINFO_WS, .version = 2, .perfinfo = true, .time = now, .sessions = sessions};
 	uint32_t count = 0;
 	DIR *d = opendir("/proc");
 	kernel_put(&r, 0, 4);
@@ -123,8 +115,7 @@ static void processes(struct kernel *k, uint64_t sessions, uint64_t now)
 		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
 		snprintf(path, sizeof path, "/proc/%u/statm", pid);
 		if (pid == 0 || !text_of(path, text, sizeof text) ||
-		    sscanf(text, "%llu %llu %llu %*u %*u %llu", &size, &resident, &shared, &data) !=
-			    4 ||
+		    sscanf(text, "%llu %llu %llu %*u %*u %llu", &size, &resident, &shared, &data) != 4 ||
 		    size == 0) { /* the kernel's own threads */
 			continue;
 		}

@@ -5,17 +5,17 @@
  */
 #include "kernel/kernel_names.h"
 
-#define HOOK_TRANSITION	   0x020Au
+#define HOOK_TRANSITION    0x020Au
 #define HOOK_DEMAND_ZERO   0x020Bu
 #define HOOK_COPY_ON_WRITE 0x020Cu
-#define HOOK_VIOLATION	   0x020Fu
-#define HOOK_HARD_FAULT	   0x0220u
+#define HOOK_VIOLATION     0x020Fu
+#define HOOK_HARD_FAULT    0x0220u
 #define HOOK_VIRTUAL_ALLOC 0x0262u
 #define HOOK_VIRTUAL_FREE  0x0263u
-#define HOOK_MAP_FILE	   0x0425u
-#define HOOK_UNMAP_FILE	   0x0426u
+#define HOOK_MAP_FILE      0x0425u
+#define HOOK_UNMAP_FILE    0x0426u
 
-#define PAGE	      4096u
+#define PAGE          4096u
 #define FAULT_PRESENT 1u
 #define FAULT_WRITE   2u
 
@@ -28,9 +28,8 @@ bool kernel_memory_shape(struct kernel *k, struct kernel_names *names, const str
 	}
 	uint64_t bytes = (m->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	if (raw->hook == KBPF_VIRTUAL_ALLOC || raw->hook == KBPF_VIRTUAL_FREE) {
-		kernel_record_begin(&r, raw,
-				    raw->hook == KBPF_VIRTUAL_ALLOC ? HOOK_VIRTUAL_ALLOC : HOOK_VIRTUAL_FREE, 2,
-				    false);
+		kernel_record_begin(&r, raw, raw->hook == KBPF_VIRTUAL_ALLOC ? HOOK_VIRTUAL_ALLOC : HOOK_VIRTUAL_FREE,
+				    2, false);
 		kernel_put(&r, m->address, 8);
 		kernel_put(&r, bytes, 8);
 		kernel_put(&r, raw->pid, 4);
@@ -38,8 +37,7 @@ bool kernel_memory_shape(struct kernel *k, struct kernel_names *names, const str
 	} else {
 		uint64_t key = kernel_names_key(names, m->inode, m->device, m->generation);
 		kernel_names_tell(names, k, key, raw);
-		kernel_record_begin(&r, raw, raw->hook == KBPF_MAP_FILE ? HOOK_MAP_FILE : HOOK_UNMAP_FILE, 2,
-				    false);
+		kernel_record_begin(&r, raw, raw->hook == KBPF_MAP_FILE ? HOOK_MAP_FILE : HOOK_UNMAP_FILE, 2, false);
 		kernel_put(&r, m->address, 8);
 		kernel_put(&r, key, 8);
 		kernel_put(&r, m->offset, 8); /* MiscInfo */

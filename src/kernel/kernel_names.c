@@ -10,13 +10,13 @@
 #define HOOK_FILE_CREATE  0x0420u
 #define HOOK_FILE_DELETE  0x0423u
 #define HOOK_FILE_RUNDOWN 0x0424u
-#define NAMES_MAX	  (1u << 18)
-#define MOUNTS_MAX	  256u
-#define PATH_CAP	  4096u
+#define NAMES_MAX         (1u << 18)
+#define MOUNTS_MAX        256u
+#define PATH_CAP          4096u
 
 struct name {
 	uint64_t key, told; /* sessions */
-	uint32_t hash;	    /* of the path */
+	uint32_t hash;      /* of the path */
 	bool gone;
 	char *path;
 };
@@ -213,8 +213,7 @@ void kernel_names_learn(struct kernel_names *n, uint64_t key, const char *path)
 	} else if (key && n->count < NAMES_MAX && (n->count < n->cap || grow(n))) {
 		char *copy = strdup(path);
 		if (copy) {
-			n->name[n->count] =
-				(struct name){.key = key, .path = copy, .hash = hash_of(path)};
+			n->name[n->count] = (struct name){.key = key, .path = copy, .hash = hash_of(path)};
 			put(n->by_key, n->slots, (uint32_t)key, n->count);
 			put(n->by_path, n->slots, n->name[n->count].hash, n->count);
 			n->count++;
@@ -242,12 +241,13 @@ const char *kernel_names_find(const struct kernel_names *n, uint64_t key)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static void out(struct kernel *k, const struct name *e, uint16_t hook, const struct kbpf_record *of,
-		uint64_t sessions)
+static void out(struct kernel *k, const struct name *e, uint16_t hook, const struct kbpf_record *of, uint64_t sessions)
 {
 	struct kernel_record r;
-	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0,
-				  .pid = of ? of->pid : 0, .tid = of ? of->tid : 0};
+	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(),
+				  .cpu = of ? of->cpu : 0,
+				  .pid = of ? of->pid : 0,
+				  .tid = of ? of->tid : 0};
 	kernel_record_begin(&r, &now, hook, 2, true);
 	r.sessions = sessions;
 	r.live = false;
@@ -256,8 +256,7 @@ static void out(struct kernel *k, const struct name *e, uint16_t hook, const str
 	kernel_out(k, &r);
 }
 
-void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
-		       const struct kbpf_record *of)
+void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key, const struct kbpf_record *of)
 {
 	struct name *e = key ? by_key(n, key) : NULL;
 	/* Confined sessions get the names that their own processes say: others may know it by another. */
@@ -278,8 +277,7 @@ void kernel_names_tell_as(struct kernel *k, uint64_t key, const char *path, cons
 	}
 }
 
-void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *path,
-			 const struct kbpf_record *of)
+void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *path, const struct kbpf_record *of)
 {
 	struct name *e = by_path(n, path);
 	if (e) {
@@ -305,8 +303,7 @@ void kernel_names_rename(struct kernel_names *n, const char *from, const char *t
 	for (uint32_t i = 0; has_below(n, from) && i < n->count; i++) {
 		struct name *e = &n->name[i];
 		char path[PATH_CAP];
-		if (!e->gone && strncmp(e->path, from, length) == 0 &&
-		    e->path[length] == '/') {
+		if (!e->gone && strncmp(e->path, from, length) == 0 && e->path[length] == '/') {
 			snprintf(path, sizeof path, "%s%s", to, e->path + length);
 			e->told = 0;
 			rename_entry(n, e, path);
@@ -327,8 +324,7 @@ void kernel_names_rundown(struct kernel_names *n, struct kernel *k, uint64_t ses
 
 /* ---- paths ------------------------------------------------------------------------------------ */
 
-void kernel_names_path(const char *user, size_t user_bytes, const char *base, size_t base_bytes, char *ret,
-		       size_t cap)
+void kernel_names_path(const char *user, size_t user_bytes, const char *base, size_t base_bytes, char *ret, size_t cap)
 {
 	char path[2 * PATH_CAP];
 	size_t at = sizeof path - 1;

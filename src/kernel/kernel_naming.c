@@ -9,12 +9,12 @@
 #include <sys/syscall.h>
 
 #define HOOK_IMAGE_DC_END 0x1404u
-#define NICE	      (-10)
-#define QUEUE_BYTES   (1u << 20)
-#define USERS_MAX     64u
-#define USER_NS	      1000000000ull  /* processor time for a user's files */
-#define ALL_NS	      20000000000ull /* of the clock; who waits for it has more patience */
-#define JIT_BYTES     (64u << 20)    /* of maps, for a user; each may be that big */
+#define NICE              (-10)
+#define QUEUE_BYTES       (1u << 20)
+#define USERS_MAX         64u
+#define USER_NS           1000000000ull  /* processor time for a user's files */
+#define ALL_NS            20000000000ull /* of the clock; who waits for it has more patience */
+#define JIT_BYTES         (64u << 20)    /* of maps, for a user; each may be that big */
 
 struct group { /* addresses of one file, of the kernel, of one process */
 	uint32_t from, count;
@@ -22,7 +22,7 @@ struct group { /* addresses of one file, of the kernel, of one process */
 	struct kernel_jit_map map; /* of SEEN_IN_NO_FILE */
 	bool done;
 };
-struct item { /* in the queue; its bytes follow */
+struct item {           /* in the queue; its bytes follow */
 	uint32_t bytes; /* UINT32_MAX: an image */
 	uint32_t pid;
 	struct guid provider;

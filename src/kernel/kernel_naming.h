@@ -46,7 +46,7 @@ void kernel_name_kernel(struct kernel_naming *n, const struct kernel_seen *seen,
 
 /* The map that a process has, opened if it is to be believed; -errno. From any thread. */
 int kernel_jit_open(uint32_t pid, uint32_t uid, uint64_t ret_identity[2]);
-struct kernel_jit_names; /* one map, read */
+struct kernel_jit_names;                                       /* one map, read */
 struct kernel_jit_names *kernel_jit_read(int fd, size_t most); /* takes the descriptor */
 void kernel_jit_names_free(struct kernel_jit_names *j);
 void kernel_name_jit(struct kernel_naming *n, const struct kernel_jit_names *j, const struct kernel_seen *seen,

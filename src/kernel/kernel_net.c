@@ -12,8 +12,8 @@
 
 #define TCP_GROUP 0x0600u
 #define UDP_GROUP 0x0800u
-#define IPV6	  0x10u /* added to the type */
-#define TICK_NS	  100000000ull
+#define IPV6      0x10u /* added to the type */
+#define TICK_NS   100000000ull
 
 enum { /* types */
        NET_SEND = 10,
@@ -33,24 +33,19 @@ enum { /* of Fail */
        FAIL_INVALID_ADDRESS,
        FAIL_OTHER,
 };
-#define WINDOWS_AF_INET	 2
+#define WINDOWS_AF_INET  2
 #define WINDOWS_AF_INET6 23
 
 static uint16_t failure(uint32_t error)
 {
 	switch (error) {
 	case ENOMEM:
-	case ENOBUFS:
-		return FAIL_RESOURCES;
-	case EADDRNOTAVAIL: /* all ports towards that peer are taken */
-		return FAIL_TOO_MANY_ADDRESSES;
-	case EADDRINUSE:
-		return FAIL_ADDRESS_EXISTS;
+	case ENOBUFS: return FAIL_RESOURCES;
+	case EADDRNOTAVAIL: /* all ports towards that peer are taken */ return FAIL_TOO_MANY_ADDRESSES;
+	case EADDRINUSE: return FAIL_ADDRESS_EXISTS;
 	case EINVAL:
-	case EAFNOSUPPORT:
-		return FAIL_INVALID_ADDRESS;
-	default:
-		return FAIL_OTHER;
+	case EAFNOSUPPORT: return FAIL_INVALID_ADDRESS;
+	default: return FAIL_OTHER;
 	}
 }
 
@@ -76,23 +71,15 @@ static uint8_t type_of(uint16_t hook)
 {
 	switch (hook) {
 	case KBPF_TCP_SEND:
-	case KBPF_UDP_SEND:
-		return NET_SEND;
+	case KBPF_UDP_SEND: return NET_SEND;
 	case KBPF_TCP_RECV:
-	case KBPF_UDP_RECV:
-		return NET_RECEIVE;
-	case KBPF_TCP_CONNECT:
-		return NET_CONNECT;
-	case KBPF_TCP_ACCEPT:
-		return NET_ACCEPT;
-	case KBPF_TCP_DISCONNECT:
-		return NET_DISCONNECT;
-	case KBPF_TCP_RETRANSMIT:
-		return NET_RETRANSMIT;
-	case KBPF_TCP_RECONNECT:
-		return NET_RECONNECT;
-	default:
-		return NET_FAIL;
+	case KBPF_UDP_RECV: return NET_RECEIVE;
+	case KBPF_TCP_CONNECT: return NET_CONNECT;
+	case KBPF_TCP_ACCEPT: return NET_ACCEPT;
+	case KBPF_TCP_DISCONNECT: return NET_DISCONNECT;
+	case KBPF_TCP_RETRANSMIT: return NET_RETRANSMIT;
+	case KBPF_TCP_RECONNECT: return NET_RECONNECT;
+	default: return NET_FAIL;
 	}
 }
 

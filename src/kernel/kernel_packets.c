@@ -22,25 +22,25 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES  (1u << 20)
-#define BLOCKS	     16u
+#define BLOCKS       16u
 #define RETIRE_MS    10u /* a block that is not full is handed over after this long */
 #define FRAME_BYTES  2048u
 #define FRAGMENT_MAX 60000u
 #define NS_PER_S     1000000000ull
 
-#define EVENT_FRAGMENT	1001u
-#define EVENT_CHANNEL	16u
-#define EVENT_LEVEL	4u
-#define KEYWORD_ALL	0x8000060000000000ull /* of its channel, and what every packet has */
-#define KEYWORD_ETHER	0x0000000000000001ull
-#define KEYWORD_RAW	0x0000000000000200ull /* begins with an IP header, as on mobile networks */
-#define KEYWORD_WIFI	0x0000000000010000ull
-#define KEYWORD_START	0x0000000040000000ull
-#define KEYWORD_END	0x0000000080000000ull
-#define KEYWORD_SEND	0x0000000100000000ull
+#define EVENT_FRAGMENT  1001u
+#define EVENT_CHANNEL   16u
+#define EVENT_LEVEL     4u
+#define KEYWORD_ALL     0x8000060000000000ull /* of its channel, and what every packet has */
+#define KEYWORD_ETHER   0x0000000000000001ull
+#define KEYWORD_RAW     0x0000000000000200ull /* begins with an IP header, as on mobile networks */
+#define KEYWORD_WIFI    0x0000000000010000ull
+#define KEYWORD_START   0x0000000040000000ull
+#define KEYWORD_END     0x0000000080000000ull
+#define KEYWORD_SEND    0x0000000100000000ull
 #define KEYWORD_RECEIVE 0x0000000200000000ull
-#define HEAD_BYTES	(ETL_EVENT_HEADER_SIZE + 12u)
-#define TAIL_BYTES	16u /* GftFlowEntryId, GftOffloadInformation */
+#define HEAD_BYTES      (ETL_EVENT_HEADER_SIZE + 12u)
+#define TAIL_BYTES      16u /* GftFlowEntryId, GftOffloadInformation */
 
 struct packets {
 	int fd;
@@ -51,8 +51,7 @@ struct packets {
 	uint8_t body[FRAGMENT_MAX + 64 + TAIL_BYTES];
 };
 
-static int packets_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can,
-			struct diag *d)
+static int packets_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d)
 {
 	struct packets *s = calloc(1, sizeof *s);
 	(void)k, (void)ret_can, (void)d;
@@ -91,20 +90,17 @@ static int start(struct packets *s, const char *interface)
 		.tp_frame_nr = BLOCK_BYTES / FRAME_BYTES * BLOCKS,
 		.tp_retire_blk_tov = RETIRE_MS,
 	};
-	struct sockaddr_ll at = {
-		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index};
+	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index};
 	if (interface[0] && index == 0) {
 		return -ENODEV;
 	}
 	/* Protocol 0: nothing comes until all is set up. */
 	s->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (s->fd < 0 ||
-	    setsockopt(s->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
+	if (s->fd < 0 || setsockopt(s->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
 	    setsockopt(s->fd, SOL_PACKET, PACKET_RX_RING, &r, sizeof r) < 0) {
 		return -errno;
 	}
-	void *m = mmap(NULL, (size_t)BLOCK_BYTES * BLOCKS, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       s->fd, 0);
+	void *m = mmap(NULL, (size_t)BLOCK_BYTES * BLOCKS, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
 	if (m == MAP_FAILED) {
 		return -errno;
 	}
@@ -139,24 +135,22 @@ static void packets_update(struct kernel *k, void *state)
 	if (err < 0) {
 		stop(s);
 		snprintf(k->packets_why, sizeof k->packets_why, "packets: %s%.20s%s",
-			 err == -ENODEV ? "there is no interface '" : "",
-			 err == -ENODEV ? interface : "",
-			 err == -ENODEV			   ? "'"
-			 : err == -EPERM || err == -EACCES ? "takes root, or CAP_NET_RAW"
-			 : err == -EAFNOSUPPORT || err == -ENOSYS
-				 ? "this kernel has no packet sockets"
-				 : strerror(-err));
+			 err == -ENODEV ? "there is no interface '" : "", err == -ENODEV ? interface : "",
+			 err == -ENODEV                           ? "'"
+			 : err == -EPERM || err == -EACCES        ? "takes root, or CAP_NET_RAW"
+			 : err == -EAFNOSUPPORT || err == -ENOSYS ? "this kernel has no packet sockets"
+								  : strerror(-err));
 	}
 }
 
 /* ---- one packet -------------------------------------------------------------------------------
  */
 
-static void fragment(struct kernel *k, struct packets *s, uint64_t time, uint32_t index,
-		     uint64_t keywords, const uint8_t *bytes, uint32_t n)
+static void fragment(struct kernel *k, struct packets *s, uint64_t time, uint32_t index, uint64_t keywords,
+		     const uint8_t *bytes, uint32_t n)
 {
-	static const struct guid provider = {{0x6E, 0x00, 0xD6, 0x2E, 0x29, 0x47, 0x09, 0x46, 0xB4,
-					      0x23, 0x3E, 0xE7, 0xBC, 0xD6, 0x78, 0xEF}};
+	static const struct guid provider = {
+		{0x6E, 0x00, 0xD6, 0x2E, 0x29, 0x47, 0x09, 0x46, 0xB4, 0x23, 0x3E, 0xE7, 0xBC, 0xD6, 0x78, 0xEF}};
 	uint8_t head[HEAD_BYTES] = {0};
 	le16_put(head + ETL_EH_SIZE, (uint16_t)(HEAD_BYTES + n + TAIL_BYTES));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
@@ -207,8 +201,7 @@ static void packet(struct kernel *k, struct packets *s, const struct tpacket3_hd
 	uint64_t place = KEYWORD_START;
 	/* What the card took off is put back: addresses, tag, the rest. */
 	if (is_ether && (h->tp_status & TP_STATUS_VLAN_VALID) && n > 2 * ETH_ALEN) {
-		uint16_t type = h->tp_status & TP_STATUS_VLAN_TPID_VALID ? h->hv1.tp_vlan_tpid
-									 : ETH_P_8021Q;
+		uint16_t type = h->tp_status & TP_STATUS_VLAN_TPID_VALID ? h->hv1.tp_vlan_tpid : ETH_P_8021Q;
 		memcpy(tagged, bytes, 2 * ETH_ALEN);
 		tagged[12] = (uint8_t)(type >> 8);
 		tagged[13] = (uint8_t)type;
@@ -221,8 +214,7 @@ static void packet(struct kernel *k, struct packets *s, const struct tpacket3_hd
 	}
 	do {
 		uint32_t part = BASE_MIN(n, FRAGMENT_MAX);
-		fragment(k, s, time, index, keywords | place | (part == n ? KEYWORD_END : 0), bytes,
-			 part);
+		fragment(k, s, time, index, keywords | place | (part == n ? KEYWORD_END : 0), bytes, part);
 		bytes += part;
 		n -= part;
 		place = 0;
@@ -234,8 +226,7 @@ static void read_clock(struct packets *s)
 	struct timespec real, mono;
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	s->to_monotonic = (int64_t)(mono.tv_sec - real.tv_sec) * (int64_t)NS_PER_S +
-			  (mono.tv_nsec - real.tv_nsec);
+	s->to_monotonic = (int64_t)(mono.tv_sec - real.tv_sec) * (int64_t)NS_PER_S + (mono.tv_nsec - real.tv_nsec);
 }
 
 static bool packets_drain(struct kernel *k, void *state)

@@ -19,17 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES	1024u
-#define SAMPLE_STACK	8192u /* of a stack, copied to be unwound */
-#define SWITCH_STACK	2048u
-#define STACK_MAX	60000u /* records end at 64 KB */
+#define RING_PAGES   1024u
+#define SAMPLE_STACK 8192u /* of a stack, copied to be unwound */
+#define SWITCH_STACK 2048u
+#define STACK_MAX    60000u /* records end at 64 KB */
 #if defined(__x86_64__)
 #define REGS_MASK 0xFF01FFull
 #elif defined(__aarch64__)
 #define REGS_MASK 0x1FFFFFFFFull
 #endif
-#define SAMPLE_TYPE                                                                                \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+#define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int perf_open(const struct perf_event_attr *a, int cpu, int group)
 {
@@ -104,8 +103,7 @@ static void read_format(const char *event, const char *const *names, struct fiel
 	}
 }
 
-uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r,
-			   unsigned field)
+uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r, unsigned field)
 {
 	const struct field *f = &p->field[field];
 	if (f->bytes == 0 || f->offset > r->raw_bytes || f->bytes > r->raw_bytes - f->offset) {
@@ -163,7 +161,8 @@ static int add_event(struct ring *r, struct perf_event_attr *a, struct event *re
 	if (fd < 0) {
 		return fd;
 	}
-	struct event e = {.fd = fd, .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN,
+	struct event e = {.fd = fd,
+			  .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN,
 			  .copied = a->sample_type & PERF_SAMPLE_STACK_USER,
 			  .read = a->sample_type & PERF_SAMPLE_READ};
 	/* The first owns the ring; the others write into it. */
@@ -244,7 +243,8 @@ static void explain(int err, struct diag *d)
 	}
 }
 
-int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret, struct diag *d)
+int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret,
+		     struct diag *d)
 {
 	int err = 0;
 	struct kernel_perf *p = calloc(1, sizeof *p);
@@ -287,8 +287,7 @@ int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stack
 /* Ids and places of fields, once. */
 static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct diag *d)
 {
-	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid",
-						   "next_prio"};
+	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid", "next_prio"};
 	static const char *const waking_names[] = {"pid", "common_flags"};
 	const char *event = kind == KERNEL_EV_SWITCH ? "sched/sched_switch" : "sched/sched_waking";
 	if (kind == KERNEL_EV_CPU || kind >= KERNEL_EV_PMC || p->tracepoint[kind] > 0) {
@@ -307,8 +306,8 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 	return 0;
 }
 
-static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind,
-		       const struct kernel_perf_plan *plan, struct diag *d)
+static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind, const struct kernel_perf_plan *plan,
+		       struct diag *d)
 {
 	int err = plan->on[kind] ? look_up(p, kind, d) : 0;
 	struct event *fresh = calloc(p->count, sizeof *fresh);
@@ -364,8 +363,8 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 	for (int k = KERNEL_EV_CPU; k < KERNEL_EV_COUNT; k++) {
 		enum kernel_event_kind kind = (enum kernel_event_kind)k;
 		int err = 0;
-		bool other = k >= KERNEL_EV_PMC && memcmp(&plan->pmc[k - KERNEL_EV_PMC], &p->plan.pmc[k - KERNEL_EV_PMC],
-							  sizeof plan->pmc[0]) != 0;
+		bool other = k >= KERNEL_EV_PMC && memcmp(&plan->pmc[k - KERNEL_EV_PMC],
+							  &p->plan.pmc[k - KERNEL_EV_PMC], sizeof plan->pmc[0]) != 0;
 		if (plan->on[k] != p->plan.on[k] ||
 		    (plan->on[k] && (other || plan->stack[k] != p->plan.stack[k] ||
 				     (kind == KERNEL_EV_CPU && plan->read != p->plan.read)))) {

@@ -26,13 +26,13 @@ struct ring {
 	struct event plain;
 	bool is_plain;
 	uint64_t switches, last_switches, looked; /* how many there were, and when that was last looked at */
-	uint32_t prev, next;			  /* of the last one, */
-	bool from_plain;			  /* and where it came from */
+	uint32_t prev, next;                      /* of the last one, */
+	bool from_plain;                          /* and where it came from */
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
-	uint64_t head;	/* as of kernel_perf_begin */
-	bool waiting;	/* its first record has been looked at */
-	uint64_t time;	/* of that */
+	uint64_t head;            /* as of kernel_perf_begin */
+	bool waiting;             /* its first record has been looked at */
+	uint64_t time;            /* of that */
 	uint8_t copy[RECORD_MAX]; /* a record that wraps around, made whole */
 };
 struct field {
@@ -45,7 +45,7 @@ struct kernel_perf {
 	size_t map_bytes;
 	struct kernel_perf_plan plan;
 	struct kernel_perf_stacks stacks;
-	uint32_t generation; /* of the timer's events */
+	uint32_t generation;             /* of the timer's events */
 	int tracepoint[KERNEL_EV_COUNT]; /* ids; 0: not looked up */
 	struct field field[KERNEL_FIELDS];
 };

@@ -10,21 +10,19 @@
 #include <sys/ioctl.h>
 
 #define CONTEXT_MARKERS 0xFFFFFFFFFFFFF000ull
-#define LOOK_NS		50000000ull
+#define LOOK_NS         50000000ull
 /* A second, of one processor: 2 KB of stack with each are 40 MB/s then, and the ring holds what comes in
  * a tenth of a second. */
-#define SWITCHES_MANY	20000u
-#define SWITCHES_FEW	8000u
-#define SWITCHES_BURST	256u
+#define SWITCHES_MANY  20000u
+#define SWITCHES_FEW   8000u
+#define SWITCHES_BURST 256u
 
 /* Registers as perf numbers them, in the order of their bits, by their DWARF numbers. */
 #if defined(__x86_64__)
-static const uint8_t dwarf_number[UNWIND_REGS] = {0, 3, 2,  1,	4,  5,	6,  7, 16,
-						  8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t dwarf_number[UNWIND_REGS] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 #elif defined(__aarch64__)
-static const uint8_t dwarf_number[UNWIND_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-						  11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-						  22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+static const uint8_t dwarf_number[UNWIND_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+						  17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 #endif
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -96,8 +94,7 @@ static void adapt(struct ring *r, uint64_t now)
 }
 
 /* While one event is turned on and the other one off, both see a switch. */
-static bool is_twin(const struct kernel_perf *p, struct ring *ring, const struct kernel_perf_record *r,
-		    bool plain)
+static bool is_twin(const struct kernel_perf *p, struct ring *ring, const struct kernel_perf_record *r, bool plain)
 {
 	uint32_t prev = (uint32_t)kernel_perf_field(p, r, SWITCH_PREV_PID);
 	uint32_t next = (uint32_t)kernel_perf_field(p, r, SWITCH_NEXT_PID);
@@ -266,4 +263,3 @@ bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret)
 		}
 	}
 }
-

@@ -21,8 +21,8 @@ _Static_assert(KERNEL_COUNTERS_MAX == KBPF_COUNTERS_MAX, "as many as programs re
 struct counter {
 	struct pmc_source source;
 	uint64_t sessions; /* that count it; 0: the place is free */
-	int *fd;	   /* by processor; -1 */
-	uint64_t since;	   /* programs read it; 0: they do not know it yet */
+	int *fd;           /* by processor; -1 */
+	uint64_t since;    /* programs read it; 0: they do not know it yet */
 	/* Its twin in the group of the timer's samples, and how far that is behind, by processor. */
 	int *twin;
 	uint64_t *behind;
@@ -38,7 +38,7 @@ struct kernel_pmc {
 	} sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
 	bool joined;
-	uint32_t generation; /* of the timer's events, that twins joined */
+	uint32_t generation;                         /* of the timer's events, that twins joined */
 	uint32_t places[KERNEL_COUNTERS_MAX], joins; /* in the order in which they did */
 	uint64_t values[KERNEL_COUNTERS_MAX];
 	char missing[1024];
@@ -75,10 +75,9 @@ static void refuse(struct kernel_pmc *p, const struct pmc_source *s, int err)
 {
 	char text[200];
 	snprintf(text, sizeof text,
-		 err == -ENOSPC ? "%s: the processor has no counter left for it"
-		 : err == -EACCES || err == -EPERM
-			 ? "%s: counting on all processors takes root or CAP_PERFMON"
-			 : "%s: cannot be counted on this machine (%s)",
+		 err == -ENOSPC                    ? "%s: the processor has no counter left for it"
+		 : err == -EACCES || err == -EPERM ? "%s: counting on all processors takes root or CAP_PERFMON"
+						   : "%s: cannot be counted on this machine (%s)",
 		 s->name, strerror(-err));
 	say(p, text);
 }
@@ -415,8 +414,8 @@ uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAM
 			continue;
 		}
 		close(fd);
-		ret[n++] = (struct kernel_perf_source){s->id, s->type, p->sampled[i].interval,
-						       {s->config[0], s->config[1], s->config[2]}};
+		ret[n++] = (struct kernel_perf_source){
+			s->id, s->type, p->sampled[i].interval, {s->config[0], s->config[1], s->config[2]}};
 	}
 	return n;
 }
@@ -431,7 +430,8 @@ void kernel_pmc_check(struct kernel *k)
 			    !kernel_tracepoints_make(k->tracepoints, hook)) {
 				char text[96];
 				snprintf(text, sizeof text,
-					 "counters with event 0x%04X: they take a BPF program, which is not there", hook);
+					 "counters with event 0x%04X: they take a BPF program, which is not there",
+					 hook);
 				say(k->pmc, text);
 			}
 		}
@@ -454,10 +454,8 @@ static void emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, co
 static void emit_names(struct kernel *k, uint32_t slot)
 {
 	const struct kernel_session *s = &k->slot[slot].want;
-	struct kernel_record r = {.hook = KERNEL_HOOK_PMC_CONFIG,
-				  .version = 2,
-				  .time = kernel_breathe(k),
-				  .sessions = 1ull << slot};
+	struct kernel_record r = {
+		.hook = KERNEL_HOOK_PMC_CONFIG, .version = 2, .time = kernel_breathe(k), .sessions = 1ull << slot};
 	kernel_put(&r, s->counters, 4);
 	for (uint32_t i = 0; i < s->counters; i++) {
 		const struct counter *c = counter_of(k->pmc, s->counter[i]);

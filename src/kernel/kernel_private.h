@@ -11,8 +11,8 @@
 
 #define KERNEL_FRAMES_MAX 192u /* as many as Windows keeps */
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
-#define KERNEL_NO_ID	  UINT32_MAX
-#define KERNEL_SPACE	  0xFFFF000000000000ull /* addresses from here on are the kernel's */
+#define KERNEL_NO_ID      UINT32_MAX
+#define KERNEL_SPACE      0xFFFF000000000000ull /* addresses from here on are the kernel's */
 
 /* ---- record --------------------------------------------------------------------------------- */
 
@@ -20,14 +20,14 @@
 struct kernel_record {
 	uint16_t hook; /* group << 8 | type */
 	uint8_t version;
-	bool perfinfo; /* header without process and thread */
+	bool perfinfo;            /* header without process and thread */
 	const struct guid *class; /* a full header with this class, as events added by a merge have */
 	uint16_t cpu;
 	uint64_t time;
 	uint32_t pid, tid;
-	uint64_t sessions; /* 0: whoever wants the hook, of this thread */
-	bool live;	   /* of `sessions`, those that want the hook (others are told as it is said) */
-	uint32_t n;	   /* bytes of payload */
+	uint64_t sessions;     /* 0: whoever wants the hook, of this thread */
+	bool live;             /* of `sessions`, those that want the hook (others are told as it is said) */
+	uint32_t n;            /* bytes of payload */
 	uint8_t payload[9216]; /* a path has 4,095 bytes at most */
 };
 /* Everything but the payload, which is big: for records that come by the million. */
@@ -70,15 +70,14 @@ struct kernel_source {
 	void (*close)(struct kernel *k, void *state);
 };
 #define KERNEL_SOURCES_MAX 8u
-extern const struct kernel_source kernel_source_memory, kernel_source_packets,
-	kernel_source_marks;
+extern const struct kernel_source kernel_source_memory, kernel_source_packets, kernel_source_marks;
 
 struct kernel_naming;
 struct kernel_slot {
 	bool used;
 	struct kernel_session want;
 	struct kernel_naming *naming; /* this is being looked up for it: it ends, or */
-	bool explaining;	      /* it goes on, see kernel_explain() */
+	bool explaining;              /* it goes on, see kernel_explain() */
 	struct unwind_stats before;   /* when it began: what was not kept since then is said */
 	uint64_t jits_before;
 	char shortage[400]; /* when it has ended: what was not kept, a line each */
@@ -105,28 +104,28 @@ struct kernel {
 	uint64_t watermark;
 
 	struct kernel_slot slot[KERNEL_SESSIONS_MAX];
-	uint64_t active;   /* slots in use */
-	uint64_t filtered; /* of which those for some processes only */
-	uint64_t follow;   /* of which those for their children too */
-	uint64_t confined; /* of which those of users, for what is theirs */
-	uint64_t forgetful; /* of which those that overwrite what is oldest */
+	uint64_t active;            /* slots in use */
+	uint64_t filtered;          /* of which those for some processes only */
+	uint64_t follow;            /* of which those for their children too */
+	uint64_t confined;          /* of which those of users, for what is theirs */
+	uint64_t forgetful;         /* of which those that overwrite what is oldest */
 	struct kernel_ended *ended; /* for them; NULL: nothing yet */
-	uint64_t explained; /* what is put out now explains what this one has, see kernel_explain() */
-	bool confine_due;  /* whose processes are is to be found out again */
+	uint64_t explained;         /* what is put out now explains what this one has, see kernel_explain() */
+	bool confine_due;           /* whose processes are is to be found out again */
 	uint64_t confined_ns;
 	/* By hook: who wants it, with stacks, and with counters. */
 	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS], counted[KERNEL_HOOKS];
 	struct kernel_exited {
 		uint32_t pid, tid;
 		uint64_t watchers;
-	} *exited; /* by processor: the last thread that ended there */
+	} * exited; /* by processor: the last thread that ended there */
 	uint32_t cpus;
 	const uint64_t *values; /* of the engine's counters, at what is being put out; NULL: not known */
 
 	void *source_state[KERNEL_SOURCES_MAX];
 	bool source_open[KERNEL_SOURCES_MAX];
 	struct kernel_mask can, cannot;
-	struct diag why_not; /* the first reason */
+	struct diag why_not;   /* the first reason */
 	char packets_why[160]; /* there are none, though somebody wants them */
 	char rights[256];      /* that are missing to know all there is */
 	char *missing;
@@ -164,18 +163,17 @@ static inline bool kernel_given_up(const struct kernel *k)
 /* To whoever wants it. Short headers; times in nanoseconds of CLOCK_MONOTONIC. */
 void kernel_out(struct kernel *k, const struct kernel_record *r);
 /* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */
-void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
-		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count);
+void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time, uint64_t time,
+		      uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count);
 /* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
-void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
-		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
+void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider, const uint8_t descriptor[16],
+		      uint32_t pid, const uint8_t *payload, uint32_t bytes);
 /* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5. */
-#define KERNEL_LOSSES_GUID                                                                         \
-	{                                                                                          \
-		{                                                                                  \
-			0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3,    \
-				0xcd, 0x21, 0x23, 0xf5                                             \
-		}                                                                                  \
+#define KERNEL_LOSSES_GUID                                                                                             \
+	{                                                                                                              \
+		{                                                                                                      \
+			0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5 \
+		}                                                                                                      \
 	}
 /* Events of that hook that a full ring did not take; hook 0: of any. Counted, and told to the sessions
  * that wanted it: `what` on which processor (KERNEL_NO_ID: unknown). */
@@ -225,12 +223,11 @@ struct kernel_switch {
 	uint64_t time, sessions;
 	uint32_t prev, prev_pid, next;
 	uint8_t prev_prio, next_prio;
-	uint8_t wait;	/* KWAIT_REASON of an ordinary wait */
+	uint8_t wait;   /* KWAIT_REASON of an ordinary wait */
 	uint64_t state; /* prev_state of sched_switch: bits */
 };
 #define KERNEL_WAIT_USER_REQUEST 6u
-void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
-		      uint32_t count);
+void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames, uint32_t count);
 /* What woke a thread; as ReadyThread says it in its last byte. */
 enum kernel_waker { KERNEL_BY_THREAD, KERNEL_BY_INTERRUPT, KERNEL_BY_SOFTIRQ, KERNEL_BY_TIMER };
 struct kernel_waking {
@@ -239,8 +236,7 @@ struct kernel_waking {
 	uint32_t pid, tid, woken; /* who ran: the waker, or whom what woke it interrupted */
 	enum kernel_waker waker;
 };
-void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
-		      uint32_t count);
+void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames, uint32_t count);
 void kernel_on_record(struct kernel *k, struct kernel_perf_record *p);
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m);
 void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us);
@@ -264,12 +260,12 @@ enum {
 /* ---- perf ------------------------------------------------------------------------------------ */
 
 enum kernel_event_kind { /* of a sample, by the event it came from */
-	KERNEL_EV_NONE,
-	KERNEL_EV_CPU,
-	KERNEL_EV_SWITCH,
-	KERNEL_EV_WAKING,
-	KERNEL_EV_PMC, /* as many as there are sources of samples */
-	KERNEL_EV_COUNT = KERNEL_EV_PMC + (int)PMC_SAMPLED_MAX,
+			 KERNEL_EV_NONE,
+			 KERNEL_EV_CPU,
+			 KERNEL_EV_SWITCH,
+			 KERNEL_EV_WAKING,
+			 KERNEL_EV_PMC, /* as many as there are sources of samples */
+			 KERNEL_EV_COUNT = KERNEL_EV_PMC + (int)PMC_SAMPLED_MAX,
 };
 
 /* One perf record, taken apart. */
@@ -311,7 +307,8 @@ struct kernel_perf_stacks {
 	uint32_t bytes; /* 0: as many as suit the kind */
 };
 /* Rings with the stream of forks, mappings and exits, running. */
-int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret, struct diag *d);
+int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret,
+		     struct diag *d);
 /* Opens and closes events of the rings. On failure the earlier plan is in force. Records of events
  * that are closed by it and still lie in the rings are dropped: drain before. */
 int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d);
@@ -322,14 +319,21 @@ void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms);
 void kernel_perf_begin(struct kernel_perf *p);
 bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret);
 /* A field of a tracepoint's raw data, by name; 0 when this kernel does not have it. */
-uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r,
-			   unsigned field);
+uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r, unsigned field);
 /* Of a sample of kind KERNEL_EV_PMC and more: the source's number. */
 uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_kind kind);
 /* The timer's event on a processor, which counters join; -1: none. *ret_generation changes when it is another. */
 int kernel_perf_leader(const struct kernel_perf *p, uint32_t cpu, uint32_t *ret_generation);
-enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
-			   SWITCH_NEXT_PRIO, WAKING_PID, WAKING_FLAGS, KERNEL_FIELDS };
+enum kernel_switch_field {
+	SWITCH_PREV_PID,
+	SWITCH_PREV_PRIO,
+	SWITCH_PREV_STATE,
+	SWITCH_NEXT_PID,
+	SWITCH_NEXT_PRIO,
+	WAKING_PID,
+	WAKING_FLAGS,
+	KERNEL_FIELDS
+};
 void kernel_perf_close(struct kernel_perf *p);
 
 /* ---- BPF programs on tracepoints, as one source (kernel_bpf.h) ---------------------------------- */
@@ -410,7 +414,7 @@ struct kernel_thread {
 	uint32_t tid, pid; /* pid as reported: KERNEL_PID_SYSTEM for the kernel's threads */
 	uint64_t out_time; /* when it was last switched out, 0 unknown */
 	uint32_t frames;   /* its stack at that moment */
-	uint32_t room;	   /* frames that fit */
+	uint32_t room;     /* frames that fit */
 	uint64_t *frame;
 	uint64_t watchers; /* sessions for some processes, of which this one's */
 };
@@ -433,8 +437,8 @@ void kernel_rights_say(char *out, size_t cap);
  * want them; as DCStart or DCEnd. */
 int kernel_rundown(struct kernel *k, uint64_t sessions, bool end);
 /* One thread. sessions 0: who wants it. Processes and images: kernel_process.h. */
-void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			uint32_t pid, uint32_t tid, const char *name);
+void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+			uint32_t tid, const char *name);
 uint32_t kernel_reported_pid(uint32_t pid); /* reads /proc: a kernel thread? */
 
 #endif

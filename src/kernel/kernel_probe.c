@@ -23,8 +23,8 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#define TRACING	     "/sys/kernel/tracing/"
-#define PROBES	     TRACING "uprobe_events"
+#define TRACING      "/sys/kernel/tracing/"
+#define PROBES       TRACING "uprobe_events"
 #define THREADS_MAX  256u
 #define SECTION_MAX  (64u << 20)
 #define SEGMENTS_MAX 64u
@@ -50,9 +50,8 @@ static bool in_table(struct symbol_elf *f, const char *symbols, const char *name
 		for (size_t i = 0; i + sizeof(Elf64_Sym) <= table_n && !found; i += sizeof(Elf64_Sym)) {
 			Elf64_Sym s;
 			memcpy(&s, table + i, sizeof s);
-			found = ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF &&
-				s.st_name < text_n && text_n - s.st_name >= wanted &&
-				memcmp(text + s.st_name, name, wanted) == 0;
+			found = ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_name < text_n &&
+				text_n - s.st_name >= wanted && memcmp(text + s.st_name, name, wanted) == 0;
 			if (found) {
 				*ret_linked = s.st_value;
 			}
@@ -173,8 +172,11 @@ static int id_of(const char *name)
 
 static int counter(int id, pid_t tid, bool inherited)
 {
-	struct perf_event_attr a = {.size = sizeof a, .type = PERF_TYPE_TRACEPOINT, .config = (uint64_t)id,
-				    .sample_period = 1, .inherit = inherited};
+	struct perf_event_attr a = {.size = sizeof a,
+				    .type = PERF_TYPE_TRACEPOINT,
+				    .config = (uint64_t)id,
+				    .sample_period = 1,
+				    .inherit = inherited};
 	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -250,7 +252,7 @@ void kernel_probe_close(struct kernel_probe *p)
  * them swap those instead of taking each off and on; when the child ends, its parent's go with it. A
  * counter that is not inherited keeps them apart: one for each process, as soon as it is known. One that has
  * forked before that, and may have lost its own, gets them again. */
-#define FAMILY_MAX  1024u
+#define FAMILY_MAX   1024u
 #define COUNTERS_MAX 32u
 
 struct relative {
@@ -276,8 +278,8 @@ static struct relative *relative_of(struct kernel_family *f, uint32_t pid)
 
 void kernel_family_add(struct kernel_family **f, uint32_t pid, uint32_t root)
 {
-	struct perf_event_attr a = {.size = sizeof a, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
-				    .exclude_kernel = 1};
+	struct perf_event_attr a = {
+		.size = sizeof a, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1};
 	if (!*f && !(*f = calloc(1, sizeof **f))) {
 		return;
 	}

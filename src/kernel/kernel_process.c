@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BUCKETS	   1024u
+#define BUCKETS    1024u
 #define IMAGES_MAX 4096u /* in one process; more are not remembered */
 
 struct kernel_processes {
@@ -89,8 +89,7 @@ void kernel_processes_each(struct kernel_processes *t, void (*fn)(void *ctx, str
 	}
 }
 
-void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name,
-			const char *line)
+void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name, const char *line)
 {
 	char *copy = line ? strdup(line) : NULL;
 	p->parent = parent;
@@ -100,9 +99,8 @@ void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid,
 	p->line = copy;
 }
 
-struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
-					      uint64_t bytes, uint64_t code, uint64_t code_end,
-					      const struct kernel_build *build, const char *path)
+struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base, uint64_t bytes, uint64_t code,
+					      uint64_t code_end, const struct kernel_build *build, const char *path)
 {
 	for (uint32_t i = 0; i < p->images; i++) {
 		struct kernel_image *m = &p->image[i];
@@ -117,8 +115,8 @@ struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t
 		return NULL;
 	}
 	struct kernel_image *m = &p->image[p->images];
-	*m = (struct kernel_image){.base = base, .bytes = bytes, .code = code, .code_end = code_end,
-				  .path = strdup(path)};
+	*m = (struct kernel_image){
+		.base = base, .bytes = bytes, .code = code, .code_end = code_end, .path = strdup(path)};
 	if (!m->path) {
 		return NULL;
 	}

@@ -66,44 +66,37 @@ struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t p
 void kernel_process_remove(struct kernel_processes *t, uint32_t pid);
 void kernel_processes_each(struct kernel_processes *t, void (*fn)(void *ctx, struct kernel_process *p), void *ctx);
 void kernel_process_clear_images(struct kernel_process *p);
-void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name,
-			const char *line);
+void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name, const char *line);
 /* Adds, or makes an image that is there bigger. Valid until the next. NULL: no memory. */
-struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
-					      uint64_t bytes, uint64_t code, uint64_t code_end,
-					      const struct kernel_build *build, const char *path);
+struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base, uint64_t bytes, uint64_t code,
+					      uint64_t code_end, const struct kernel_build *build, const char *path);
 
 /* ---- what happens to them, as events ------------------------------------------------------------
  */
 
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent);
-void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
-		    const char *name);
-void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
-		     uint64_t bytes, uint64_t code, uint64_t code_end, const struct kernel_build *build,
-		     const char *path);
+void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid, const char *name);
+void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base, uint64_t bytes,
+		     uint64_t code, uint64_t code_end, const struct kernel_build *build, const char *path);
 /* Of a thread, after its own end was told. */
-void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
-			   uint32_t tid, uint32_t parent);
+void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid, uint32_t parent);
 
 /* ---- records ----------------------------------------------------------------------------------
  */
 
 /* sessions 0: who wants it. */
-void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
-			 uint16_t cpu, const struct kernel_process *p, int status);
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			 const struct kernel_process *p, int status);
 /* With what a merge would add on Windows: the identity of the file, at the same time. */
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
-		       uint16_t cpu, uint32_t pid, uint64_t base, uint64_t bytes,
-		       const struct kernel_build *build, const char *path);
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+		       uint64_t base, uint64_t bytes, const struct kernel_build *build, const char *path);
 /* PerfCtr or PerfCtrRundown. */
 struct kernel_counters {
 	uint32_t pid, faults, handles;
-	uint64_t peak_virtual, peak_working, peak_pagefile, virtual, working, pagefile,
-		private_bytes;
+	uint64_t peak_virtual, peak_working, peak_pagefile, virtual, working, pagefile, private_bytes;
 };
-void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
-			  uint16_t cpu, const struct kernel_counters *c);
+void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			  const struct kernel_counters *c);
 
 /* ---- /proc ------------------------------------------------------------------------------------
  */

@@ -5,7 +5,7 @@
  */
 #include "kernel/kernel_walk.h"
 
-#define HOOK_STACK 0x1820u
+#define HOOK_STACK    0x1820u
 #define STACK_VERSION 2
 
 void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes)
@@ -61,17 +61,15 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid)
 {
 	kernel_put(r, 1, 8); /* a pointer that is not zero: a SID follows */
 	kernel_put(r, 0, 8);
-	kernel_put(r, 1 | 2 << 8, 2);		/* revision, two sub-authorities */
-	kernel_put(r, 22ull << 40, 6);		/* authority 22, big-endian */
+	kernel_put(r, 1 | 2 << 8, 2);  /* revision, two sub-authorities */
+	kernel_put(r, 22ull << 40, 6); /* authority 22, big-endian */
 	kernel_put(r, 1, 4);
 	kernel_put(r, uid, 4);
 }
 
 static uint32_t header_bytes(const struct kernel_record *r)
 {
-	return r->class	     ? ETL_FULL_HEADER_SIZE
-	       : r->perfinfo ? ETL_PERFINFO_HEADER_SIZE
-			     : ETL_SYSTEM_HEADER_SIZE;
+	return r->class ? ETL_FULL_HEADER_SIZE : r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
 }
 
 static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t payload_bytes)
@@ -196,8 +194,8 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 }
 
 /* The user's part, to those who may have it. */
-static void out_confined_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
-			       uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
+static void out_confined_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time, uint64_t time,
+			       uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
 {
 	uint64_t mine[KERNEL_FRAMES_MAX];
 	uint32_t n = 0;
@@ -214,8 +212,8 @@ static void out_confined_stack(struct kernel *k, uint64_t sessions, uint16_t cpu
 	}
 }
 
-void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
-		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
+void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time, uint64_t time,
+		      uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
 {
 	struct kernel_record r;
 	uint8_t head[ETL_FULL_HEADER_SIZE + 16]; /* of which the short one is used */
@@ -241,8 +239,8 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 	k->out.record(k->out.ctx, sessions, cpu, time, head, at + 16, frames, 8 * count);
 }
 
-void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
-		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes)
+void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider, const uint8_t descriptor[16],
+		      uint32_t pid, const uint8_t *payload, uint32_t bytes)
 {
 	uint8_t head[ETL_EVENT_HEADER_SIZE] = {0};
 	uint64_t time = clock_read_system_ns();
@@ -276,7 +274,6 @@ void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what
 	memcpy(payload + 12, what, n);
 	payload[12 + n] = 0;
 	if (sessions) {
-		kernel_out_event(k, sessions, &provider, descriptor, KERNEL_PID_SYSTEM, payload,
-				 12 + (uint32_t)n + 1);
+		kernel_out_event(k, sessions, &provider, descriptor, KERNEL_PID_SYSTEM, payload, 12 + (uint32_t)n + 1);
 	}
 }

@@ -21,9 +21,9 @@
 #define HOOK_IMAGE_DC_START   0x1403u
 #define HOOK_IMAGE_DC_END     0x1404u
 #define HOOK_COUNTERS_RUNDOWN 0x0321u
-#define STILL_ALIVE	      0x103
-#define PF_KTHREAD	      0x00200000u
-#define NO_SESSION	      0xFFFFFFFFu
+#define STILL_ALIVE           0x103
+#define PF_KTHREAD            0x00200000u
+#define NO_SESSION            0xFFFFFFFFu
 
 struct status {
 	uint32_t pid, parent, uid, flags;
@@ -126,12 +126,11 @@ void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uin
 	kernel_out(k, &r);
 }
 
-void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			uint32_t pid, uint32_t tid, const char *name)
+void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+			uint32_t tid, const char *name)
 {
 	struct kernel_record r = {
-		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = tid,
-		.sessions = sessions};
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = tid, .sessions = sessions};
 	kernel_put(&r, pid, 4);
 	kernel_put(&r, tid, 4);
 	for (int i = 0; i < 7; i++) { /* stacks, affinity, start address, TEB */
@@ -155,8 +154,8 @@ struct scan {
 };
 
 /* Told, and known from now on. */
-static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t code_end,
-		  uint64_t base, uint64_t bytes, const char *path)
+static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t code_end, uint64_t base,
+		  uint64_t bytes, const char *path)
 {
 	struct kernel_build build = {.n = 0};
 	kernel_walk_identify(run->k->walk, p->pid, code, path, &base, &bytes, &build);
@@ -166,8 +165,7 @@ static void image(const struct scan *run, struct kernel_process *p, uint64_t cod
 		m->told = true;
 	}
 	if (run->image) {
-		kernel_emit_image(run->k, run->image, run->image_hook, run->time, 0, p->pid, base,
-				  bytes, &build, path);
+		kernel_emit_image(run->k, run->image, run->image_hook, run->time, 0, p->pid, base, bytes, &build, path);
 	}
 }
 
@@ -185,8 +183,8 @@ static void images(const struct scan *run, struct kernel_process *p)
 		char rights[8] = "";
 		more = fgets(line, sizeof line, f) != NULL;
 		name[0] = 0;
-		if (more && sscanf(line, "%llx-%llx %7s %llx %*s %*u %4095[^\n]", &from, &to, rights, &offset,
-				   name) < 4) {
+		if (more &&
+		    sscanf(line, "%llx-%llx %7s %llx %*s %*u %4095[^\n]", &from, &to, rights, &offset, name) < 4) {
 			continue;
 		}
 		if (more && name[0] && strcmp(name, before) == 0) {
@@ -227,8 +225,7 @@ static void threads(const struct scan *run, uint32_t pid, uint32_t reported)
 			t->watchers |= run->all & kernel_watchers(run->k, pid);
 		}
 		if (run->thread) {
-			kernel_emit_thread(run->k, run->thread, run->thread_hook, run->time, 0,
-					   reported, tid, s.name);
+			kernel_emit_thread(run->k, run->thread, run->thread_hook, run->time, 0, reported, tid, s.name);
 		}
 	}
 	if (d) {
@@ -264,8 +261,8 @@ static void kernel_images(const struct scan *run)
 	}
 	if (text && end > text) {
 		struct kernel_build build = kernel_build_read("/sys/kernel/notes");
-		kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, text, end - text,
-				  &build, "[kernel.kallsyms]");
+		kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, text, end - text, &build,
+				  "[kernel.kallsyms]");
 	}
 	f = fopen("/proc/modules", "re");
 	while (f && fgets(line, sizeof line, f)) {
@@ -274,8 +271,7 @@ static void kernel_images(const struct scan *run)
 			snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", name);
 			struct kernel_build build = kernel_build_read(path);
 			snprintf(path, sizeof path, "[%s]", name);
-			kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, address, bytes,
-					  &build, path);
+			kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, address, bytes, &build, path);
 		}
 	}
 	if (f) {
@@ -363,8 +359,7 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 			kernel_confine_learn(k, p);
 		}
 		if (p && run.process) {
-			kernel_emit_process(k, run.process, run.process_hook, run.time, 0, p,
-					    STILL_ALIVE);
+			kernel_emit_process(k, run.process, run.process_hook, run.time, 0, p, STILL_ALIVE);
 		}
 		threads(&run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
 		if (p && (run.image || (run.live && loader))) {

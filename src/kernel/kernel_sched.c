@@ -8,31 +8,27 @@
 #include <sys/syscall.h>
 
 /* KWAIT_REASON */
-#define WAIT_DELAY	 4u
-#define WAIT_QUEUE	 15u
-#define WAIT_BY_THREAD	 37u /* WrAlertByThreadId: what waits on an address */
+#define WAIT_DELAY     4u
+#define WAIT_QUEUE     15u
+#define WAIT_BY_THREAD 37u /* WrAlertByThreadId: what waits on an address */
 
 /* task->__state, and what sched_switch makes of it. */
-#define TASK_DEAD      0x80u
-#define STATE_DEAD     0x10u
+#define TASK_DEAD       0x80u
+#define STATE_DEAD      0x10u
 #define STATE_PREEMPTED 0x100u
 
 static uint8_t wait_of(int32_t call)
 {
 	switch (call) {
-	case SYS_futex:
-		return WAIT_BY_THREAD;
+	case SYS_futex: return WAIT_BY_THREAD;
 	case SYS_nanosleep:
-	case SYS_clock_nanosleep:
-		return WAIT_DELAY;
+	case SYS_clock_nanosleep: return WAIT_DELAY;
 #ifdef SYS_epoll_wait
 	case SYS_epoll_wait:
 #endif
 	case SYS_epoll_pwait:
-	case SYS_io_uring_enter:
-		return WAIT_QUEUE;
-	default:
-		return KERNEL_WAIT_USER_REQUEST;
+	case SYS_io_uring_enter: return WAIT_QUEUE;
+	default: return KERNEL_WAIT_USER_REQUEST;
 	}
 }
 
@@ -52,7 +48,7 @@ bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record 
 			.prev_prio = x->prev_prio,
 			.next_prio = x->next_prio,
 			.wait = wait_of(x->call),
-			.state = x->preempted	       ? STATE_PREEMPTED
+			.state = x->preempted           ? STATE_PREEMPTED
 				 : x->state & TASK_DEAD ? STATE_DEAD
 							: x->state,
 		};

@@ -6,20 +6,20 @@
 
 #include "kernel/kernel_walk.h"
 
-#define KERNEL_SPACE	  0xFFFF000000000000ull
-#define SEEN_IN_FILE	  1u
-#define SEEN_IN_KERNEL	  2u
-#define SEEN_IN_NO_FILE	  3u /* made at run time */
+#define KERNEL_SPACE       0xFFFF000000000000ull
+#define SEEN_IN_FILE       1u
+#define SEEN_IN_KERNEL     2u
+#define SEEN_IN_NO_FILE    3u /* made at run time */
 #define SEEN_RECENT_STACKS 16384u
 
 struct kernel_seen {
 	uint32_t where; /* SEEN_*; 0: free */
-	uint32_t of;	/* the file's number, or the process */
-	uint64_t at;	/* from the file's base, or the address */
+	uint32_t of;    /* the file's number, or the process */
+	uint64_t at;    /* from the file's base, or the address */
 };
-struct kernel_jit_map { /* of a process that makes code: perf-PID.map */
+struct kernel_jit_map {       /* of a process that makes code: perf-PID.map */
 	uint32_t pid, uid;    /* uid: the process's user */
-	int fd;		      /* -1: to be looked for */
+	int fd;               /* -1: to be looked for */
 	uint64_t identity[2]; /* device, inode; zeros: not known */
 };
 struct kernel_jit {

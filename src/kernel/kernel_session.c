@@ -17,14 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S    1000000000ull
-#define INTERVAL_US 1000u
-#define RING_PAGES  1024u
+#define NS_PER_S         1000000000ull
+#define INTERVAL_US      1000u
+#define RING_PAGES       1024u
 #define RING_PAGES_LEAST 32u
-#define BREATH_NS   2000000u
-#define HURRY_NICE  (-15)
-#define MISSING_BYTES 4608u
-#define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
+#define BREATH_NS        2000000u
+#define HURRY_NICE       (-15)
+#define MISSING_BYTES    4608u
+#define HOLD_BACK_NS     300000u /* newer records wait: their neighbours may not be in the rings yet */
 
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
 static const struct kernel_source *const sources[] = {
@@ -134,8 +134,7 @@ void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...)
 static void open_sources(struct kernel *k)
 {
 	/* What perf and the rundowns bring. */
-	kernel_mask_set(&k->can, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
-					 KERNEL_BIT_NO_SYSCONFIG);
+	kernel_mask_set(&k->can, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_NO_SYSCONFIG);
 	kernel_mask_set(&k->can, KERNEL_BIT_PROFILE | KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH |
 					 KERNEL_BIT_DISPATCHER | KERNEL_BIT_PMC_PROFILE);
 	kernel_tracepoints_can(k->tracepoints, &k->can);
@@ -163,11 +162,12 @@ static void prepare_sources(struct kernel *k)
 /* From here on there is what is wanted now, as far as it is prepared. */
 static int begin_sources(struct kernel *k, struct diag *d)
 {
-	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us,
-					.read = (kernel_wants(k, KERNEL_HOOK_SAMPLE) & k->counted[KERNEL_HOOK_SAMPLE]) != 0};
+	struct kernel_perf_plan plan = {
+		.interval_us = k->o.interval_us,
+		.read = (kernel_wants(k, KERNEL_HOOK_SAMPLE) & k->counted[KERNEL_HOOK_SAMPLE]) != 0};
 	static const uint16_t hook[KERNEL_EV_PMC] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
-						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
-						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+						     [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
+						     [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
 	kernel_pmc_update(k);
 	kernel_tracepoints_begin(k->tracepoints);
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_PMC; i++) {
@@ -269,8 +269,7 @@ static void source_rundowns(struct kernel *k, uint64_t sessions, bool end)
 
 /* ---- sessions --------------------------------------------------------------------------------- */
 
-static void missing_of(const struct kernel *k, const struct kernel_mask *m, struct kernel_mask *ret,
-		       struct diag *d)
+static void missing_of(const struct kernel *k, const struct kernel_mask *m, struct kernel_mask *ret, struct diag *d)
 {
 	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
 		ret->word[i] = m->word[i] & (~k->can.word[i] | k->cannot.word[i]);
@@ -321,8 +320,8 @@ static void learn_before(struct kernel *k, uint64_t bit)
 	}
 }
 
-int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
-	       struct kernel_mask *ret_missing, struct diag *d)
+int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s, struct kernel_mask *ret_missing,
+	       struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
 	struct kernel_slot *mine = &k->slot[slot];
@@ -346,8 +345,8 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	}
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
-	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
-						   KERNEL_BIT_PERF_COUNTER);
+	kernel_mask_keep(&mine->want.mask,
+			 KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_PERF_COUNTER);
 	set_wants(k, slot);
 	int err = begin_sources(k, d);
 	if (err == 0) {
@@ -388,8 +387,8 @@ static bool leaves(const struct kernel *k, uint32_t slot)
 	return k->slot[slot].naming && !k->slot[slot].explaining;
 }
 
-int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
-		  struct kernel_mask *ret_missing, struct diag *d)
+int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s, struct kernel_mask *ret_missing,
+		  struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
 	struct kernel_session before = k->slot[slot].want;
@@ -446,8 +445,7 @@ static void config_out_of(void *ctx, const struct kernel_record *r)
 static void emit_config(struct kernel *k, uint32_t slot)
 {
 	struct config_out o = {k, 1ull << slot};
-	struct kernel_config c = {
-		.out = config_out_of, .ctx = &o, .root = "", .pid = k->self[0], .tid = k->self[0]};
+	struct kernel_config c = {.out = config_out_of, .ctx = &o, .root = "", .pid = k->self[0], .tid = k->self[0]};
 	if (!kernel_mask_has(&k->slot[slot].want.mask, KERNEL_BIT_NO_SYSCONFIG)) {
 		kernel_config_write(&c);
 	}
@@ -490,10 +488,12 @@ static void shortages(const struct kernel *k, uint32_t slot, uint64_t unnamed, s
 				   "mappings of files that were not read: their user has too many"};
 	ret[1] = (struct shortage){now.unmapped - s->before.unmapped,
 				   "mappings that were not remembered: their user has too many"};
-	ret[2] = (struct shortage){now.cut - s->before.cut,
-				   "files or stacks without unwind tables: too big, too slow, or gone when they were needed again"};
-	ret[3] = (struct shortage){k->walk->jits_refused - s->jits_before,
-				   "processes with code made at run time whose names were not taken: their user has too many"};
+	ret[2] = (struct shortage){
+		now.cut - s->before.cut,
+		"files or stacks without unwind tables: too big, too slow, or gone when they were needed again"};
+	ret[3] = (struct shortage){
+		k->walk->jits_refused - s->jits_before,
+		"processes with code made at run time whose names were not taken: their user has too many"};
 	ret[4] = (struct shortage){unnamed, "addresses that were not looked up: it took too long, or the file is gone"};
 }
 
@@ -690,8 +690,8 @@ int kernel_set_sampled(struct kernel *k, const struct kernel_sampled *s, uint32_
 
 /* ---- the engine ------------------------------------------------------------------------------- */
 
-int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
-		struct kernel **ret, struct diag *d)
+int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out, struct kernel **ret,
+		struct diag *d)
 {
 	struct kernel *k = calloc(1, sizeof *k);
 	int err = -ENOMEM;

@@ -18,7 +18,7 @@
 struct stack {
 	uint64_t id;
 	uint32_t pid;
-	uint32_t frames;	      /* when `raw` is NULL */
+	uint32_t frames;             /* when `raw` is NULL */
 	struct kbpf_user_stack *raw; /* cut behind its copy */
 	uint64_t *frame;
 };
@@ -27,7 +27,7 @@ struct kernel_stacks {
 	uint32_t used, owns;
 	struct own {
 		uint64_t start, end;
-	} *own;
+	} * own;
 };
 
 static void clear(struct kernel_stacks *s)
@@ -87,9 +87,7 @@ static uint32_t own_frames(const struct kernel_stacks *s, const uint64_t *frames
 
 uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_record *record)
 {
-	return record->hook == KBPF_FAULT_HARD
-		       ? 0
-		       : own_frames(s, kernel_bpf_frames(record), record->kernel_frames);
+	return record->hook == KBPF_FAULT_HARD ? 0 : own_frames(s, kernel_bpf_frames(record), record->kernel_frames);
 }
 
 struct kernel_stacks *kernel_stacks_create(void)
@@ -169,8 +167,7 @@ bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record
 	return cleared;
 }
 
-uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames,
-			    uint32_t max)
+uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames, uint32_t max)
 {
 	struct stack *e = place(s, id);
 	if (e->id == 0) {
@@ -182,8 +179,8 @@ uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t 
 		for (unsigned i = 0; i < UNWIND_REGS; i++) {
 			regs.r[i] = e->raw->regs[i];
 		}
-		e->frames = unwind_walk(kernel_walk_unwind(k->walk), e->pid, &regs, e->raw->stack, e->raw->bytes,
-					found, KERNEL_FRAMES_MAX);
+		e->frames = unwind_walk(kernel_walk_unwind(k->walk), e->pid, &regs, e->raw->stack, e->raw->bytes, found,
+					KERNEL_FRAMES_MAX);
 		free(e->raw);
 		e->raw = NULL;
 		e->frame = malloc(e->frames * sizeof *found + 8);

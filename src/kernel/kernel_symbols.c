@@ -14,10 +14,10 @@
 #include <stdlib.h>
 
 #define KALLSYMS_BYTES_MAX (256u << 20)
-#define BATCH_BYTES 3000u /* fits the smallest buffers */
-#define NAME_MAX_BYTES 1000u
-#define BPF_BYTES_MAX  65536u /* of a program, as what follows it may lie far away */
-#define TABLE_BYTES    (64u << 20) /* of a file of somebody else's */
+#define BATCH_BYTES        3000u /* fits the smallest buffers */
+#define NAME_MAX_BYTES     1000u
+#define BPF_BYTES_MAX      65536u      /* of a program, as what follows it may lie far away */
+#define TABLE_BYTES        (64u << 20) /* of a file of somebody else's */
 
 static const struct guid symbols_guid = KERNEL_SYMBOLS_GUID;
 
@@ -103,8 +103,7 @@ void kernel_name_file(struct kernel_naming *n, const struct unwind_source *file,
 		      uint32_t count)
 {
 	struct batch *b = calloc(1, sizeof *b);
-	struct symbol_origin o = {.uid = file->uid,
-				  .most = file->uid == 0 || file->uid == geteuid() ? 0 : TABLE_BYTES};
+	struct symbol_origin o = {.uid = file->uid, .most = file->uid == 0 || file->uid == geteuid() ? 0 : TABLE_BYTES};
 	struct symbol_elf *f = NULL;
 	int fd = b ? unwind_source_open(file, &o.root, &o.root_uid) : -1;
 	if (fd >= 0 && symbol_elf_open_fd(fd, file->path, &o, &f) == 0) {
@@ -124,8 +123,8 @@ void kernel_name_file(struct kernel_naming *n, const struct unwind_source *file,
 
 struct symbol {
 	uint64_t address;
-	char *name;	 /* in the text */
-	char *module;	 /* "[ext4]"; NULL: the kernel itself */
+	char *name;   /* in the text */
+	char *module; /* "[ext4]"; NULL: the kernel itself */
 };
 struct kallsyms {
 	char *text;

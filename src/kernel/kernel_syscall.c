@@ -13,7 +13,7 @@
 
 #define HOOK_SYSCALL_ENTER 0x0F33u
 #define HOOK_SYSCALL_EXIT  0x0F34u
-#define CALLS_MAX	   1024u
+#define CALLS_MAX          1024u
 
 struct calls {
 	uint64_t address[CALLS_MAX]; /* by number */
@@ -33,8 +33,12 @@ static const char *const call_names[CALLS_MAX] = {
 
 /* Where the handler has another name than the call. */
 static const char *const aliases[][2] = {
-	{"newstat", "stat"},	   {"newfstat", "fstat"},     {"newlstat", "lstat"},
-	{"newuname", "uname"},	   {"sendfile64", "sendfile"}, {"umount", "umount2"},
+	{"newstat", "stat"},
+	{"newfstat", "fstat"},
+	{"newlstat", "lstat"},
+	{"newuname", "uname"},
+	{"sendfile64", "sendfile"},
+	{"umount", "umount2"},
 	{"sync_file_range2", "sync_file_range"},
 };
 

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NO_AREA	     0xFF
+#define NO_AREA         0xFF
 #define HOOK_HEAP_ALLOC 0x1021u
-#define LOSSES_MAX   256u
-#define PLAIN_RING   (8u << 20) /* of a processor */
-#define STACK_RING   (16u << 20)
-#define RING_LEAST   (1u << 20)
-#define RINGS_MOST   (256u << 20) /* of all */
-#define LOSS_LOOK_NS 100000000ull
+#define LOSSES_MAX      256u
+#define PLAIN_RING      (8u << 20) /* of a processor */
+#define STACK_RING      (16u << 20)
+#define RING_LEAST      (1u << 20)
+#define RINGS_MOST      (256u << 20) /* of all */
+#define LOSS_LOOK_NS    100000000ull
 
-#define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
+#define WATCHED_MAX (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
 
 struct kernel_tracepoints {
 	struct kernel *k;
@@ -31,7 +31,7 @@ struct kernel_tracepoints {
 	struct kernel_stacks *stacks;
 	uint64_t frame[KERNEL_FRAMES_MAX];
 	struct kernel_names *names;
-	void *state[16];	/* by area */
+	void *state[16]; /* by area */
 	bool made[16];
 	uint8_t area[KBPF_HOOKS_MAX];
 	uint32_t watched[WATCHED_MAX], watches;
@@ -39,7 +39,7 @@ struct kernel_tracepoints {
 	size_t losses;
 	uint64_t looked;
 	uint64_t since[KBPF_HOOKS_MAX]; /* from when on a wanted hook is served; 0: it is not */
-	bool must; /* something is wanted that only programs bring */
+	bool must;                      /* something is wanted that only programs bring */
 	char missing[4096];
 };
 
@@ -50,7 +50,7 @@ struct kernel_tracepoints {
 struct source_hook {
 	uint16_t ours;
 	uint16_t windows[6];
-	bool helps; /* adds to events that there are without it */
+	bool helps;   /* adds to events that there are without it */
 	bool cheaper; /* than perf, which does it as well */
 };
 static const struct source_hook source_hooks[] = {
@@ -386,8 +386,8 @@ void kernel_tracepoints_close(struct kernel_tracepoints *s)
 
 /* ---- records ---------------------------------------------------------------------------------- */
 
-void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw, uint16_t hook,
-			 uint8_t version, bool perfinfo)
+void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw, uint16_t hook, uint8_t version,
+			 bool perfinfo)
 {
 	/* Not the payload: it is big, and what of it counts is written. */
 	r->hook = hook;
@@ -404,7 +404,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 }
 
 const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const struct kbpf_record *raw,
-				      uint32_t *ret_count)
+					  uint32_t *ret_count)
 {
 	const uint64_t *raw_frames = kernel_bpf_frames(raw);
 	uint32_t skip = raw->frames > 0 ? kernel_stacks_skip(s->stacks, raw) : 0;

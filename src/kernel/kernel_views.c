@@ -11,21 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HOOK_MAP_DC	  0x0427u /* and the next one at the end */
-#define HOOK_ALLOC_DC	  0x0280u
-#define HOOK_TYPE_DC	  0x1124u
-#define HOOK_HANDLE_DC	  0x1126u
-#define MEM_COMMIT	  0x1000u
-#define MEM_RESERVE	  0x2000u
-#define NO_FILE		  "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]"
+#define HOOK_MAP_DC    0x0427u /* and the next one at the end */
+#define HOOK_ALLOC_DC  0x0280u
+#define HOOK_TYPE_DC   0x1124u
+#define HOOK_HANDLE_DC 0x1126u
+#define MEM_COMMIT     0x1000u
+#define MEM_RESERVE    0x2000u
+#define NO_FILE        "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]"
 
 struct scan {
 	struct kernel *k;
 	struct kernel_names *names;
-	uint64_t all;	/* sessions of this rundown */
+	uint64_t all; /* sessions of this rundown */
 	uint64_t views, memory, handles;
 	uint64_t time;
-	uint16_t end;	/* added to hooks */
+	uint16_t end; /* added to hooks */
 	uint32_t pid;
 };
 

@@ -42,8 +42,8 @@ struct unwind *kernel_walk_unwind(struct kernel_walk *w)
 void kernel_walk_finish(struct kernel_walk *w, struct kernel_perf_record *p)
 {
 	if (p->user && p->frames < KERNEL_FRAMES_MAX) {
-		p->frames += unwind_walk(w->unwind, p->pid, &p->regs, p->stack, p->stack_bytes,
-					 p->frame + p->frames, KERNEL_FRAMES_MAX - p->frames);
+		p->frames += unwind_walk(w->unwind, p->pid, &p->regs, p->stack, p->stack_bytes, p->frame + p->frames,
+					 KERNEL_FRAMES_MAX - p->frames);
 		p->user = false;
 	}
 }
@@ -63,8 +63,8 @@ void kernel_walk_forget(struct kernel_walk *w)
 	memset(w->recent, 0, sizeof w->recent);
 }
 
-void kernel_walk_identify(struct kernel_walk *w, uint32_t pid, uint64_t code, const char *path,
-			  uint64_t *inout_base, uint64_t *inout_bytes, struct kernel_build *inout_build)
+void kernel_walk_identify(struct kernel_walk *w, uint32_t pid, uint64_t code, const char *path, uint64_t *inout_base,
+			  uint64_t *inout_bytes, struct kernel_build *inout_build)
 {
 	struct unwind_module m;
 	if (unwind_module_at(w->unwind, pid, code, &m) && strcmp(m.path, path) == 0) {

@@ -10,12 +10,11 @@
  * one image: the TimeDateStamp, ImageChecksum and FileName of the Image events it is about, how many
  * functions follow, and of each the offset from the image's base (u64), the size (u32) and the name
  * (8-bit, terminated). */
-#define KERNEL_SYMBOLS_GUID                                                                        \
-	{                                                                                          \
-		{                                                                                  \
-			0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43,    \
-				0xef, 0x25, 0xb1, 0x81                                             \
-		}                                                                                  \
+#define KERNEL_SYMBOLS_GUID                                                                                            \
+	{                                                                                                              \
+		{                                                                                                      \
+			0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81 \
+		}                                                                                                      \
 	}
 
 struct kernel_walk;
@@ -29,8 +28,8 @@ void kernel_walk_finish(struct kernel_walk *w, struct kernel_perf_record *p);
 void kernel_walk_seen(struct kernel_walk *w, uint32_t pid, const uint64_t *frames, uint32_t count);
 /* Where the file that holds `code` begins, how big it is in memory, and which build it is; untouched
  * when it cannot be read. */
-void kernel_walk_identify(struct kernel_walk *w, uint32_t pid, uint64_t code, const char *path,
-			  uint64_t *inout_base, uint64_t *inout_bytes, struct kernel_build *inout_build);
+void kernel_walk_identify(struct kernel_walk *w, uint32_t pid, uint64_t code, const char *path, uint64_t *inout_base,
+			  uint64_t *inout_bytes, struct kernel_build *inout_build);
 /* Nobody records any more: lets go of files and addresses. */
 void kernel_walk_forget(struct kernel_walk *w);
 

@@ -22,17 +22,17 @@
 #include <sys/stat.h>
 
 #define SCAN_RECORDS_MAX 16000000u /* of larger files, what their first records name */
-#define KEYS_MAX	 4096u
-#define EMBED_BYTES_MAX	 (16u << 20)
-#define METADATA_EVENT	 32u
-#define METADATA_MAP	 33u
-#define MESSAGE_GUID	 0x0002u
-#define MESSAGE_ID	 0xFFFFu
-#define FORMATS_MAX	 (8u << 20)
+#define KEYS_MAX         4096u
+#define EMBED_BYTES_MAX  (16u << 20)
+#define METADATA_EVENT   32u
+#define METADATA_MAP     33u
+#define MESSAGE_GUID     0x0002u
+#define MESSAGE_ID       0xFFFFu
+#define FORMATS_MAX      (8u << 20)
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80,
-					    0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const struct guid metadata_class = {
+	{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 
 struct key {
 	struct guid provider;
@@ -52,8 +52,7 @@ struct embed {
 
 static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, uint8_t version)
 {
-	uint64_t h = (le64_get(g->b) ^ le64_get(g->b + 8) ^ id ^ (uint64_t)version << 20) *
-		     0x9E3779B97F4A7C15ull;
+	uint64_t h = (le64_get(g->b) ^ le64_get(g->b + 8) ^ id ^ (uint64_t)version << 20) * 0x9E3779B97F4A7C15ull;
 	for (uint32_t i = (uint32_t)(h >> 52); x->count < KEYS_MAX / 2; i++) {
 		struct key *k = &x->keys[i % KEYS_MAX];
 		if (!k->used) {
@@ -70,8 +69,8 @@ static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, 
 
 static bool wanted(uint8_t type, const uint8_t *raw)
 {
-	return type == ETL_RT_EVENT64 || type == ETL_RT_EVENT32 || type == ETL_RT_FULL64 ||
-	       type == ETL_RT_FULL32 || type == ETL_RT_MESSAGE;
+	return type == ETL_RT_EVENT64 || type == ETL_RT_EVENT32 || type == ETL_RT_FULL64 || type == ETL_RT_FULL32 ||
+	       type == ETL_RT_MESSAGE;
 }
 
 static bool describes_itself(const struct etl_record *r)
@@ -97,19 +96,17 @@ static void look(struct embed *x, struct etl_reader *reader)
 				find_key(x, &r.provider, r.id, r.version);
 			}
 		} else if (r.type == ETL_RT_MESSAGE) {
-			struct key *k = (r.message_flags & MESSAGE_GUID)
-						? find_key(x, &r.provider, MESSAGE_ID, 0)
-						: NULL;
+			struct key *k =
+				(r.message_flags & MESSAGE_GUID) ? find_key(x, &r.provider, MESSAGE_ID, 0) : NULL;
 			if (k) {
 				k->message = true;
 			}
-		} else if (guid_equal(&r.provider, &metadata_class) &&
-			   r.opcode == SCHEMA_METADATA_TMF && r.payload_bytes > 36) {
+		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == SCHEMA_METADATA_TMF &&
+			   r.payload_bytes > 36) {
 			char text[37] = "";
 			struct guid g;
 			memcpy(text, r.payload, 36);
-			struct key *k =
-				guid_parse(text, &g) == 0 ? find_key(x, &g, MESSAGE_ID, 0) : NULL;
+			struct key *k = guid_parse(text, &g) == 0 ? find_key(x, &g, MESSAGE_ID, 0) : NULL;
 			if (k) {
 				k->described = true;
 			}
@@ -126,13 +123,11 @@ static void look(struct embed *x, struct etl_reader *reader)
 }
 
 /* A classic record of the class, at the start of the trace. */
-static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_bytes,
-		       const void *b, size_t b_bytes)
+static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
 	uint8_t head[ETL_FULL_HEADER_SIZE] = {0};
 	size_t bytes = sizeof head + a_bytes + b_bytes;
-	if (bytes > ETL_RECORD_MAX ||
-	    BASE_ALIGN8(bytes) > x->info->buffer_size - ETL_BUFFER_HEADER_SIZE ||
+	if (bytes > ETL_RECORD_MAX || BASE_ALIGN8(bytes) > x->info->buffer_size - ETL_BUFFER_HEADER_SIZE ||
 	    x->records.len + bytes > EMBED_BYTES_MAX) {
 		return false;
 	}
@@ -186,19 +181,15 @@ static int take_file(void *ctx, const char *path)
 	size_t n = 0;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int err = fd < 0 ? -errno
-			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p,
-					    &n);
+	int err = fd < 0 ? -errno : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p, &n);
 	if (err == 0) {
 		take_sections(f, p, n);
 	} else if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size < FORMATS_MAX &&
-		   (p = malloc((size_t)st.st_size + 1)) != NULL &&
-		   pread(fd, p, (size_t)st.st_size, 0) == st.st_size) {
+		   (p = malloc((size_t)st.st_size + 1)) != NULL && pread(fd, p, (size_t)st.st_size, 0) == st.st_size) {
 		n = (size_t)st.st_size;
 		if (n >= 4 && le32_get(p) == SCHEMA_SECTION_MAGIC) {
 			take_sections(f, p, n);
-		} else if (begins_with(p, n,
-				       f->guid)) { /* those with remarks in front stay files */
+		} else if (begins_with(p, n, f->guid)) { /* those with remarks in front stay files */
 			strbuf_clear(&f->text);
 			strbuf_add(&f->text, p, n);
 		}
@@ -214,8 +205,8 @@ static void describe_messages(struct embed *x, const struct guid *g)
 	schema_files_of(g, take_file, &f);
 	const char *line = f.text.s ? strchr(f.text.s, '\n') : NULL;
 	size_t head = line ? (size_t)(line + 1 - f.text.s) : 0;
-	size_t room = BASE_MIN(x->info->buffer_size - ETL_BUFFER_HEADER_SIZE, ETL_RECORD_MAX) -
-		      ETL_FULL_HEADER_SIZE - 8;
+	size_t room =
+		BASE_MIN(x->info->buffer_size - ETL_BUFFER_HEADER_SIZE, ETL_RECORD_MAX) - ETL_FULL_HEADER_SIZE - 8;
 	for (const char *s = f.text.s + head; head && head < room / 2 && *s;) {
 		const char *end = s;
 		/* as many messages as fit */
@@ -227,8 +218,7 @@ static void describe_messages(struct embed *x, const struct guid *g)
 			}
 			end = next;
 		}
-		if (end == s ||
-		    !put_record(x, SCHEMA_METADATA_TMF, f.text.s, head, s, (size_t)(end - s))) {
+		if (end == s || !put_record(x, SCHEMA_METADATA_TMF, f.text.s, head, s, (size_t)(end - s))) {
 			break;
 		}
 		x->described++;

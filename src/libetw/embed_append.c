@@ -18,8 +18,7 @@ static bool header_sound(const struct embed_place *p, const uint8_t *h, uint64_t
 	if (le16_get(h + ETL_BH_FLAG) & ~FLAGS_KNOWN) {
 		return false;
 	}
-	return p->packed ? size >= ETL_BUFFER_HEADER_SIZE && size <= ETL_BUFFER_MAX
-			 : size == p->buffer_size || at == 0;
+	return p->packed ? size >= ETL_BUFFER_HEADER_SIZE && size <= ETL_BUFFER_MAX : size == p->buffer_size || at == 0;
 }
 
 static bool all_zero(const uint8_t *p, size_t n)
@@ -34,10 +33,7 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 bool embed_place_find(int fd, const struct etl_file_info *f, struct embed_place *ret)
 {
-	struct embed_place p = {.fd = fd,
-				.buffer_size = f->buffer_size,
-				.packed = f->compressed,
-				.info = f};
+	struct embed_place p = {.fd = fd, .buffer_size = f->buffer_size, .packed = f->compressed, .info = f};
 	if (f->old || f->spill || f->pointer_size != 8 || f->buffer_size <= ETL_BUFFER_HEADER_SIZE ||
 	    f->buffer_size > ETL_BUFFER_MAX) {
 		return false;
@@ -89,8 +85,7 @@ static uint32_t pack(struct etl_zstd *z, const uint8_t *buf, uint32_t used, uint
 {
 	const uint8_t *plain = buf + ETL_BUFFER_HEADER_SIZE;
 	size_t n = used - ETL_BUFFER_HEADER_SIZE;
-	size_t packed = z ? etl_zstd_compress(z, plain, n, out + ETL_BUFFER_HEADER_SIZE,
-					      cap - ETL_BUFFER_HEADER_SIZE)
+	size_t packed = z ? etl_zstd_compress(z, plain, n, out + ETL_BUFFER_HEADER_SIZE, cap - ETL_BUFFER_HEADER_SIZE)
 			  : xpress_compress(plain, n, out + ETL_BUFFER_HEADER_SIZE);
 	uint32_t size = ETL_BUFFER_HEADER_SIZE + (uint32_t)packed;
 	memcpy(out, buf, ETL_BUFFER_HEADER_SIZE);
@@ -145,8 +140,7 @@ int embed_append(const struct embed_place *p, const struct strbuf *records)
 	if (err == 0) {
 		uint8_t count[4];
 		le32_put(count, p->buffers + buffers);
-		err = base_pwrite_all(p->fd, count, sizeof count,
-			       ETL_HEADER_LIVE_OFFSET + ETL_LH_BUFFERS_WRITTEN);
+		err = base_pwrite_all(p->fd, count, sizeof count, ETL_HEADER_LIVE_OFFSET + ETL_LH_BUFFERS_WRITTEN);
 	}
 	if (err < 0 && ftruncate(p->fd, (off_t)p->end) < 0) {
 		err = -errno;

@@ -11,11 +11,11 @@
 struct embed_place {
 	int fd;
 	const struct etl_file_info *info; /* borrowed */
-	uint64_t end;			  /* of the last whole buffer */
-	uint64_t sequence;		  /* the highest so far */
-	uint32_t buffer_size;		  /* unpacked */
-	uint32_t buffers;		  /* buffer 0 counts */
-	uint16_t format;		  /* ETL_FORMAT_*, when packed */
+	uint64_t end;                     /* of the last whole buffer */
+	uint64_t sequence;                /* the highest so far */
+	uint32_t buffer_size;             /* unpacked */
+	uint32_t buffers;                 /* buffer 0 counts */
+	uint16_t format;                  /* ETL_FORMAT_*, when packed */
 	bool packed;
 	uint8_t last[ETL_BUFFER_HEADER_SIZE]; /* header of the last buffer */
 };

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#define GROUPS	    31u
+#define GROUPS      31u
 #define STACK_GROUP 0x18u
 #define BOOT_SLACK  (10u * 10000000u) /* 10 s */
 
@@ -38,10 +38,10 @@ struct attached {
 };
 struct openetw_state {
 	uint32_t flags;
-	struct machine first;		  /* also of events that are fed */
-	struct machine *now;		  /* whose event came last; never NULL */
-	struct attached *attached;	  /* all */
-	struct attached *asking;	  /* whose callback runs, or ran last; may be NULL */
+	struct machine first;             /* also of events that are fed */
+	struct machine *now;              /* whose event came last; never NULL */
+	struct attached *attached;        /* all */
+	struct attached *asking;          /* whose callback runs, or ran last; may be NULL */
 	const struct etl_record *current; /* while a callback of an attached trace runs */
 	uint64_t *stack;
 	size_t stack_cap;
@@ -90,8 +90,7 @@ static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32
 	}
 	struct machine *m = &s->first;
 	for (;; m = m->next) {
-		uint64_t apart =
-			boot > m->boot_filetime ? boot - m->boot_filetime : m->boot_filetime - boot;
+		uint64_t apart = boot > m->boot_filetime ? boot - m->boot_filetime : m->boot_filetime - boot;
 		if (apart <= BOOT_SLACK && processors == m->processors) {
 			return m;
 		}
@@ -128,8 +127,7 @@ static bool wants(uint8_t type, const uint8_t *raw)
 	return machine_wants(type, raw) || consume_teaches(type, raw);
 }
 
-uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn,
-				 void *context)
+uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn, void *context)
 {
 	struct etl_reader *r;
 	struct etl_record e;
@@ -226,8 +224,7 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 	}
 	for (uint16_t group = 0; group < GROUPS; group++) {
 		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(kernel_class_guid(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
-		    0) {
+		if (memcmp(kernel_class_guid(hook), &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
 			return hook == 0x140A ? 0x030A : hook;
 		}
 	}
@@ -275,8 +272,7 @@ static const struct etl_record *record_for(const struct openetw_state *s, const 
 	const struct etl_record *r = s->current;
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	if (r && (time == r->time_filetime || time == r->time_raw) &&
-	    e->UserData == (r->payload_bytes ? r->payload : NULL) &&
-	    e->EventHeader.HeaderType == r->type) {
+	    e->UserData == (r->payload_bytes ? r->payload : NULL) && e->EventHeader.HeaderType == r->type) {
 		return r;
 	}
 	record_of(e, made);
@@ -287,14 +283,12 @@ static const struct etl_record *record_for(const struct openetw_state *s, const 
 static uint64_t time_in(const struct openetw_state *s, uint64_t time)
 {
 	const struct attached *a = s->asking;
-	return a && a->raw && time && time != UINT64_MAX ? etl_clock_to_filetime(&a->clock, time)
-							 : time;
+	return a && a->raw && time && time != UINT64_MAX ? etl_clock_to_filetime(&a->clock, time) : time;
 }
 
 static const char *name_of(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
-	const struct machine_process *p =
-		pid == MACHINE_NO_ID ? NULL : machine_process_at(s->now->s, pid, time);
+	const struct machine_process *p = pid == MACHINE_NO_ID ? NULL : machine_process_at(s->now->s, pid, time);
 	return p && p->name[0] ? p->name : NULL;
 }
 
@@ -307,8 +301,7 @@ static const char *own_name(const struct machine_thread *t, const char *process)
 	return same ? "" : t->name;
 }
 
-uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
-			     struct openetw_event_origin *ret)
+uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e, struct openetw_event_origin *ret)
 {
 	struct etl_record made;
 	if (!e || !SIZED_VALID(ret, file_key)) {
@@ -327,9 +320,8 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 		found.tid = about.tid;
 	}
 	found.process = name_of(s, found.pid, r->time_filetime);
-	found.subject = found.subject_pid == found.pid
-				? found.process
-				: name_of(s, found.subject_pid, r->time_filetime);
+	found.subject =
+		found.subject_pid == found.pid ? found.process : name_of(s, found.subject_pid, r->time_filetime);
 	found.file_key = machine_file_key(r);
 	found.file = found.file_key ? machine_file(s->now->s, found.file_key, r->time_filetime) : NULL;
 	if (SIZED_HAS(ret, thread)) {
@@ -343,8 +335,7 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time,
-			       struct openetw_process *ret)
+uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time, struct openetw_process *ret)
 {
 	if (!SIZED_VALID(ret, command_line)) {
 		return ERROR_INVALID_PARAMETER;
@@ -366,8 +357,7 @@ uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t t
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
-			      struct openetw_thread *ret)
+uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time, struct openetw_thread *ret)
 {
 	if (!SIZED_VALID(ret, end_time)) {
 		return ERROR_INVALID_PARAMETER;
@@ -402,8 +392,8 @@ static const char *last_part(const char *path)
 	return name;
 }
 
-uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address,
-			      uint64_t time, struct openetw_module *ret)
+uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+			      struct openetw_module *ret)
 {
 	if (!SIZED_VALID(ret, symbol_file)) {
 		return ERROR_INVALID_PARAMETER;
@@ -433,8 +423,8 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
-			      uint64_t time, struct openetw_symbol *ret)
+uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+			      struct openetw_symbol *ret)
 {
 	if (!SIZED_VALID(ret, module)) {
 		return ERROR_INVALID_PARAMETER;
@@ -469,8 +459,7 @@ static bool own_stack(struct openetw_state *s, const EVENT_RECORD *e, uint32_t *
 	for (USHORT i = 0; i < e->ExtendedDataCount; i++) {
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *x = &e->ExtendedData[i];
 		bool wide = x->ExtType == EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
-		if ((!wide && x->ExtType != EVENT_HEADER_EXT_TYPE_STACK_TRACE32) ||
-		    x->DataSize < 8) {
+		if ((!wide && x->ExtType != EVENT_HEADER_EXT_TYPE_STACK_TRACE32) || x->DataSize < 8) {
 			continue;
 		}
 		const uint8_t *p = (const uint8_t *)(uintptr_t)x->DataPtr + 8;
@@ -492,8 +481,7 @@ static bool own_stack(struct openetw_state *s, const EVENT_RECORD *e, uint32_t *
 	return false;
 }
 
-uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
-			     struct openetw_stack *ret)
+uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e, struct openetw_stack *ret)
 {
 	struct etl_record made;
 	const uint64_t *a = NULL;
@@ -514,8 +502,7 @@ uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
 	if (n == 0) {
 		return ERROR_NOT_FOUND;
 	}
-	const struct openetw_stack found = {
-		.count = n, .pid = who.pid, .tid = who.tid, .addresses = a};
+	const struct openetw_stack found = {.count = n, .pid = who.pid, .tid = who.tid, .addresses = a};
 	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }

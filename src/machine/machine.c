@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define CPUS 2048u
+#define CPUS              2048u
 #define THREAD_NAME_UNITS 256u
 
 struct process_node {
@@ -26,7 +26,7 @@ struct thread_node {
 	const char *name;
 };
 struct image_node {
-	struct machine_node n;	   /* by pid; `older` leads through all of a process */
+	struct machine_node n;       /* by pid; `older` leads through all of a process */
 	struct machine_node by_base; /* by pid and base */
 	struct machine_image i;
 };
@@ -47,7 +47,7 @@ struct volume {
 struct image_found {
 	uint64_t address, from, to;
 	const struct machine_image *image; /* NULL: in none */
-	uint32_t pid, changes;		 /* as many as there had been; 0: free */
+	uint32_t pid, changes;             /* as many as there had been; 0: free */
 };
 #define IMAGES_FOUND 8192u
 
@@ -145,8 +145,7 @@ static void add_process(struct machine *s, const struct etl_record *r, unsigned 
 		/* Known already: the end, or a rundown that says the same again, or more. */
 		if (!old->p.name[0]) {
 			old->p.name = machine_text8(&s->memory, p.name, p.name_bytes);
-			old->p.command_line =
-				p.command ? machine_text16(&s->memory, p.command, p.command_units) : "";
+			old->p.command_line = p.command ? machine_text16(&s->memory, p.command, p.command_units) : "";
 		}
 		old->p.end_time = is_end(type) ? r->time_filetime : UINT64_MAX;
 		return;
@@ -169,8 +168,7 @@ static void add_process(struct machine *s, const struct etl_record *r, unsigned 
 		.start_time = is_start(type) ? r->time_filetime : 0,
 		.end_time = is_end(type) ? r->time_filetime : UINT64_MAX,
 		.name = machine_text8(&s->memory, p.name, p.name_bytes),
-		.command_line =
-			p.command ? machine_text16(&s->memory, p.command, p.command_units) : "",
+		.command_line = p.command ? machine_text16(&s->memory, p.command, p.command_units) : "",
 	};
 	if (!n->p.name[0]) {
 		/* A fork that nobody could ask for its name any more: until it runs another program it
@@ -227,8 +225,7 @@ static void add_thread_name(struct machine *s, const struct etl_record *r, uint1
 {
 	struct payload_thread_name p;
 	struct thread_node *n;
-	if (!payload_thread_name(r, hook, &p) ||
-	    !(n = (struct thread_node *)machine_table_find(&s->threads, p.tid)) ||
+	if (!payload_thread_name(r, hook, &p) || !(n = (struct thread_node *)machine_table_find(&s->threads, p.tid)) ||
 	    machine_text16_equal(p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS), n->name)) {
 		return;
 	}
@@ -252,8 +249,7 @@ static void add_debug_id(struct machine *s, const struct etl_record *r)
 		return;
 	}
 	uint64_t place = place_of(p.pid, p.base);
-	const struct debug_id_node *old =
-		(const struct debug_id_node *)machine_table_find(&s->debug_ids, place);
+	const struct debug_id_node *old = (const struct debug_id_node *)machine_table_find(&s->debug_ids, place);
 	if (old && memcmp(old->guid, p.guid, 16) == 0 && old->age == p.age) {
 		return;
 	}
@@ -441,8 +437,8 @@ void machine_add(struct machine *s, const struct etl_record *r)
 		}
 		break;
 	case KERNEL_GROUP_FILE:
-		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE ||
-		    type == TYPE_FILE_DELETE || type == TYPE_FILE_RUNDOWN) {
+		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE || type == TYPE_FILE_DELETE ||
+		    type == TYPE_FILE_RUNDOWN) {
 			add_file(s, r, type);
 		}
 		break;
@@ -451,8 +447,7 @@ void machine_add(struct machine *s, const struct etl_record *r)
 			machine_stacks_add(&s->stacks, &s->memory, hook, r);
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -460,8 +455,7 @@ void machine_add(struct machine *s, const struct etl_record *r)
 
 bool machine_thread_at(const struct machine *s, uint32_t tid, uint64_t time, struct machine_thread *ret)
 {
-	const struct thread_node *n =
-		(const struct thread_node *)machine_table_find(&s->threads, tid);
+	const struct thread_node *n = (const struct thread_node *)machine_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
 		const struct thread_node *older = (const struct thread_node *)n->n.older;
@@ -498,9 +492,7 @@ uint32_t machine_running(const struct machine *s, uint16_t cpu)
 /* The id of a thread that stands last in a disk record, since version 3. */
 static uint32_t issuing_thread(const struct etl_record *r)
 {
-	return r->version >= 3 && r->payload_bytes >= 4
-		       ? le32_get(r->payload + r->payload_bytes - 4)
-		       : MACHINE_NO_ID;
+	return r->version >= 3 && r->payload_bytes >= 4 ? le32_get(r->payload + r->payload_bytes - 4) : MACHINE_NO_ID;
 }
 
 static uint32_t word(const struct etl_record *r, uint32_t at)
@@ -517,8 +509,7 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 	struct payload_image image;
 	uint32_t tid = MACHINE_NO_ID;
 	switch (hook >> 8) {
-	case 0:
-		return w;
+	case 0: return w;
 	case KERNEL_GROUP_PROCESS:
 		if (hook == KERNEL_HOOK_IMAGE_LOAD) {
 			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
@@ -550,17 +541,12 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 			return (struct machine_who){word(r, 8), word(r, 12)};
 		}
 		return w;
-	case KERNEL_GROUP_DISK:
-		tid = issuing_thread(r);
-		break;
-	case KERNEL_GROUP_MEMORY:
-		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : MACHINE_NO_ID;
-		break;
+	case KERNEL_GROUP_DISK: tid = issuing_thread(r); break;
+	case KERNEL_GROUP_MEMORY: tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : MACHINE_NO_ID; break;
 	case KERNEL_GROUP_PERF:
 		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : MACHINE_NO_ID;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (tid == MACHINE_NO_ID) {
 		if (w.tid != MACHINE_NO_ID) {
@@ -577,8 +563,7 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 
 const struct machine_process *machine_process_at(const struct machine *s, uint32_t pid, uint64_t time)
 {
-	const struct process_node *n =
-		(const struct process_node *)machine_table_find(&s->processes, pid);
+	const struct process_node *n = (const struct process_node *)machine_table_find(&s->processes, pid);
 	const struct process_node *best = n;
 	for (; n; n = (const struct process_node *)n->n.older) {
 		const struct process_node *older = (const struct process_node *)n->n.older;
@@ -616,8 +601,7 @@ static void image_look(const struct machine *s, struct image_found *f, uint64_t 
 	}
 }
 
-static const struct machine_image *image_in(const struct machine *s, uint32_t pid, uint64_t address,
-					  uint64_t time)
+static const struct machine_image *image_in(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time)
 {
 	uint64_t h = (address ^ (uint64_t)pid << 40) * 0x9E3779B97F4A7C15ull;
 	struct image_found *f = &s->found[h >> (64 - 13)];
@@ -632,8 +616,7 @@ static const struct machine_image *image_in(const struct machine *s, uint32_t pi
 	return f->image;
 }
 
-const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address,
-					 uint64_t time)
+const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time)
 {
 	const struct machine_image *i = image_in(s, pid, address, time);
 	/* Kernel modules are those of the idle process or of System. */
@@ -641,11 +624,10 @@ const struct machine_image *machine_image_at(const struct machine *s, uint32_t p
 	return i || pid == 4 ? i : image_in(s, 4, address, time);
 }
 
-bool machine_debug_id_of(const struct machine *s, const struct machine_image *i,
-		       struct machine_debug_id *ret)
+bool machine_debug_id_of(const struct machine *s, const struct machine_image *i, struct machine_debug_id *ret)
 {
-	const struct debug_id_node *n = (const struct debug_id_node *)machine_table_find(
-		&s->debug_ids, place_of(i->pid, i->base));
+	const struct debug_id_node *n =
+		(const struct debug_id_node *)machine_table_find(&s->debug_ids, place_of(i->pid, i->base));
 	if (!n || n->pid != i->pid || n->base != i->base) {
 		return false;
 	}
@@ -653,24 +635,22 @@ bool machine_debug_id_of(const struct machine *s, const struct machine_image *i,
 	return true;
 }
 
-const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time,
-			  uint64_t *ret_start)
+const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time, uint64_t *ret_start)
 {
 	return machine_codes_at(&s->codes, pid, address, time, ret_start);
 }
 
-const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
-			      uint64_t *ret_start)
+const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address, uint64_t *ret_start)
 {
 	struct machine_debug_id d;
 	uint64_t start, later_start;
 	/* What the trace says was so; the file of today may be gone, or know more functions. */
 	const char *name = machine_functions_at(&s->functions, i, address - i->base, &start);
 	bool unnamed = !name || strncmp(name, "0x", 2) == 0; /* known by its address alone (symbol_frames.c) */
-	const char *later = unnamed ? machine_symbols_at(&s->symbols, &s->memory, i,
-						       machine_debug_id_of(s, i, &d) ? &d : NULL, address - i->base,
-						       &later_start)
-				    : NULL;
+	const char *later =
+		unnamed ? machine_symbols_at(&s->symbols, &s->memory, i, machine_debug_id_of(s, i, &d) ? &d : NULL,
+					     address - i->base, &later_start)
+			: NULL;
 	if (later) {
 		*ret_start = i->base + later_start;
 		return later;
@@ -685,8 +665,7 @@ const char *machine_function_at(struct machine *s, const struct machine_image *i
 const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i)
 {
 	size_t count = 0;
-	const struct image_node *newest =
-		(const struct image_node *)machine_table_find(&s->images, pid);
+	const struct image_node *newest = (const struct image_node *)machine_table_find(&s->images, pid);
 	for (const struct image_node *n = newest; n; n = (const struct image_node *)n->n.older) {
 		count++;
 	}
@@ -730,10 +709,8 @@ uint64_t machine_file_key(const struct etl_record *r)
 	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
 	unsigned key = (r->version >= 3 ? 2 : 3) * pointer;
 	switch (r->hook >> 8) {
-	case KERNEL_GROUP_DISK:
-		return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
-	case KERNEL_GROUP_MEMORY:
-		return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
+	case KERNEL_GROUP_DISK: return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
+	case KERNEL_GROUP_MEMORY: return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
 	case KERNEL_GROUP_FILE:
 		if (type == TYPE_FILE_READ || type == TYPE_FILE_WRITE) {
 			return pointer_at(r, 8 + key);
@@ -741,16 +718,13 @@ uint64_t machine_file_key(const struct etl_record *r)
 		if (type > TYPE_FILE_OPEN && type < TYPE_FILE_END) {
 			return pointer_at(r, key);
 		}
-		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END
-			       ? pointer_at(r, pointer)
-			       : 0;
-	default:
-		return 0;
+		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END ? pointer_at(r, pointer) : 0;
+	default: return 0;
 	}
 }
 
 uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
-		     struct machine_who *ret_who)
+		       struct machine_who *ret_who)
 {
 	return machine_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
 }

@@ -57,7 +57,7 @@ struct machine_thread {
 	uint32_t pid;
 	uint64_t start_time, end_time;
 	uint64_t start_address; /* of its first function; 0: unknown */
-	const char *name;	/* the last one it was given; "" when it was given none */
+	const char *name;       /* the last one it was given; "" when it was given none */
 };
 /* False when unknown. */
 bool machine_thread_at(const struct machine *s, uint32_t tid, uint64_t time, struct machine_thread *ret);
@@ -70,7 +70,7 @@ uint32_t machine_running(const struct machine *s, uint16_t cpu);
 struct machine_process {
 	uint32_t pid, parent, session;
 	uint64_t start_time, end_time; /* 0, UINT64_MAX: before and after what the trace holds */
-	const char *name;	       /* as the system has it: "notepad.exe" */
+	const char *name;              /* as the system has it: "notepad.exe" */
 	const char *command_line;      /* "" when unknown */
 };
 /* NULL when there was none. */
@@ -84,23 +84,20 @@ struct machine_image {
 	const char *path;
 };
 /* The module that holds an address; the kernel's modules are found for any pid. */
-const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address,
-					 uint64_t time);
+const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time);
 /* Which build of a module it is: GUID and age, and the name of its symbol file. */
 struct machine_debug_id {
 	const uint8_t *guid; /* 16 bytes */
 	uint32_t age;
 	const char *name;
 };
-bool machine_debug_id_of(const struct machine *s, const struct machine_image *i,
-		       struct machine_debug_id *ret);
+bool machine_debug_id_of(const struct machine *s, const struct machine_image *i, struct machine_debug_id *ret);
 /* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
-const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time,
-			  uint64_t *ret_start);
+const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time, uint64_t *ret_start);
 /* Name of a function of a module of Linux, from the files of this machine; NULL when unknown.
  * *ret_start is an address. */
 const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
-			      uint64_t *ret_start);
+				uint64_t *ret_start);
 /* All modules of a process in the order they came; NULL at the end. */
 const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i);
 
@@ -113,7 +110,7 @@ uint64_t machine_file_key(const struct etl_record *r);
  * before user part; the number of them, 0 when there is none. tid MACHINE_NO_ID: any. *ret_who is
  * whose stack it is. Only after all has been fed. Valid until the next call. */
 uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
-		     struct machine_who *ret_who);
+		       struct machine_who *ret_who);
 /* How many stacks there are, and how many of their parts name a key that nothing explains. */
 void machine_stack_counts(struct machine *s, size_t *ret_stacks, size_t *ret_unexplained);
 

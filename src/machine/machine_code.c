@@ -22,12 +22,12 @@ struct code_process {
 	size_t count, cap, sorted;
 };
 
-static const struct guid clr = {{0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9,
-				 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
-static const struct guid clr_rundown = {{0x1c, 0x02, 0x9a, 0xa6, 0x50, 0xc4, 0x09, 0x46, 0xa0, 0x35,
-					 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18}};
-static const struct guid jscript = {{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba,
-				     0x0a, 0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
+static const struct guid clr = {
+	{0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
+static const struct guid clr_rundown = {
+	{0x1c, 0x02, 0x9a, 0xa6, 0x50, 0xc4, 0x09, 0x46, 0xa0, 0x35, 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18}};
+static const struct guid jscript = {
+	{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a, 0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
 
 enum {
 	CLR_METHOD_LOAD_VERBOSE = 143, /* in the rundown provider: at its start */
@@ -50,8 +50,8 @@ static bool take_text(struct bytes *b, const uint8_t **ret, uint32_t *ret_units)
 }
 
 /* Class and method in one. */
-static const char *full_name(struct machine_memory *m, const uint8_t *space, uint32_t space_units,
-			     const uint8_t *name, uint32_t name_units)
+static const char *full_name(struct machine_memory *m, const uint8_t *space, uint32_t space_units, const uint8_t *name,
+			     uint32_t name_units)
 {
 	uint8_t wide[2 * (2 * NAME_UNITS + 1)];
 	size_t n = 0;
@@ -78,8 +78,7 @@ static struct code_process *process_of(struct machine_codes *x, struct machine_m
 	return p;
 }
 
-static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_t pid,
-		      const struct piece *add)
+static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_t pid, const struct piece *add)
 {
 	struct code_process *p = process_of(x, m, pid);
 	if (!p) {
@@ -88,9 +87,7 @@ static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_
 	if (p->count == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 256;
 		size_t more = (cap - p->cap) * sizeof *p->list;
-		void *list = m->used + more > MACHINE_MEMORY_MAX
-				     ? NULL
-				     : realloc(p->list, cap * sizeof *p->list);
+		void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(p->list, cap * sizeof *p->list);
 		if (!list) {
 			m->full = true;
 			return;
@@ -145,8 +142,7 @@ void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const 
 	p.from = load ? r->time_filetime : 0;
 	/* A rundown repeats what is known, in traces that saw it being made: keep the first. */
 	uint64_t start;
-	const char *known =
-		load ? NULL : machine_codes_at(x, r->pid, p.start, r->time_filetime, &start);
+	const char *known = load ? NULL : machine_codes_at(x, r->pid, p.start, r->time_filetime, &start);
 	if (known && start == p.start) {
 		return;
 	}
@@ -169,7 +165,7 @@ static bool holds(const struct piece *p, uint64_t address)
 }
 
 const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
-			   uint64_t *ret_start)
+			     uint64_t *ret_start)
 {
 	struct code_process *p = (struct code_process *)machine_table_find(&x->processes, pid);
 	if (!p) {

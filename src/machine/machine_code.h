@@ -16,7 +16,7 @@ struct machine_codes {
 void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const struct etl_record *r);
 /* Name of the code at an address, and where it starts; NULL when unknown. */
 const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
-			   uint64_t *ret_start);
+			     uint64_t *ret_start);
 void machine_codes_free(struct machine_codes *x);
 
 #endif

@@ -23,8 +23,8 @@ struct image_functions {
 	bool sorted;
 };
 
-static const struct guid symbols = {{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1,
-				     0x43, 0xef, 0x25, 0xb1, 0x81}};
+static const struct guid symbols = {
+	{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81}};
 enum { EVENT_FUNCTIONS = 1 };
 
 static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
@@ -110,7 +110,7 @@ static int by_start(const void *pa, const void *pb)
 }
 
 const char *machine_functions_at(struct machine_functions *x, const struct machine_image *i, uint64_t offset,
-			       uint64_t *ret_start)
+				 uint64_t *ret_start)
 {
 	struct image_functions *f = find(x, i->path, i->time_date_stamp, i->checksum);
 	if (!f || !f->count) {

@@ -15,7 +15,7 @@ struct machine_functions {
 void machine_functions_add(struct machine_functions *x, struct machine_memory *m, const struct etl_record *r);
 /* As it stands in the file, not demangled; NULL when unknown. *ret_start counts from the base. */
 const char *machine_functions_at(struct machine_functions *x, const struct machine_image *i, uint64_t offset,
-			       uint64_t *ret_start);
+				 uint64_t *ret_start);
 void machine_functions_free(struct machine_functions *x);
 
 #endif

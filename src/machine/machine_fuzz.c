@@ -27,8 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct machine_debug_id id;
 		uint64_t start;
 		const char *code = machine_code_at(s, e.pid, e.time_raw, e.time_filetime, &start);
-		sum += (code ? (unsigned char)code[0] : 0) +
-		       (i && machine_debug_id_of(s, i, &id) ? id.guid[15] : 0);
+		sum += (code ? (unsigned char)code[0] : 0) + (i && machine_debug_id_of(s, i, &id) ? id.guid[15] : 0);
 		sum += (p ? (unsigned char)p->name[0] : 0) + (i ? (unsigned char)i->path[0] : 0) +
 		       (f ? (unsigned char)f[0] : 0) + (n ? a[n - 1] : 0);
 	}

@@ -55,8 +55,8 @@ static void skip_sid(struct bytes *b, unsigned pointer)
 	const uint8_t *p = b->p;
 	size_t left = bytes_left(b);
 	const uint8_t *sid = left >= 2 * pointer + 8 ? p + 2 * pointer : NULL;
-	bool is_sid = sid && sid[0] == SID_REVISION && sid[1] >= 1 && sid[1] <= SID_PARTS_MAX &&
-		      sid[2] == 0 && sid[3] == 0;
+	bool is_sid =
+		sid && sid[0] == SID_REVISION && sid[1] >= 1 && sid[1] <= SID_PARTS_MAX && sid[2] == 0 && sid[3] == 0;
 	/* No user: four zeros. But a program may write zeros where the kernel has pointers. */
 	if (left >= 4 && le32_get(p) == 0 && !is_sid) {
 		bytes_take(b, 4);
@@ -175,8 +175,8 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 	return fits;
 }
 
-static const struct guid image_id = {{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b,
-				      0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+static const struct guid image_id = {
+	{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 #define OPCODE_RSDS 36u
 
 /* First words of the GUIDs above and of those that name code made at run time. */
@@ -192,10 +192,8 @@ static bool speaks(uint32_t first)
 	case 0x22d1f285: /* OpenETW.Recording */
 	case 0xe13c0d23: /* .NET */
 	case 0xa669021c: /* .NET rundown */
-	case 0x57277741: /* JScript */
-		return true;
-	default:
-		return false;
+	case 0x57277741: /* JScript */ return true;
+	default: return false;
 	}
 }
 
@@ -212,20 +210,15 @@ bool machine_wants(uint8_t type, const uint8_t *raw)
 		case KERNEL_GROUP_PROCESS:
 		case KERNEL_GROUP_THREAD:
 		case KERNEL_GROUP_IMAGE:
-		case KERNEL_GROUP_STACK:
-			return true;
-		case KERNEL_GROUP_FILE:
-			return raw[6] < TYPE_FILE_OPEN;
-		default:
-			return false;
+		case KERNEL_GROUP_STACK: return true;
+		case KERNEL_GROUP_FILE: return raw[6] < TYPE_FILE_OPEN;
+		default: return false;
 		}
 	case ETL_RT_FULL32:
 	case ETL_RT_FULL64:
 	case ETL_RT_EVENT32:
-	case ETL_RT_EVENT64:
-		return speaks(le32_get(raw + 0x18));
-	default:
-		return false;
+	case ETL_RT_EVENT64: return speaks(le32_get(raw + 0x18));
+	default: return false;
 	}
 }
 
@@ -263,8 +256,8 @@ bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 	return !b.bad;
 }
 
-static const struct guid config_ex = {{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43,
-				       0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
+static const struct guid config_ex = {
+	{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43, 0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
 #define OPCODE_VOLUME 35u
 
 bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
@@ -278,8 +271,7 @@ bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
 	return !b.bad;
 }
 
-bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
-		  uint32_t *ret_units)
+bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path, uint32_t *ret_units)
 {
 	int best = -1;
 	for (unsigned pointer = r->pointer_size, i = 0; i < 2; i++, pointer = 12 - pointer) {

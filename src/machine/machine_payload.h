@@ -91,7 +91,6 @@ struct payload_volume {
 };
 bool payload_volume(const struct etl_record *r, struct payload_volume *ret);
 
-bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
-		  uint32_t *ret_units);
+bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path, uint32_t *ret_units);
 
 #endif

@@ -57,8 +57,8 @@ struct stack_node {
 
 /* The addresses of a record, each list once: what a program does it does again. NULL: none, or no
  * memory. */
-static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_memory *m,
-				      struct bytes *b, unsigned size, uint32_t *ret_count)
+static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_memory *m, struct bytes *b,
+				      unsigned size, uint32_t *ret_count)
 {
 	uint64_t list[ADDRESSES_MAX];
 	uint32_t count = take_addresses(b, size, list, ADDRESSES_MAX);
@@ -89,8 +89,7 @@ static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_m
 	return k->addresses;
 }
 
-static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint16_t hook,
-			const struct etl_record *r)
+static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint16_t hook, const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	struct key_node *k = key_of(x, m, take_pointer(&b, r->pointer_size));
@@ -111,8 +110,7 @@ static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint
 	k->count = hook == HOOK_STACK_KEY_DELETE ? 0 : count;
 }
 
-void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint16_t hook,
-		      const struct etl_record *r)
+void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint16_t hook, const struct etl_record *r)
 {
 	if (hook >= HOOK_STACK_KEY_CREATE && hook <= HOOK_STACK_KEY_RUNDOWN) {
 		key_explain(x, m, hook, r);
@@ -140,9 +138,8 @@ void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint
 	}
 	if (x->count == x->cap) {
 		size_t cap = x->cap ? 2 * x->cap : 1024;
-		void *parts = cap * sizeof *x->parts > MACHINE_MEMORY_MAX
-				      ? NULL
-				      : realloc(x->parts, cap * sizeof *x->parts);
+		void *parts =
+			cap * sizeof *x->parts > MACHINE_MEMORY_MAX ? NULL : realloc(x->parts, cap * sizeof *x->parts);
 		if (!parts) {
 			m->full = true;
 			return;
@@ -186,7 +183,7 @@ static void settle(struct machine_stacks *x)
 }
 
 uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
-			  uint32_t *ret_pid, uint32_t *ret_tid)
+			    uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	settle(x);
 	size_t low = 0, high = x->count;

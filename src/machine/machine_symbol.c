@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define PAGE	       4096u
+#define PAGE           4096u
 #define FILE_BYTES_MAX (256ull << 20) /* of all symbol tables together */
 #define GUID_BYTES     16u
 /* Of all names together: half a million ordinary ones, 128 MB of text, seconds. */
@@ -20,7 +20,7 @@
 struct file_node {
 	struct machine_node n; /* by path and build */
 	const char *path;
-	uint64_t build;		/* what else tells builds apart */
+	uint64_t build;         /* what else tells builds apart */
 	struct symbol_elf *elf; /* NULL: none, or another build */
 };
 struct name_node {
@@ -28,8 +28,7 @@ struct name_node {
 	const char *text;
 };
 
-static bool is_build(const struct symbol_elf *f, const struct machine_image *i,
-		     const struct machine_debug_id *d)
+static bool is_build(const struct symbol_elf *f, const struct machine_image *i, const struct machine_debug_id *d)
 {
 	uint8_t id[SYMBOL_BUILD_ID_MAX];
 	uint32_t n = symbol_elf_build_id(f, id);
@@ -37,8 +36,7 @@ static bool is_build(const struct symbol_elf *f, const struct machine_image *i,
 		return n >= GUID_BYTES && memcmp(id, d->guid, GUID_BYTES) == 0;
 	}
 	if (i->time_date_stamp || i->checksum) {
-		return n >= 8 && le32_get(id) == i->time_date_stamp &&
-		       le32_get(id + 4) == i->checksum;
+		return n >= 8 && le32_get(id) == i->time_date_stamp && le32_get(id + 4) == i->checksum;
 	}
 	uint64_t mask = ~(uint64_t)(PAGE - 1);
 	return ((symbol_elf_span(f) + PAGE - 1) & mask) == ((i->size + PAGE - 1) & mask);
@@ -52,11 +50,10 @@ static uint64_t hash(const char *path, uint64_t h)
 	return h;
 }
 
-static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memory *m,
-				  const struct machine_image *i, const struct machine_debug_id *d)
+static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
+				  const struct machine_debug_id *d)
 {
-	uint64_t build = d ? le64_get(d->guid)
-			   : ((uint64_t)i->time_date_stamp << 32 | i->checksum) ^ i->size;
+	uint64_t build = d ? le64_get(d->guid) : ((uint64_t)i->time_date_stamp << 32 | i->checksum) ^ i->size;
 	uint64_t id = hash(i->path, 14695981039346656037ull ^ build);
 	struct file_node *n = (struct file_node *)machine_table_find(&x->files, id);
 	for (; n; n = (struct file_node *)n->n.older) {
@@ -86,9 +83,8 @@ static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memo
 	return n->elf;
 }
 
-const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m,
-			     const struct machine_image *i, const struct machine_debug_id *d,
-			     uint64_t offset, uint64_t *ret_start)
+const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
+			       const struct machine_debug_id *d, uint64_t offset, uint64_t *ret_start)
 {
 	if (i->path[0] != '/') {
 		return NULL; /* of Windows */

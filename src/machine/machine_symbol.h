@@ -14,9 +14,8 @@ struct machine_symbols {
 	uint64_t readable_units; /* that names have taken */
 };
 /* NULL when unknown. *ret_start counts from the module's base. */
-const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m,
-			     const struct machine_image *i, const struct machine_debug_id *d,
-			     uint64_t offset, uint64_t *ret_start);
+const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
+			       const struct machine_debug_id *d, uint64_t offset, uint64_t *ret_start);
 /* A mangled name, which must stay where it is, as people write it; others as they are. */
 const char *machine_symbols_readable(struct machine_symbols *x, struct machine_memory *m, const char *raw);
 void machine_symbols_free(struct machine_symbols *x);

@@ -55,8 +55,7 @@ const char *machine_text16(struct machine_memory *m, const uint8_t *p, size_t un
 bool machine_text16_equal(const uint8_t *p, size_t units, const char *text)
 {
 	size_t i = 0;
-	while (i < units && text[i] && le16_get(p + 2 * i) < 0x80 &&
-	       le16_get(p + 2 * i) == (uint8_t)text[i]) {
+	while (i < units && text[i] && le16_get(p + 2 * i) < 0x80 && le16_get(p + 2 * i) == (uint8_t)text[i]) {
 		i++;
 	}
 	if (i == units || !text[i] || le16_get(p + 2 * i) < 0x80) {
@@ -101,8 +100,7 @@ struct machine_node *machine_table_find(const struct machine_table *t, uint64_t 
 
 static bool grow(struct machine_table *t)
 {
-	struct machine_table wider = {.bits = t->buckets ? t->bits + 2 : FIRST_BITS,
-				    .count = t->count};
+	struct machine_table wider = {.bits = t->buckets ? t->bits + 2 : FIRST_BITS, .count = t->count};
 	wider.buckets = calloc((size_t)1 << wider.bits, sizeof(struct machine_node *));
 	if (!wider.buckets) {
 		return t->buckets != NULL; /* slower, not wrong */

@@ -75,8 +75,8 @@ static unsigned load_lines(const char *baseline, const char *name, struct line *
 		char one[1024], value[64];
 		snprintf(one, sizeof one, "%.*s", (int)BASE_MIN(next - line, 1000), line);
 		const char *what = strstr(one, "Windows Kernel/");
-		if (strncmp(one, "EVENT ", 6) != 0 || !what ||
-		    strncmp(what + 15, name, strlen(name)) != 0 || n == cap) {
+		if (strncmp(one, "EVENT ", 6) != 0 || !what || strncmp(what + 15, name, strlen(name)) != 0 ||
+		    n == cap) {
 			continue;
 		}
 		struct line *l = &lines[n++];
@@ -120,22 +120,20 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 		double at = (double)(int64_t)(e.time_filetime - start);
 		for (unsigned i = 0; i < n; i++) {
 			struct line *l = &lines[i];
-			if (fabs(at - l->time) > 5.5 || e.cpu != l->cpu ||
-			    e.payload_bytes != l->bytes || l->found) {
+			if (fabs(at - l->time) > 5.5 || e.cpu != l->cpu || e.payload_bytes != l->bytes || l->found) {
 				continue;
 			}
 			struct machine_who w = machine_who(s, &e);
 			const struct machine_process *p = machine_process_at(s, w.pid, e.time_filetime);
-			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid ||
-			    !p || !same_process(p->name, l->process)) {
+			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid || !p ||
+			    !same_process(p->name, l->process)) {
 				continue; /* perhaps another one within the same microsecond */
 			}
 			l->found = true;
 			checked++;
 			if (l->file[0]) {
 				/* Listed with a drive letter and cut; the trace has a device. */
-				const char *f =
-					machine_file(s, le64_get(e.payload + 24), e.time_filetime);
+				const char *f = machine_file(s, le64_get(e.payload + 24), e.time_filetime);
 				assert_non_null(f);
 				size_t cut = strcspn(l->file, "."), tail = cut > 3 ? cut - 3 : 0;
 				char part[64];
@@ -147,9 +145,8 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (!lines[i].found) {
-			fail_msg("%s at %.3f ms: nobody of pid %ld tid %ld %s", name,
-				 lines[i].time / 10000, lines[i].pid, lines[i].tid,
-				 lines[i].process);
+			fail_msg("%s at %.3f ms: nobody of pid %ld tid %ld %s", name, lines[i].time / 10000,
+				 lines[i].pid, lines[i].tid, lines[i].process);
 		}
 	}
 	assert_true(checked >= least);
@@ -204,8 +201,7 @@ static void processes_and_their_ends_are_known(void **state)
 		assert_string_equal(p->name, want[i].name);
 		assert_int_equal(p->parent, want[i].parent);
 	}
-	assert_non_null(
-		strstr(machine_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
+	assert_non_null(strstr(machine_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
 	assert_null(machine_process_at(s, 123456789, 0));
 	machine_destroy(s);
 }
@@ -256,8 +252,7 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 			/* User code may be made at run time; the kernel's stands in modules. */
 			if (a[i] >> 47) {
 				addresses++;
-				in_module +=
-					machine_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
+				in_module += machine_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
 			}
 		}
 		/* The innermost address is where the sample was taken; in user mode only nearly,
@@ -267,8 +262,8 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 			exact += a[0] == le64_get(e.payload);
 		}
 	}
-	printf("%zu of %zu samples have a stack; %zu of %zu kernel addresses lie in a module\n",
-	       with_stack, samples, in_module, addresses);
+	printf("%zu of %zu samples have a stack; %zu of %zu kernel addresses lie in a module\n", with_stack, samples,
+	       in_module, addresses);
 	printf("%zu events own one\n", owners);
 	/* Two threads' events may have one time: count times. */
 	qsort(times, times_count, sizeof *times, by_value);
@@ -293,9 +288,8 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 	if (!corpus_present()) {
 		skip();
 	}
-	static const char *const files[] = {
-		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
-		"sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
+	static const char *const files[] = {"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
+					    "sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
 	size_t bytes;
 	char *tsv = corpus_load("sawbuck/expected-modules.tsv", &bytes);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
@@ -305,8 +299,7 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 		uint32_t pid = UINT32_MAX;
 		while (etl_reader_next(r, &e) > 0) {
 			machine_add(s, &e);
-			if (pid == UINT32_MAX &&
-			    (e.type == ETL_RT_FULL32 || e.type == ETL_RT_FULL64) &&
+			if (pid == UINT32_MAX && (e.type == ETL_RT_FULL32 || e.type == ETL_RT_FULL64) &&
 			    machine_image_of(s, machine_who(s, &e).pid, 0)) {
 				pid = machine_who(s, &e).pid;
 			}
@@ -316,8 +309,7 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 		}
 		assert_int_not_equal(pid, UINT32_MAX);
 		unsigned lines = 0;
-		for (char *line = strchr(strchr(tsv, '\n') + 1, '\n') + 1, *next; *line;
-		     line = next) {
+		for (char *line = strchr(strchr(tsv, '\n') + 1, '\n') + 1, *next; *line; line = next) {
 			next = strchr(line, '\n');
 			next = next ? next + 1 : line + strlen(line);
 			char one[512];
@@ -329,8 +321,7 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 			bool found = false;
 			const struct machine_image *m;
 			for (size_t k = 0; (m = machine_image_of(s, pid, k)); k++) {
-				found = found || (m->base == base && m->size == size &&
-						  strcmp(m->path, path) == 0);
+				found = found || (m->base == base && m->size == size && strcmp(m->path, path) == 0);
 			}
 			if (!found) {
 				fail_msg("%s: no %s", files[i], path);
@@ -429,8 +420,8 @@ static void processes_are_read_when_a_program_of_another_width_wrote_them(void *
 		r.payload_bytes = process_payload(payload, width, r.version, k & 4 ? 259 : 0, k & 8);
 		struct machine_who w = machine_who(s, &r);
 		if (w.pid != 1776) {
-			fail_msg("%u-byte pointers, header says %u, version %u: process %u", width, claimed,
-				 r.version, w.pid);
+			fail_msg("%u-byte pointers, header says %u, version %u: process %u", width, claimed, r.version,
+				 w.pid);
 		}
 	}
 	machine_destroy(s);
@@ -472,8 +463,8 @@ static void image_events_are_about_their_process_in_each_width(void **state)
 	if (!corpus_present()) {
 		skip();
 	}
-	static const char *const files[] = {
-		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl", "sawbuck/image_data_64_v1.etl"};
+	static const char *const files[] = {"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
+					    "sawbuck/image_data_64_v1.etl"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		struct etl_reader *r = open_file(files[i]);
 		struct machine *s = machine_create(0);

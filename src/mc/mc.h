@@ -25,9 +25,9 @@ struct mc_options {
 	const char *source; /* file name for the header's first line */
 	const char *prefix; /* of write macros; NULL: EventWrite */
 	const char *strip;  /* taken off event symbols in macros, case aside; may be NULL */
-	bool activity;	    /* write macros take an activity id first, as for kernel mode */
-	bool no_code;	    /* constants and descriptors only */
-	bool callout;	    /* MCGEN_CALLOUT of the source is called after each event */
+	bool activity;      /* write macros take an activity id first, as for kernel mode */
+	bool no_code;       /* constants and descriptors only */
+	bool callout;       /* MCGEN_CALLOUT of the source is called after each event */
 };
 
 struct xml_node;
@@ -52,8 +52,7 @@ int mc_write_section(const struct mc *mc, struct strbuf *out, struct diag *d);
 /* The end of a header: that section as C, for every program that includes it. */
 void mc_write_embedded(const struct strbuf *section, struct strbuf *out);
 /* For others who make sections: one record; the name of a set; a section as an __asm__ of its own. */
-void mc_section_record(struct strbuf *out, uint16_t kind, uint16_t language, uint64_t set,
-		       const void *data, size_t n);
+void mc_section_record(struct strbuf *out, uint16_t kind, uint16_t language, uint64_t set, const void *data, size_t n);
 uint64_t mc_section_set(const void *data, size_t n, uint64_t before); /* 0 at first */
 void mc_section_asm(const void *section, size_t n, const char *group, struct strbuf *out);
 

@@ -10,8 +10,7 @@ void mc_put_provider_attributes(struct mc_resource *r, const struct manifest_pro
 {
 	const struct guid *guids[2] = {&p->control_guid, &p->group_guid};
 	static const uint32_t kinds[2] = {0x20000001, 0x20000002};
-	uint32_t at = mc_here(r),
-		 count = 1 + !guid_is_zero(guids[0]) + !guid_is_zero(guids[1]), row = at + 12;
+	uint32_t at = mc_here(r), count = 1 + !guid_is_zero(guids[0]) + !guid_is_zero(guids[1]), row = at + 12;
 	strbuf_add(r->out, "PRVA", 4);
 	mc_put32(r, 0);
 	mc_put32(r, count);
@@ -58,8 +57,8 @@ static size_t piece(const char *s)
 	return n;
 }
 
-static void attribute_add(struct mc_resource *r, struct attributes *l,
-			  const struct manifest_event *e, uint8_t kind, const char *text, size_t n)
+static void attribute_add(struct mc_resource *r, struct attributes *l, const struct manifest_event *e, uint8_t kind,
+			  const char *text, size_t n)
 {
 	struct attribute *list = realloc(l->list, (l->count + 1) * sizeof *list);
 	char *copy = arena_text(&((struct mc *)r->mc)->arena, text, n);
@@ -75,8 +74,7 @@ static void attribute_add(struct mc_resource *r, struct attributes *l,
 static int by_event(const void *a, const void *b)
 {
 	const struct attribute *x = a, *y = b;
-	uint32_t i = (uint32_t)x->e->id << 8 | x->e->version,
-		 k = (uint32_t)y->e->id << 8 | y->e->version;
+	uint32_t i = (uint32_t)x->e->id << 8 | x->e->version, k = (uint32_t)y->e->id << 8 | y->e->version;
 	if (i != k) {
 		return i < k ? -1 : 1;
 	}

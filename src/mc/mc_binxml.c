@@ -76,8 +76,7 @@ static uint32_t element_begin(struct tree *x, const char *prefix, const char *na
 	return at;
 }
 
-static void attribute(struct tree *x, const char *prefix, const char *name, const char *value,
-		      bool last)
+static void attribute(struct tree *x, const char *prefix, const char *name, const char *value, bool last)
 {
 	mc_put8(x->r, ATTRIBUTE | (last ? 0 : MORE));
 	put_name(x->r, name);
@@ -206,8 +205,8 @@ static int put_node(struct tree *x, const struct xml_node *n, bool root)
 		mc_put32(x->r, 0);
 		for (uint32_t k = 0; k < space_count; k++) {
 			bool named = *spaces[k]->prefix;
-			attribute(x, named ? "xmlns" : "", named ? spaces[k]->prefix : "xmlns",
-				  spaces[k]->uri, ++i == attrs);
+			attribute(x, named ? "xmlns" : "", named ? spaces[k]->prefix : "xmlns", spaces[k]->uri,
+				  ++i == attrs);
 		}
 		for (const struct xml_attr *a = n->attrs; a; a = a->next) {
 			attribute(x, a->prefix, a->name, a->value, ++i == attrs);
@@ -264,8 +263,7 @@ static void put_id(struct tree *x, uint32_t at)
 	strbuf_finish(&name);
 }
 
-static uint32_t index_in(const struct manifest_item *first, const struct manifest_item *wanted,
-			 bool *ret_found)
+static uint32_t index_in(const struct manifest_item *first, const struct manifest_item *wanted, bool *ret_found)
 {
 	uint32_t i = 0;
 	for (const struct manifest_item *it = first; it; it = it->next, i++) {
@@ -279,8 +277,8 @@ static uint32_t index_in(const struct manifest_item *first, const struct manifes
 }
 
 /* The index of a field that holds a count or length: of the same struct, else of the top. */
-static uint16_t reference(const struct manifest_template *t, const struct manifest_item *members,
-			  uint32_t members_at, const struct manifest_item *wanted)
+static uint16_t reference(const struct manifest_template *t, const struct manifest_item *members, uint32_t members_at,
+			  const struct manifest_item *wanted)
 {
 	bool found = false;
 	uint32_t i = members ? index_in(members, wanted, &found) + members_at : 0;
@@ -288,15 +286,16 @@ static uint16_t reference(const struct manifest_template *t, const struct manife
 }
 
 /* 20 bytes: flags; types and map, or first member and their number; count; length; name. */
-static void put_field(struct tree *x, const struct manifest_item *it,
-		      const struct manifest_item *members, uint32_t members_at, uint32_t *first)
+static void put_field(struct tree *x, const struct manifest_item *it, const struct manifest_item *members,
+		      uint32_t members_at, uint32_t *first)
 {
 	struct mc_resource *r = x->r;
 	bool sid = it->in_type == TDH_INTYPE_SID && !it->is_struct;
 	bool fixed_length = it->length > 0 && !it->length_of;
-	uint32_t flags = (it->is_struct ? 1u : 0) | (fixed_length && !sid ? 2u : 0) |
-			 (it->length_of ? 4u : 0) |
-			 (it->count_of ? 0x10u : it->count > 0 ? 8u : 0);
+	uint32_t flags = (it->is_struct ? 1u : 0) | (fixed_length && !sid ? 2u : 0) | (it->length_of ? 4u : 0) |
+			 (it->count_of    ? 0x10u
+			  : it->count > 0 ? 8u
+					  : 0);
 	mc_put32(r, flags);
 	if (it->is_struct) {
 		mc_put16(r, (uint16_t)*first);
@@ -309,10 +308,8 @@ static void put_field(struct tree *x, const struct manifest_item *it,
 		mc_put16(r, 0);
 		mc_put32(r, mc_find(r, it->map));
 	}
-	mc_put16(r, it->count_of    ? reference(x->t, members, members_at, it->count_of)
-				    : it->count);
-	mc_put16(r, it->length_of ? reference(x->t, members, members_at, it->length_of)
-				  : it->length);
+	mc_put16(r, it->count_of ? reference(x->t, members, members_at, it->count_of) : it->count);
+	mc_put16(r, it->length_of ? reference(x->t, members, members_at, it->length_of) : it->length);
 	mc_put32(r, 0); /* the name's offset comes with the names */
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define PROVIDERS_MAX	     16 /* message ids have four bits for them */
+#define PROVIDERS_MAX             16 /* message ids have four bits for them */
 #define CHANNEL_PROVIDER_METADATA 12
 
 static int refuse(struct diag *d, struct manifest_pos pos, const char *fmt, const char *name)
@@ -40,8 +40,7 @@ static bool identifier_ok(const char *s)
 static uint32_t bit_of(struct mc_provider *p, const struct manifest_event *e)
 {
 	uint32_t i = 0;
-	while (i < p->bit_count &&
-	       (p->bits[i].keyword != e->keyword || p->bits[i].level != e->level)) {
+	while (i < p->bit_count && (p->bits[i].keyword != e->keyword || p->bits[i].level != e->level)) {
 		i++;
 	}
 	if (i == p->bit_count) {
@@ -85,8 +84,8 @@ static int check_message(const struct mc *mc, const struct manifest_event *e, st
 			if (most > fields) {
 				char text[128];
 				snprintf(text, sizeof text,
-					 "the message has the insert %%%%%u, the event %zu fields: '%%s'",
-					 most, fields);
+					 "the message has the insert %%%%%u, the event %zu fields: '%%s'", most,
+					 fields);
 				return refuse(d, e->pos, text, ref);
 			}
 		}
@@ -94,8 +93,7 @@ static int check_message(const struct mc *mc, const struct manifest_event *e, st
 	return 0;
 }
 
-static int build_event(struct mc *mc, struct mc_provider *p, const struct manifest_event *e,
-		       struct diag *d)
+static int build_event(struct mc *mc, struct mc_provider *p, const struct manifest_event *e, struct diag *d)
 {
 	uint32_t bit = bit_of(p, e);
 	int err = check_message(mc, e, d);
@@ -111,9 +109,8 @@ static int build_event(struct mc *mc, struct mc_provider *p, const struct manife
 	v->channel = !e->channel_of && p->traits ? CHANNEL_PROVIDER_METADATA : e->channel;
 	v->symbol = e->symbol && e->symbol[0]
 			    ? e->symbol
-			    : mc_text(mc, "%s_EVENT_0x%x_%x_%x_%x_%x_%x_%llx", p->symbol, e->id,
-				      e->version, v->channel, e->level, e->opcode, e->task,
-				      (unsigned long long)e->keyword);
+			    : mc_text(mc, "%s_EVENT_0x%x_%x_%x_%x_%x_%x_%llx", p->symbol, e->id, e->version, v->channel,
+				      e->level, e->opcode, e->task, (unsigned long long)e->keyword);
 	v->codes = mc_codes(mc, e->template);
 	if (!v->symbol || !v->codes) {
 		return -ENOMEM;
@@ -122,15 +119,13 @@ static int build_event(struct mc *mc, struct mc_provider *p, const struct manife
 		return refuse(d, e->pos, "event symbol '%s' is no C identifier", v->symbol);
 	}
 	size_t n = mc->o.strip ? strlen(mc->o.strip) : 0;
-	v->macro = n && strncasecmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n
-										 : v->symbol;
+	v->macro = n && strncasecmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n : v->symbol;
 	return 0;
 }
 
 static int by_symbol(const void *a, const void *b)
 {
-	const struct mc_event *x = *(const struct mc_event *const *)a,
-			      *y = *(const struct mc_event *const *)b;
+	const struct mc_event *x = *(const struct mc_event *const *)a, *y = *(const struct mc_event *const *)b;
 	int c = strcmp(x->symbol, y->symbol);
 	return c ? c : (x < y ? -1 : x > y);
 }
@@ -148,8 +143,7 @@ static int check_symbols(const struct mc_provider *p, struct diag *d)
 	}
 	for (size_t i = 1; err == 0 && i < p->event_count; i++) {
 		if (strcmp(list[i]->symbol, list[i - 1]->symbol) == 0) {
-			err = refuse(d, list[i]->e->pos, "two events have the symbol '%s'",
-				     list[i]->symbol);
+			err = refuse(d, list[i]->e->pos, "two events have the symbol '%s'", list[i]->symbol);
 		}
 	}
 	free(list);
@@ -183,8 +177,7 @@ static int build_provider(struct mc *mc, struct mc_provider *p, struct diag *d)
 		err = build_event(mc, p, e, d);
 	}
 	if (err == 0 && p->bit_count > 0xFFFF) {
-		err = refuse(d, m->pos, "provider '%s' uses too many pairs of level and keywords",
-			     m->name);
+		err = refuse(d, m->pos, "provider '%s' uses too many pairs of level and keywords", m->name);
 	}
 	return err == 0 ? check_symbols(p, d) : err;
 }

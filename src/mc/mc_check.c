@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static int refuse(struct diag *d, uint32_t line, uint32_t column, const char *text,
-		  const char *what)
+static int refuse(struct diag *d, uint32_t line, uint32_t column, const char *text, const char *what)
 {
 	diag_at(d, UINT64_MAX, "%s '%s'", text, what);
 	if (d && d->line == 0) {
@@ -55,8 +54,8 @@ static int by_key(const void *a, const void *b)
 
 /* The elements `name` (any when NULL) from `first` on, in all parts of their list when `parts`,
  * differ in their attribute `key`, as a number (with the one called `also`) or as a text. */
-static int differ(const struct xml_node *first, const char *name, bool parts, const char *key,
-		  bool numbers, const char *also, const char *text, struct diag *d)
+static int differ(const struct xml_node *first, const char *name, bool parts, const char *key, bool numbers,
+		  const char *also, const char *text, struct diag *d)
 {
 	size_t n = 0, count = 0;
 	const struct xml_node *c;
@@ -82,8 +81,7 @@ static int differ(const struct xml_node *first, const char *name, bool parts, co
 	qsort(list, n, sizeof *list, by_key);
 	int err = 0;
 	for (size_t i = 1; i < n && err == 0; i++) {
-		if (list[i].number == list[i - 1].number &&
-		    strcmp(list[i].text, list[i - 1].text) == 0) {
+		if (list[i].number == list[i - 1].number && strcmp(list[i].text, list[i - 1].text) == 0) {
 			err = refuse_attr(d, list[i].at, text);
 		}
 	}
@@ -94,8 +92,7 @@ static int differ(const struct xml_node *first, const char *name, bool parts, co
 /* ---- words and numbers ------------------------------------------------------------------------
  */
 
-static int one_of(const struct xml_node *n, const char *key, const char *const *words,
-		  const char *text, struct diag *d)
+static int one_of(const struct xml_node *n, const char *key, const char *const *words, const char *text, struct diag *d)
 {
 	const struct xml_attr *a = xml_attr(n, key);
 	for (size_t i = 0; a && words[i]; i++) {
@@ -106,8 +103,8 @@ static int one_of(const struct xml_node *n, const char *key, const char *const *
 	return a ? refuse_attr(d, a, text) : 0;
 }
 
-static int between(const struct xml_node *n, const char *key, uint64_t low, uint64_t high,
-		   const char *text, struct diag *d)
+static int between(const struct xml_node *n, const char *key, uint64_t low, uint64_t high, const char *text,
+		   struct diag *d)
 {
 	const struct xml_attr *a = xml_attr(n, key);
 	uint64_t v;
@@ -154,8 +151,8 @@ static int check_once(const struct xml_node *p, struct diag *d)
 {
 	int err = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(once) && err == 0; i++) {
-		err = differ(xml_listed(p, once[i].list, NULL), once[i].element, true, once[i].key,
-			     once[i].number, once[i].also, once[i].text, d);
+		err = differ(xml_listed(p, once[i].list, NULL), once[i].element, true, once[i].key, once[i].number,
+			     once[i].also, once[i].text, d);
 	}
 	return err;
 }
@@ -170,20 +167,18 @@ static int check_keyword(const struct xml_node *k, struct diag *d)
 		return 0;
 	}
 	return v == 0 || (v & (v - 1)) != 0 ? refuse_attr(d, a, "a keyword is one bit, not")
-	       : v >> 48 ? refuse_attr(d, a, "keywords of one's own are bits 0 to 47, not")
-			 : 0;
+	       : v >> 48                    ? refuse_attr(d, a, "keywords of one's own are bits 0 to 47, not")
+					    : 0;
 }
 
 static int check_maps(const struct xml_node *p, struct diag *d)
 {
 	int err = 0;
-	for (const struct xml_node *m = xml_listed(p, "maps", NULL); m && err == 0;
-	     m = xml_listed_next(m, NULL)) {
+	for (const struct xml_node *m = xml_listed(p, "maps", NULL); m && err == 0; m = xml_listed_next(m, NULL)) {
 		bool bits = strcmp(m->name, "bitMap") == 0;
-		err = strcmp(m->name, "patternMap") == 0
-			      ? 0
-			      : differ(m->children, "map", false, "value", true, NULL,
-				       "two entries of this map have the value", d);
+		err = strcmp(m->name, "patternMap") == 0 ? 0
+							 : differ(m->children, "map", false, "value", true, NULL,
+								  "two entries of this map have the value", d);
 		err = err ? err
 			  : differ(m->children, "map", false, "symbol", false, NULL,
 				   "two entries of this map have the symbol", d);
@@ -203,35 +198,26 @@ static int check_names(const struct xml_node *p, struct diag *d)
 	const struct xml_node *c;
 	int err = 0;
 	for (c = xml_listed(p, "channels", NULL); c && err == 0; c = xml_listed_next(c, NULL)) {
-		err = one_of(c, "type", channel_types,
-			     "a channel is Admin, Operational, Analytic or Debug, not", d);
+		err = one_of(c, "type", channel_types, "a channel is Admin, Operational, Analytic or Debug, not", d);
 		err = err ? err : one_of(c, "enabled", booleans, "true or false, not", d);
 		err = err ? err
-			  : one_of(c, "isolation", isolations,
-				   "isolation is Application, System or Custom, not", d);
+			  : one_of(c, "isolation", isolations, "isolation is Application, System or Custom, not", d);
 	}
 	for (c = xml_listed(p, "levels", "level"); c && err == 0; c = xml_listed_next(c, "level")) {
-		err = predefined(c) ? 0
-				    : between(c, "value", 16, 255,
-					      "levels of one's own are 16 to 255, not", d);
+		err = predefined(c) ? 0 : between(c, "value", 16, 255, "levels of one's own are 16 to 255, not", d);
 	}
-	for (c = xml_listed(p, "opcodes", "opcode"); c && err == 0;
-	     c = xml_listed_next(c, "opcode")) {
-		err = predefined(c) ? 0
-				    : between(c, "value", 10, 239,
-					      "opcodes of one's own are 10 to 239, not", d);
+	for (c = xml_listed(p, "opcodes", "opcode"); c && err == 0; c = xml_listed_next(c, "opcode")) {
+		err = predefined(c) ? 0 : between(c, "value", 10, 239, "opcodes of one's own are 10 to 239, not", d);
 	}
-	for (c = xml_listed(p, "keywords", "keyword"); c && err == 0;
-	     c = xml_listed_next(c, "keyword")) {
+	for (c = xml_listed(p, "keywords", "keyword"); c && err == 0; c = xml_listed_next(c, "keyword")) {
 		err = check_keyword(c, d);
 	}
 	for (c = xml_listed(p, "tasks", "task"); c && err == 0; c = xml_listed_next(c, "task")) {
 		const struct xml_node *own = xml_listed(c, "opcodes", NULL);
-		err = differ(own, "opcode", true, "name", false, NULL,
-			     "two opcodes of this task have the name", d);
+		err = differ(own, "opcode", true, "name", false, NULL, "two opcodes of this task have the name", d);
 		err = err ? err
-			  : differ(own, "opcode", true, "value", true, NULL,
-				   "two opcodes of this task have the value", d);
+			  : differ(own, "opcode", true, "value", true, NULL, "two opcodes of this task have the value",
+				   d);
 	}
 	for (c = xml_listed(p, "events", "event"); c && err == 0; c = xml_listed_next(c, "event")) {
 		err = one_of(c, "notLogged", booleans, "true or false, not", d);
@@ -282,8 +268,7 @@ static int check_templates(const struct xml_node *p, struct diag *d)
 	const struct xml_node *t, *c;
 	int err = 0;
 	for (t = xml_listed(p, "templates", NULL); t && err == 0; t = xml_listed_next(t, NULL)) {
-		err = differ(t->children, NULL, false, "name", false, NULL,
-			     "two fields have the name", d);
+		err = differ(t->children, NULL, false, "name", false, NULL, "two fields have the name", d);
 		for (c = t->children; c && err == 0; c = c->next) {
 			const struct xml_attr *a = xml_attr(c, "name");
 			err = check_out_type(c, d);
@@ -294,8 +279,7 @@ static int check_templates(const struct xml_node *p, struct diag *d)
 				break;
 			}
 			if (strcmp(c->name, "struct") == 0 && !xml_child(c, "data")) {
-				err = refuse(d, c->line, c->column, "no fields are in struct",
-					     a ? a->value : "");
+				err = refuse(d, c->line, c->column, "no fields are in struct", a ? a->value : "");
 			}
 		}
 	}
@@ -319,8 +303,7 @@ static const struct xml_node *find_channel(const struct xml_node *p, const char 
 
 static int check_admin(const struct xml_node *p, struct diag *d)
 {
-	static const char *const levels[] = {"win:Critical", "win:Error", "win:Warning",
-					     "win:Informational", NULL};
+	static const char *const levels[] = {"win:Critical", "win:Error", "win:Warning", "win:Informational", NULL};
 	const struct xml_node *e;
 	int err = 0;
 	for (e = xml_listed(p, "events", NULL); e && err == 0; e = xml_listed_next(e, NULL)) {
@@ -331,8 +314,7 @@ static int check_admin(const struct xml_node *p, struct diag *d)
 			continue;
 		}
 		if (!xml_attr(e, "message") || !xml_attr(e, "level")) {
-			err = refuse_attr(d, channel,
-					  "an event needs message and level for the Admin channel");
+			err = refuse_attr(d, channel, "an event needs message and level for the Admin channel");
 		} else {
 			err = one_of(e, "level", levels,
 				     "events of Admin channels are Critical, Error, Warning or "
@@ -359,12 +341,11 @@ static int check_strings(const struct xml_node *root, struct diag *d)
 	int err = 0;
 	for (; r && err == 0; r = xml_listed_next(r, "resources")) {
 		if (!xml_attr(r, "culture")) {
-			err = refuse(d, r->line, r->column, "a culture must be said for these",
-				     r->name);
+			err = refuse(d, r->line, r->column, "a culture must be said for these", r->name);
 		}
 		err = err ? err
-			  : differ(xml_listed(r, "stringTable", NULL), "string", true, "id", false,
-				   NULL, "two strings have the id", d);
+			  : differ(xml_listed(r, "stringTable", NULL), "string", true, "id", false, NULL,
+				   "two strings have the id", d);
 	}
 	return err;
 }
@@ -374,20 +355,15 @@ int mc_check(const struct xml_node *root, struct diag *d)
 	const struct xml_node *i = xml_child(root, "instrumentation"), *p, *n;
 	int err = 0;
 	for (n = root->children; n && err == 0; n = n->next) {
-		bool part = strcmp(n->name, "instrumentation") == 0 ||
-			    strcmp(n->name, "localization") == 0;
+		bool part = strcmp(n->name, "instrumentation") == 0 || strcmp(n->name, "localization") == 0;
 		err = part ? mc_check_grammar(n, d) : 0;
 	}
 	err = err ? err : check_strings(root, d);
 	for (; i && err == 0; i = xml_next(i, "instrumentation")) {
 		p = xml_listed(i, "events", NULL);
-		err = differ(p, "provider", true, "name", false, NULL,
-			     "two providers have the name", d);
-		err = err ? err
-			  : differ(p, "provider", true, "guid", false, NULL,
-				   "two providers have the guid", d);
-		for (p = xml_listed(i, "events", "provider"); p && err == 0;
-		     p = xml_listed_next(p, "provider")) {
+		err = differ(p, "provider", true, "name", false, NULL, "two providers have the name", d);
+		err = err ? err : differ(p, "provider", true, "guid", false, NULL, "two providers have the guid", d);
+		for (p = xml_listed(i, "events", "provider"); p && err == 0; p = xml_listed_next(p, "provider")) {
 			err = check_provider(p, d);
 		}
 	}

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 /* Each row is the inside of a provider, which starts in line 2. */
-#define HEAD                                                                                       \
-	"<instrumentationManifest xmlns='urn:e'><instrumentation><events>"                         \
+#define HEAD                                                               \
+	"<instrumentationManifest xmlns='urn:e'><instrumentation><events>" \
 	"<provider name='P' guid='{1}'>\n"
 #define TAIL "</provider></events></instrumentation></instrumentationManifest>"
 
@@ -39,8 +39,7 @@ static void what_cannot_be_right_is_told_with_its_place(void **state)
 		{HEAD "<levels><level value='15'/></levels>" TAIL, "16 to 255, not '15'", 2, 16},
 		{HEAD "<opcodes><opcode value='0x9'/></opcodes>" TAIL, "not '0x9'", 2, 18},
 		{HEAD "<opcodes><opcode value='240'/></opcodes>" TAIL, "10 to 239", 2, 18},
-		{HEAD "<tasks><task value='1'/>\n<task value='0x1'/></tasks>" TAIL, "two tasks", 3,
-		 7},
+		{HEAD "<tasks><task value='1'/>\n<task value='0x1'/></tasks>" TAIL, "two tasks", 3, 7},
 		{HEAD "<templates><template tid='a'/>\n<template tid='a'/></templates>" TAIL,
 		 "two templates have the tid 'a'", 3, 11},
 		{HEAD "<templates><template tid='a'><data name='x'/>\n<struct name='x'>"
@@ -51,8 +50,7 @@ static void what_cannot_be_right_is_told_with_its_place(void **state)
 		{HEAD "<templates><template tid='a'><data inType='win:UInt8' outType='win:IPv4'/>"
 		      "</template></templates>" TAIL,
 		 "win:UInt8 cannot be shown as 'win:IPv4'", 2, 55},
-		{HEAD "<events><event value='1' version='0'/>\n<event value='1'/></events>" TAIL,
-		 "two events", 3, 8},
+		{HEAD "<events><event value='1' version='0'/>\n<event value='1'/></events>" TAIL, "two events", 3, 8},
 		{HEAD "<channels><channel chid='c' type='Admin'/></channels>\n<events><event "
 		      "value='1' channel='c' level='win:Error'/></events>" TAIL,
 		 "needs message and level", 3, 26},
@@ -68,24 +66,19 @@ static void what_cannot_be_right_is_told_with_its_place(void **state)
 		 "element belongs into 'struct': 'date'", 2, 47},
 		{"<m><localization><resources culture='en'><strings/></resources></localization></m>",
 		 "into 'resources': 'strings'", 1, 42},
-		{HEAD "<keywords><keyword name='k' mask='0x3'/></keywords>" TAIL, "one bit, not '0x3'",
-		 2, 29},
-		{HEAD "<keywords><keyword name='k' mask='0'/></keywords>" TAIL, "one bit, not '0'", 2,
-		 29},
-		{HEAD "<keywords><keyword name='k' mask='0x1000000000000'/></keywords>" TAIL,
-		 "bits 0 to 47", 2, 29},
+		{HEAD "<keywords><keyword name='k' mask='0x3'/></keywords>" TAIL, "one bit, not '0x3'", 2, 29},
+		{HEAD "<keywords><keyword name='k' mask='0'/></keywords>" TAIL, "one bit, not '0'", 2, 29},
+		{HEAD "<keywords><keyword name='k' mask='0x1000000000000'/></keywords>" TAIL, "bits 0 to 47", 2, 29},
 		{HEAD "<keywords><keyword mask='1'/></keywords>\n"
 		      "<keywords><keyword mask='0x1'/></keywords>" TAIL,
 		 "two keywords have the mask '0x1'", 3, 20},
-		{HEAD "<maps><bitMap name='b'><map value='6'/></bitMap></maps>" TAIL,
-		 "bitMap is one bit, not '6'", 2, 29},
-		{HEAD "<maps><valueMap name='b'><map value='6'/><map value='0x6'/></valueMap></maps>"
-		      TAIL,
+		{HEAD "<maps><bitMap name='b'><map value='6'/></bitMap></maps>" TAIL, "bitMap is one bit, not '6'", 2,
+		 29},
+		{HEAD "<maps><valueMap name='b'><map value='6'/><map value='0x6'/></valueMap></maps>" TAIL,
 		 "two entries of this map have the value '0x6'", 2, 47},
 		{HEAD "<levels><level value='16'/></levels><levels>\n<level value='0x10'/></levels>" TAIL,
 		 "two levels have the value '0x10'", 3, 8},
-		{HEAD "<tasks><task name='a'/><task name='a'/></tasks>" TAIL,
-		 "two tasks have the name 'a'", 2, 30},
+		{HEAD "<tasks><task name='a'/><task name='a'/></tasks>" TAIL, "two tasks have the name 'a'", 2, 30},
 		{HEAD "<tasks><task name='a'><opcodes><opcode value='10'/><opcode value='10'/>"
 		      "</opcodes></task></tasks>" TAIL,
 		 "two opcodes of this task have the value '10'", 2, 60},
@@ -99,8 +92,7 @@ static void what_cannot_be_right_is_told_with_its_place(void **state)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		struct diag d;
 		assert_int_equal(check(rows[i].xml, &d), -EBADMSG);
-		if (!strstr(d.text, rows[i].text) || d.line != rows[i].line ||
-		    d.column != rows[i].column) {
+		if (!strstr(d.text, rows[i].text) || d.line != rows[i].line || d.column != rows[i].column) {
 			fail_msg("row %zu: %u:%u: %s", i, d.line, d.column, d.text);
 		}
 	}

@@ -95,8 +95,7 @@ static uint32_t index_of(const struct manifest_template *t, const struct manifes
 	return i;
 }
 
-static void add_code(const struct manifest_template *t, const struct manifest_item *it,
-		     struct strbuf *b)
+static void add_code(const struct manifest_template *t, const struct manifest_item *it, struct strbuf *b)
 {
 	const struct type *y = type_of(it);
 	bool many = mc_item_multiple(it), text = y->form == FORM_TEXT || y->form == FORM_BYTES;
@@ -202,8 +201,8 @@ void mc_arguments(const struct mc *mc, const struct manifest_template *t, struct
 /* ---- the function ----------------------------------------------------------------------------- */
 
 /* "3", "_Arg2": how many elements, how long each. */
-static const char *number(const struct manifest_template *t, const struct manifest_item *of,
-			  uint32_t fixed, char buf[16])
+static const char *number(const struct manifest_template *t, const struct manifest_item *of, uint32_t fixed,
+			  char buf[16])
 {
 	if (of) {
 		snprintf(buf, 16, "_Arg%u", index_of(t, of));
@@ -214,8 +213,8 @@ static const char *number(const struct manifest_template *t, const struct manife
 }
 
 /* Elements times length, as far as they are given: "(ULONG)sizeof(char)*_Arg1*3". */
-static void add_factors(const struct manifest_template *t, const struct manifest_item *it,
-			const char *first, struct strbuf *out)
+static void add_factors(const struct manifest_template *t, const struct manifest_item *it, const char *first,
+			struct strbuf *out)
 {
 	char buf[16];
 	const char *star = first;
@@ -228,8 +227,8 @@ static void add_factors(const struct manifest_template *t, const struct manifest
 	}
 }
 
-static void add_parameter(const struct manifest_template *t, const struct manifest_item *it,
-			  uint32_t i, struct strbuf *out)
+static void add_parameter(const struct manifest_template *t, const struct manifest_item *it, uint32_t i,
+			  struct strbuf *out)
 {
 	const struct type *y = type_of(it);
 	bool many = mc_item_multiple(it);
@@ -253,14 +252,13 @@ static void add_parameter(const struct manifest_template *t, const struct manife
 	} else if (y->form == FORM_POINTER) {
 		strbuf_addf(out, "_In_opt_ const void* _Arg%u", i);
 	} else {
-		strbuf_addf(out, "_In_ const %s%s _Arg%u", y->c, y->form == FORM_VALUE ? "" : "*",
-			    i);
+		strbuf_addf(out, "_In_ const %s%s _Arg%u", y->c, y->form == FORM_VALUE ? "" : "*", i);
 	}
 }
 
 /* One or two descriptors; returns the next free index. */
-static uint32_t add_descriptors(const struct manifest_template *t, const struct manifest_item *it,
-				uint32_t i, uint32_t at, struct strbuf *out)
+static uint32_t add_descriptors(const struct manifest_template *t, const struct manifest_item *it, uint32_t i,
+				uint32_t at, struct strbuf *out)
 {
 	const struct type *y = type_of(it);
 	bool many = mc_item_multiple(it);
@@ -276,9 +274,8 @@ static uint32_t add_descriptors(const struct manifest_template *t, const struct 
 	strbuf_addf(out, "    EventDataDescCreate(&EventData[%u], ", at);
 	switch (y->form) {
 	case FORM_STRUCT:
-		strbuf_addf(out, "_Arg%u, %s%s_Arg%u_Len_);\n", i,
-			    many ? number(t, it->count_of, it->count, buf) : "", many ? " * " : "",
-			    i);
+		strbuf_addf(out, "_Arg%u, %s%s_Arg%u_Len_);\n", i, many ? number(t, it->count_of, it->count, buf) : "",
+			    many ? " * " : "", i);
 		break;
 	case FORM_TEXT:
 		if (!many && !has_length(it)) {
@@ -319,23 +316,19 @@ static uint32_t add_descriptors(const struct manifest_template *t, const struct 
 			strbuf_addf(out, "_Arg%u, (ULONG)(sizeof(const %s)*%s));\n", i, y->c,
 				    number(t, it->count_of, it->count, buf));
 		} else {
-			strbuf_addf(out, "%s_Arg%u, sizeof(const %s));\n",
-				    y->form == FORM_RECORD ? "" : "&", i, y->c);
+			strbuf_addf(out, "%s_Arg%u, sizeof(const %s));\n", y->form == FORM_RECORD ? "" : "&", i, y->c);
 		}
 	}
 	return at + 1;
 }
 
-void mc_template_function(const struct mc *mc, const char *codes, const struct manifest_template *t,
-			  struct strbuf *out)
+void mc_template_function(const struct mc *mc, const char *codes, const struct manifest_template *t, struct strbuf *out)
 {
 	char name[16];
 	snprintf(name, sizeof name, "McTemplate%s", mc->o.activity ? "K0" : "U0");
-	strbuf_addf(out, "/* Of template \"%s\" and all others with these types. */\n",
-		    t ? t->tid : "");
+	strbuf_addf(out, "/* Of template \"%s\" and all others with these types. */\n", t ? t->tid : "");
 	strbuf_addf(out, "#ifndef %s%s_def\n#define %s%s_def\n", name, codes, name, codes);
-	strbuf_addf(out, "ETW_INLINE\nULONG\n_mcgen_PASTE2(%s%s_, MCGEN_EVENTWRITETRANSFER)(\n",
-		    name, codes);
+	strbuf_addf(out, "ETW_INLINE\nULONG\n_mcgen_PASTE2(%s%s_, MCGEN_EVENTWRITETRANSFER)(\n", name, codes);
 	strbuf_adds(out, "    _In_ PMCGEN_TRACE_CONTEXT Context,\n"
 			 "    _In_ PCEVENT_DESCRIPTOR Descriptor");
 	if (mc->o.activity) {
@@ -359,8 +352,7 @@ void mc_template_function(const struct mc *mc, const char *codes, const struct m
 	strbuf_addf(out,
 		    "%s    return McGenEventWrite(Context, Descriptor, %s, %s%s_ARGCOUNT + 1, "
 		    "EventData);\n}\n#endif /* %s%s_def */\n\n",
-		    body.len ? "\n" : "", mc->o.activity ? "Activity" : "NULL", name, codes, name,
-		    codes);
+		    body.len ? "\n" : "", mc->o.activity ? "Activity" : "NULL", name, codes, name, codes);
 	out->failed |= body.failed;
 	strbuf_finish(&body);
 }

@@ -23,8 +23,7 @@ static const struct rule {
 	 "channels levels tasks opcodes keywords maps templates events filters namedQueries traits "
 	 "message groups"},
 	{"channels", "", "channel importChannel"},
-	{"channel", "name chid type symbol access isolation enabled value message",
-	 "logging publishing"},
+	{"channel", "name chid type symbol access isolation enabled value message", "logging publishing"},
 	{"importChannel", "name chid symbol value message", ""},
 	{"logging", "", "autoBackup maxSize retention"},
 	{"publishing", "",
@@ -61,8 +60,7 @@ static const struct rule {
 	{"string", "id value stringType", ""},
 };
 
-static bool listed(const char *words, const char *word, int (*same)(const char *, const char *,
-								     size_t))
+static bool listed(const char *words, const char *word, int (*same)(const char *, const char *, size_t))
 {
 	size_t n = strlen(word);
 	while (*words) {
@@ -89,8 +87,7 @@ static const struct rule *rule_of(const struct xml_node *n)
 	return plain;
 }
 
-static int refuse(struct diag *d, uint32_t line, uint32_t column, const char *kind,
-		  const char *owner, const char *what)
+static int refuse(struct diag *d, uint32_t line, uint32_t column, const char *kind, const char *owner, const char *what)
 {
 	diag_at(d, UINT64_MAX, "no such %s belongs into '%.100s': '%s'", kind, owner, what);
 	if (d && d->line == 0) {
@@ -108,8 +105,7 @@ int mc_check_grammar(const struct xml_node *n, struct diag *d)
 		return 0;
 	}
 	for (const struct xml_attr *a = n->attrs; a; a = a->next) {
-		if (!a->prefix[0] && strcmp(a->name, "xmlns") != 0 &&
-		    !listed(r->attributes, a->name, strncasecmp)) {
+		if (!a->prefix[0] && strcmp(a->name, "xmlns") != 0 && !listed(r->attributes, a->name, strncasecmp)) {
 			return refuse(d, a->line, a->column, "attribute", n->name, a->name);
 		}
 	}

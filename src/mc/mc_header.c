@@ -14,8 +14,7 @@ extern const size_t mc_header_start_bytes, mc_header_code_bytes, mc_header_trait
 #define CODE_END   "#endif /* MCGEN_DISABLE_PROVIDER_CODE_GENERATION */\n\n"
 
 /* Data: declared first, so that compilers do not wonder about an initialized extern. */
-static void declare(struct strbuf *o, const char *align, const char *type, const char *name,
-		    const char *array)
+static void declare(struct strbuf *o, const char *align, const char *type, const char *name, const char *array)
 {
 	strbuf_addf(o,
 		    "EXTERN_C _mcgen_DECLARE %s%s %s%s;\n"
@@ -26,8 +25,7 @@ static void declare(struct strbuf *o, const char *align, const char *type, const
 static void put_guid(struct strbuf *o, const char *name, const struct guid *g)
 {
 	declare(o, "", "const GUID", name, "");
-	strbuf_addf(o, " = {0x%08x, 0x%04x, 0x%04x, {", le32_get(g->b), le16_get(g->b + 4),
-		    le16_get(g->b + 6));
+	strbuf_addf(o, " = {0x%08x, 0x%04x, 0x%04x, {", le32_get(g->b), le16_get(g->b + 4), le16_get(g->b + 6));
 	for (int i = 8; i < 16; i++) {
 		strbuf_addf(o, "%s0x%02x", i > 8 ? ", " : "", g->b[i]);
 	}
@@ -55,7 +53,7 @@ static void put_comment(struct strbuf *o, const char *s)
 {
 	for (; *s; s++) {
 		strbuf_addc(o, (*s == '*' && s[1] == '/') || (*s == '/' && s[1] == '*') ? '.'
-			       : *s == '\n' || *s == '\r'				? ' '
+			       : *s == '\n' || *s == '\r'                               ? ' '
 											: *s);
 	}
 }
@@ -79,8 +77,8 @@ static void put_traits(const struct mc_provider *p, struct strbuf *o)
 		const char *name = p->p->include_name ? p->p->name : "";
 		size_t n = 2 + strlen(name) + 1 + (group ? 19 : 0) + (p->controlled ? 19 : 0);
 		strbuf_addf(o, "#define %s_Traits ( \\\n", p->symbol);
-		strbuf_addf(o, "    \"\\x%02X\\x%02X\" /* %u bytes */ \\\n    \"",
-			    (unsigned)n & 0xFF, (unsigned)n >> 8 & 0xFF, (unsigned)n);
+		strbuf_addf(o, "    \"\\x%02X\\x%02X\" /* %u bytes */ \\\n    \"", (unsigned)n & 0xFF,
+			    (unsigned)n >> 8 & 0xFF, (unsigned)n);
 		put_literal(o, name);
 		strbuf_adds(o, "\\x00\" \\\n");
 		if (group) {
@@ -96,8 +94,8 @@ static void put_traits(const struct mc_provider *p, struct strbuf *o)
 
 /* ---- constants -------------------------------------------------------------------------------- */
 
-static void put_names(struct mc *mc, const struct mc_provider *p, enum manifest_kind kind,
-		      const char *title, struct strbuf *o)
+static void put_names(struct mc *mc, const struct mc_provider *p, enum manifest_kind kind, const char *title,
+		      struct strbuf *o)
 {
 	bool any = false;
 	for (const struct manifest_name *n = p->p->names[kind]; n; n = n->next) {
@@ -110,11 +108,9 @@ static void put_names(struct mc *mc, const struct mc_provider *p, enum manifest_
 		}
 		const char *symbol = mc_name_symbol(mc, p, kind, n);
 		o->failed |= !symbol;
-		strbuf_addf(o, "#define %s 0x%llx\n", symbol ? symbol : "",
-			    (unsigned long long)n->value);
-		const char *id = kind == MANIFEST_TASK && !guid_is_zero(&n->event_guid)
-					 ? mc_identifier(mc, n->name)
-					 : NULL;
+		strbuf_addf(o, "#define %s 0x%llx\n", symbol ? symbol : "", (unsigned long long)n->value);
+		const char *id =
+			kind == MANIFEST_TASK && !guid_is_zero(&n->event_guid) ? mc_identifier(mc, n->name) : NULL;
 		if (id) {
 			/* Tasks of two providers may have one name. */
 			strbuf_addf(o, "#ifndef _%sId_def\n#define _%sId_def\n", id, id);
@@ -134,9 +130,8 @@ static void put_descriptors(const struct mc_provider *p, struct strbuf *o)
 		const struct mc_event *v = &p->events[i];
 		const struct manifest_event *e = v->e;
 		declare(o, "", "const EVENT_DESCRIPTOR", v->symbol, "");
-		strbuf_addf(o, " = {0x%x, 0x%x, 0x%x, 0x%x, 0x%x, 0x%x, 0x%llx};\n", e->id,
-			    e->version, v->channel, e->level, e->opcode, e->task,
-			    (unsigned long long)e->keyword);
+		strbuf_addf(o, " = {0x%x, 0x%x, 0x%x, 0x%x, 0x%x, 0x%x, 0x%llx};\n", e->id, e->version, v->channel,
+			    e->level, e->opcode, e->task, (unsigned long long)e->keyword);
 		strbuf_addf(o, "#define %s_value 0x%x\n", v->symbol, e->id);
 	}
 	strbuf_addc(o, '\n');
@@ -149,13 +144,12 @@ static void put_maps(const struct mc_provider *p, bool bits, struct strbuf *o)
 		if (m->bits != bits || !m->symbol || !m->symbol[0]) {
 			continue;
 		}
-		strbuf_addf(o, "#ifndef _%s_def\n#define _%s_def\ntypedef enum _%s\n{\n", m->symbol,
-			    m->symbol, m->symbol);
+		strbuf_addf(o, "#ifndef _%s_def\n#define _%s_def\ntypedef enum _%s\n{\n", m->symbol, m->symbol,
+			    m->symbol);
 		bool any = false;
 		for (const struct manifest_map_entry *e = m->entries; e; e = e->next) {
 			if (e->symbol && e->symbol[0]) {
-				strbuf_addf(o, "    %s%s = %d,\n", m->symbol, e->symbol,
-					    (int)e->value);
+				strbuf_addf(o, "    %s%s = %d,\n", m->symbol, e->symbol, (int)e->value);
 				any = true;
 			}
 		}
@@ -183,8 +177,7 @@ static void put_context(const struct mc_provider *p, struct strbuf *o)
 		declare(o, "", "const ULONGLONG", name, array);
 		strbuf_adds(o, " = {");
 		for (uint32_t i = 0; i < p->bit_count; i++) {
-			strbuf_addf(o, "%s0x%llx", i ? ", " : "",
-				    (unsigned long long)p->bits[i].keyword);
+			strbuf_addf(o, "%s0x%llx", i ? ", " : "", (unsigned long long)p->bits[i].keyword);
 		}
 		snprintf(name, sizeof name, "%sLevels", base);
 		strbuf_adds(o, "};\n");
@@ -201,8 +194,7 @@ static void put_context(const struct mc_provider *p, struct strbuf *o)
 	declare(o, "", "MCGEN_TRACE_CONTEXT", context, "");
 	strbuf_addf(o, " = {0, (ULONG_PTR)%s_Traits, 0, 0, 0, 0, 0, 0, ", p->symbol);
 	if (p->bit_count) {
-		strbuf_addf(o, "%u, %sEnableBits, %sKeywords, %sLevels};\n", p->bit_count, base,
-			    base, base);
+		strbuf_addf(o, "%u, %sEnableBits, %sKeywords, %sLevels};\n", p->bit_count, base, base, base);
 	} else {
 		strbuf_adds(o, "0, NULL, NULL, NULL};\n");
 	}
@@ -223,8 +215,8 @@ static void put_register(const struct mc *mc, const struct mc_provider *p, struc
 		    "macros do\n * nothing then. */\n"
 		    "#ifndef EventRegister%s\n#define EventRegister%s() %s(&%s%s, "
 		    "McGenControlCallbackV2, &%s_Context, &%s%s)\n#endif\n\n",
-		    p->reg, p->reg, function, p->symbol, p->controlled ? "_ControlGuid" : "",
-		    p->symbol, last_name, last);
+		    p->reg, p->reg, function, p->symbol, p->controlled ? "_ControlGuid" : "", p->symbol, last_name,
+		    last);
 	strbuf_addf(o,
 		    "/* The same under another GUID. */\n"
 		    "#ifndef EventRegisterByGuid%s\n#define EventRegisterByGuid%s(Guid) %s(&(Guid), "
@@ -291,8 +283,7 @@ static void put_for_context(const struct mc_provider *p, struct strbuf *o)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static void put_event(const struct mc *mc, const struct mc_provider *p, const struct mc_event *v,
-		      struct strbuf *o)
+static void put_event(const struct mc *mc, const struct mc_provider *p, const struct mc_event *v, struct strbuf *o)
 {
 	struct strbuf args = {0};
 	const char *s = v->symbol, *m = v->macro, *prefix = mc->o.prefix;
@@ -309,12 +300,9 @@ static void put_event(const struct mc *mc, const struct mc_provider *p, const st
 		strbuf_adds(o, " */\n");
 	}
 	if (mc_needs_packing(v->e->template)) {
-		strbuf_addf(o,
-			    "/* Event %u: the caller packs data; the top of this file says how. */\n",
-			    v->e->id);
+		strbuf_addf(o, "/* Event %u: the caller packs data; the top of this file says how. */\n", v->e->id);
 	}
-	strbuf_addf(o, "#define EventEnabled%s() MCGEN_EVENT_BIT_SET(%sEnableBits, %u)\n", s,
-		    p->mangled, v->bit);
+	strbuf_addf(o, "#define EventEnabled%s() MCGEN_EVENT_BIT_SET(%sEnableBits, %u)\n", s, p->mangled, v->bit);
 	strbuf_addf(o,
 		    "#define EventEnabled%s_ForContext(pContext) "
 		    "MCGEN_EVENT_BIT_SET(_mcgen_CheckContextType_%s(pContext)->EnableBits, %u)\n",
@@ -349,8 +337,7 @@ static void put_provider(struct mc *mc, const struct mc_provider *p, struct strb
 	char id[37];
 	strbuf_adds(o, "/* ---- provider ");
 	put_comment(o, p->p->name);
-	strbuf_addf(o, ", %u events ---- */\n\n/* {%s} */\n", p->p->event_count,
-		    guid_format(&p->p->guid, id));
+	strbuf_addf(o, ", %u events ---- */\n\n/* {%s} */\n", p->p->event_count, guid_format(&p->p->guid, id));
 	put_guid(o, p->symbol, &p->p->guid);
 	if (p->controlled) {
 		const char *control = mc_text(mc, "%s_ControlGuid", p->symbol);
@@ -385,8 +372,7 @@ static void put_provider(struct mc *mc, const struct mc_provider *p, struct strb
 
 static int by_codes(const void *a, const void *b)
 {
-	const struct mc_event *x = *(const struct mc_event *const *)a,
-			      *y = *(const struct mc_event *const *)b;
+	const struct mc_event *x = *(const struct mc_event *const *)a, *y = *(const struct mc_event *const *)b;
 	int c = strcmp(x->codes, y->codes);
 	return c ? c : (x < y ? -1 : x > y);
 }

@@ -47,8 +47,7 @@ const struct manifest_name *mc_next_keyword(const struct manifest_provider *p, c
 	return NULL;
 }
 
-static void used_by(struct mc_resource *r, const struct manifest_provider *p,
-		    enum manifest_kind kind, struct names *l)
+static void used_by(struct mc_resource *r, const struct manifest_provider *p, enum manifest_kind kind, struct names *l)
 {
 	/* A provider's own names are distinct: only winmeta's need a look. */
 	for (const struct manifest_name *n = p->names[kind]; n; n = n->next) {
@@ -98,8 +97,8 @@ static void sort(struct mc_resource *r, enum manifest_kind kind, struct names *l
 			size_t a = i, mid = BASE_MIN(i + width, l->count), b = mid,
 			       end = BASE_MIN(i + 2 * width, l->count);
 			for (size_t to = i; to < end; to++) {
-				bool left = a < mid && (b == end || sort_key(kind, l->list[a]) <=
-								    sort_key(kind, l->list[b]));
+				bool left = a < mid &&
+					    (b == end || sort_key(kind, l->list[a]) <= sort_key(kind, l->list[b]));
 				other[to] = left ? l->list[a++] : l->list[b++];
 			}
 		}
@@ -111,12 +110,10 @@ static void sort(struct mc_resource *r, enum manifest_kind kind, struct names *l
 /* ---- lists ------------------------------------------------------------------------------------ */
 
 /* Where a row has the offset of its name. */
-static const uint32_t row_bytes[] = {[MANIFEST_LEVEL] = 12,   [MANIFEST_TASK] = 28,
-				     [MANIFEST_OPCODE] = 12,  [MANIFEST_KEYWORD] = 16,
-				     [MANIFEST_CHANNEL] = 16, [MANIFEST_FILTER] = 16};
-static const uint32_t name_field[] = {[MANIFEST_LEVEL] = 8,   [MANIFEST_TASK] = 24,
-				      [MANIFEST_OPCODE] = 8,  [MANIFEST_KEYWORD] = 12,
-				      [MANIFEST_CHANNEL] = 4, [MANIFEST_FILTER] = 8};
+static const uint32_t row_bytes[] = {[MANIFEST_LEVEL] = 12,   [MANIFEST_TASK] = 28,    [MANIFEST_OPCODE] = 12,
+				     [MANIFEST_KEYWORD] = 16, [MANIFEST_CHANNEL] = 16, [MANIFEST_FILTER] = 16};
+static const uint32_t name_field[] = {[MANIFEST_LEVEL] = 8,    [MANIFEST_TASK] = 24,   [MANIFEST_OPCODE] = 8,
+				      [MANIFEST_KEYWORD] = 12, [MANIFEST_CHANNEL] = 4, [MANIFEST_FILTER] = 8};
 
 static const struct manifest_template *filter_template(const struct manifest_provider *p,
 						       const struct manifest_name *filter)
@@ -128,8 +125,8 @@ static const struct manifest_template *filter_template(const struct manifest_pro
 	return t;
 }
 
-static void put_row(struct mc_resource *r, const struct manifest_provider *p,
-		    enum manifest_kind kind, const struct manifest_name *n)
+static void put_row(struct mc_resource *r, const struct manifest_provider *p, enum manifest_kind kind,
+		    const struct manifest_name *n)
 {
 	uint32_t message = mc_message_id(r->mc, mc_name_ref(r->mc, kind, n));
 	switch (kind) {
@@ -171,12 +168,11 @@ static void put_row(struct mc_resource *r, const struct manifest_provider *p,
 	}
 }
 
-void mc_put_list(struct mc_resource *r, const struct manifest_provider *p,
-		     enum manifest_kind kind)
+void mc_put_list(struct mc_resource *r, const struct manifest_provider *p, enum manifest_kind kind)
 {
-	static const char tags[][5] = {[MANIFEST_LEVEL] = "LEVL",   [MANIFEST_TASK] = "TASK",
-				       [MANIFEST_OPCODE] = "OPCO",  [MANIFEST_KEYWORD] = "KEYW",
-				       [MANIFEST_CHANNEL] = "CHAN", [MANIFEST_FILTER] = "FLTR"};
+	static const char tags[][5] = {
+		[MANIFEST_LEVEL] = "LEVL",   [MANIFEST_TASK] = "TASK",    [MANIFEST_OPCODE] = "OPCO",
+		[MANIFEST_KEYWORD] = "KEYW", [MANIFEST_CHANNEL] = "CHAN", [MANIFEST_FILTER] = "FLTR"};
 	struct names l = {0};
 	uint32_t at = mc_here(r);
 	used_by(r, p, kind, &l);

@@ -81,8 +81,7 @@ static void add_text(struct ids *ids, const char *ref, const char *text, uint32_
 		id = arena_text(&mc->arena, ref + 9, n - 10);
 		ids->no_memory |= !id;
 	}
-	memmove(mc->messages + at + 1, mc->messages + at,
-		(mc->message_count - at) * sizeof *mc->messages);
+	memmove(mc->messages + at + 1, mc->messages + at, (mc->message_count - at) * sizeof *mc->messages);
 	mc->messages[at] = (struct mc_message){ref, id, text ? text : ref, value};
 	mc->message_count++;
 }
@@ -96,13 +95,11 @@ static void add(struct ids *ids, const char *ref, uint32_t kind, uint32_t low)
 
 /* A manifest may have winmeta's strings in tables of its own, as the manifest editor writes them:
  * "level.Error". Then its texts count, and they have names in the header. NULL: it has none. */
-static const char *own_string(struct mc *mc, enum manifest_kind kind,
-			      const struct manifest_name *n)
+static const char *own_string(struct mc *mc, enum manifest_kind kind, const struct manifest_name *n)
 {
 	static const char *const words[MANIFEST_KIND_COUNT] = {
-		[MANIFEST_LEVEL] = "level",	[MANIFEST_TASK] = "task",
-		[MANIFEST_OPCODE] = "opcode",	[MANIFEST_KEYWORD] = "keyword",
-		[MANIFEST_CHANNEL] = "channel", [MANIFEST_FILTER] = "filter"};
+		[MANIFEST_LEVEL] = "level",     [MANIFEST_TASK] = "task",       [MANIFEST_OPCODE] = "opcode",
+		[MANIFEST_KEYWORD] = "keyword", [MANIFEST_CHANNEL] = "channel", [MANIFEST_FILTER] = "filter"};
 	static const char *const others[][2] = {{"win:DC_Start", "opcode.DCStart"},
 						{"win:DC_Stop", "opcode.DCStop"},
 						{"win:EventlogClassic", "keyword.Classic"}};
@@ -123,14 +120,12 @@ static const char *own_string(struct mc *mc, enum manifest_kind kind,
 
 /* Its names have messages too, which go into the table of who uses them. No attribute can be
  * written like these references. */
-const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
-			const struct manifest_name *n)
+const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind, const struct manifest_name *n)
 {
 	static const char marks[MANIFEST_KIND_COUNT] = {
-		[MANIFEST_LEVEL] = 'L',	  [MANIFEST_TASK] = 'T',    [MANIFEST_OPCODE] = 'O',
+		[MANIFEST_LEVEL] = 'L',   [MANIFEST_TASK] = 'T',    [MANIFEST_OPCODE] = 'O',
 		[MANIFEST_KEYWORD] = 'K', [MANIFEST_CHANNEL] = 'C', [MANIFEST_FILTER] = 'F'};
-	bool system = kind == MANIFEST_CHANNEL && n->imported &&
-		      manifest_predefined_by_name(kind, n->name);
+	bool system = kind == MANIFEST_CHANNEL && n->imported && manifest_predefined_by_name(kind, n->name);
 	if (n->message || (!n->predefined && !system)) {
 		return n->message;
 	}
@@ -142,17 +137,14 @@ const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
 	return mc_text((struct mc *)mc, "\x01%c%s", marks[kind], n->name);
 }
 
-static uint32_t winmeta_value(struct ids *ids, enum manifest_kind kind,
-			      const struct manifest_name *n)
+static uint32_t winmeta_value(struct ids *ids, enum manifest_kind kind, const struct manifest_name *n)
 {
 	uint32_t v = (uint32_t)n->value;
 	switch (kind) {
 	case MANIFEST_LEVEL: return KIND_LEVEL << 28 | v;
 	case MANIFEST_TASK: return KIND_TASK << 28 | v;
 	case MANIFEST_OPCODE: return KIND_OPCODE << 28 | v;
-	case MANIFEST_KEYWORD:
-		return KIND_KEYWORD << 28 |
-		       (n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0);
+	case MANIFEST_KEYWORD: return KIND_KEYWORD << 28 | (n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0);
 	default: return KIND_NAME << 28 | (ids->provider & 0xF) << 24 | ids->names++;
 	}
 }
@@ -187,12 +179,9 @@ static void add_names(struct ids *ids, const struct manifest_provider *p, enum m
 			    (n->task ? (uint32_t)n->task->value & 0xFF : 0) << 16 | value);
 			break;
 		case MANIFEST_KEYWORD:
-			add(ids, n->message, KIND_KEYWORD,
-			    n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0);
+			add(ids, n->message, KIND_KEYWORD, n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0);
 			break;
-		default:
-			add(ids, n->message, KIND_LEVEL,
-			    0x800000u | (uint32_t)n->version << 8 | value);
+		default: add(ids, n->message, KIND_LEVEL, 0x800000u | (uint32_t)n->version << 8 | value);
 		}
 	}
 }
@@ -209,8 +198,8 @@ static void add_provider(struct ids *ids, const struct manifest_provider *p)
 	if (wants(ids->mc, p->message_ref)) {
 		add(ids, p->message_ref, KIND_NAME, ids->names++);
 	}
-	static const enum manifest_kind order[] = {MANIFEST_CHANNEL, MANIFEST_LEVEL, MANIFEST_TASK,
-						   MANIFEST_OPCODE, MANIFEST_KEYWORD};
+	static const enum manifest_kind order[] = {MANIFEST_CHANNEL, MANIFEST_LEVEL, MANIFEST_TASK, MANIFEST_OPCODE,
+						   MANIFEST_KEYWORD};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(order); i++) {
 		add_names(ids, p, order[i]);
 	}
@@ -269,8 +258,7 @@ int mc_messages_build(struct mc *mc, struct diag *d)
 
 static int by_id(const void *a, const void *b)
 {
-	const struct mc_message *x = *(const struct mc_message *const *)a,
-				*y = *(const struct mc_message *const *)b;
+	const struct mc_message *x = *(const struct mc_message *const *)a, *y = *(const struct mc_message *const *)b;
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 

@@ -8,8 +8,7 @@
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 const char *mc_identifier(struct mc *mc, const char *text)
@@ -45,9 +44,8 @@ const char *mc_name_symbol(struct mc *mc, const struct mc_provider *p, enum mani
 			   const struct manifest_name *n)
 {
 	static const char *const words[MANIFEST_KIND_COUNT] = {
-		[MANIFEST_LEVEL] = "LEVEL",	[MANIFEST_TASK] = "TASK",
-		[MANIFEST_OPCODE] = "OPCODE",	[MANIFEST_KEYWORD] = "KEYWORD",
-		[MANIFEST_CHANNEL] = "CHANNEL", [MANIFEST_FILTER] = "FILTER",
+		[MANIFEST_LEVEL] = "LEVEL",     [MANIFEST_TASK] = "TASK",       [MANIFEST_OPCODE] = "OPCODE",
+		[MANIFEST_KEYWORD] = "KEYWORD", [MANIFEST_CHANNEL] = "CHANNEL", [MANIFEST_FILTER] = "FILTER",
 	};
 	if (n->symbol && n->symbol[0]) {
 		return n->symbol;

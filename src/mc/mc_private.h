@@ -15,7 +15,7 @@ struct mc_event {
 	const char *macro; /* symbol without the prefix to strip */
 	const char *codes; /* of its template: "zqB3" */
 	uint8_t channel;   /* as in the descriptor */
-	uint32_t bit;	   /* among the enable bits */
+	uint32_t bit;      /* among the enable bits */
 };
 struct mc_bit {
 	uint64_t keyword;
@@ -25,20 +25,20 @@ struct mc_provider {
 	const struct manifest_provider *p;
 	unsigned index;
 	const char *symbol;
-	const char *mangled;   /* name as identifier */
-	const char *reg;       /* EventRegister<reg> */
+	const char *mangled; /* name as identifier */
+	const char *reg;     /* EventRegister<reg> */
 	const char *handle;
-	bool controlled;       /* has a control GUID */
+	bool controlled; /* has a control GUID */
 	bool traits;
 	struct mc_event *events;
-	size_t event_count;    /* those in the header: notLogged ones are not */
+	size_t event_count; /* those in the header: notLogged ones are not */
 	struct mc_bit *bits;
 	uint32_t bit_count;
 };
 /* What a message belongs to, for its id; see mc_message_id. */
 struct mc_message {
-	const char *ref;  /* as written; winmeta's: mc_name_ref */
-	const char *id;	  /* of the string; NULL: `text` is it in all languages */
+	const char *ref; /* as written; winmeta's: mc_name_ref */
+	const char *id;  /* of the string; NULL: `text` is it in all languages */
 	const char *text;
 	uint32_t value;
 };
@@ -74,8 +74,7 @@ const char *mc_name_symbol(struct mc *mc, const struct mc_provider *p, enum mani
 const struct mc_message **mc_messages_by_id(const struct mc *mc);
 int mc_messages_build(struct mc *mc, struct diag *d);
 /* The message of a name of a provider, winmeta's included; may be NULL. */
-const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
-			const struct manifest_name *n);
+const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind, const struct manifest_name *n);
 /* The id of a message attribute; MC_NO_MESSAGE for NULL. */
 uint32_t mc_message_id(const struct mc *mc, const char *ref);
 

@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-void mc_section_record(struct strbuf *out, uint16_t kind, uint16_t language, uint64_t set,
-		       const void *data, size_t n)
+void mc_section_record(struct strbuf *out, uint16_t kind, uint16_t language, uint64_t set, const void *data, size_t n)
 {
 	uint8_t head[SCHEMA_SECTION_HEAD];
 	le32_put(head, SCHEMA_SECTION_MAGIC);
@@ -71,14 +70,13 @@ void mc_section_asm(const void *section, size_t n, const char *group, struct str
 		    "\"\\t.balign 4\\n\\t.long 8,4,%u\\n\\t.asciz \\\"%s\\\"\\n\\t.long 1\\n\"\n"
 		    "\"\\t.popsection\\n\"\n"
 		    "\"\\t.pushsection %s,\\\"aGR\\\",@progbits,%s,comdat\\n\\t.balign 4\\n\"\n",
-		    SCHEMA_SECTION_NOTE, SCHEMA_SECTION_NOTE_TYPE, SCHEMA_SECTION_NOTE_NAME,
-		    SCHEMA_SECTION_NAME, group);
+		    SCHEMA_SECTION_NOTE, SCHEMA_SECTION_NOTE_TYPE, SCHEMA_SECTION_NOTE_NAME, SCHEMA_SECTION_NAME,
+		    group);
 	size_t at = 0;
 	while (n - at >= 8) {
 		strbuf_adds(out, "\"\\t.quad ");
 		for (size_t i = 0; i < 4 && n - at >= 8; i++, at += 8) {
-			strbuf_addf(out, "%s0x%llx", i ? "," : "",
-				    (unsigned long long)le64_get(p + at));
+			strbuf_addf(out, "%s0x%llx", i ? "," : "", (unsigned long long)le64_get(p + at));
 		}
 		strbuf_adds(out, "\\n\"\n");
 	}

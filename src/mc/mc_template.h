@@ -39,7 +39,7 @@ void mc_fix32(struct mc_resource *r, uint32_t at, uint32_t v);
 void mc_align(struct mc_resource *r, uint32_t from, uint32_t to);
 /* UTF-16 units of a text; how many. */
 uint32_t mc_put_wide(struct mc_resource *r, const char *s);
-void mc_put_name(struct mc_resource *r, const char *s);	  /* with its size */
+void mc_put_name(struct mc_resource *r, const char *s);   /* with its size */
 void mc_put_string(struct mc_resource *r, const char *s); /* only terminated */
 
 void mc_note(struct mc_resource *r, const void *thing);
@@ -48,8 +48,7 @@ uint32_t mc_find(const struct mc_resource *r, const void *thing);
 
 /* Keywords of an event, by name: the next of `*at`; NULL at the end. */
 const struct manifest_name *mc_next_keyword(const struct manifest_provider *p, const char **at);
-void mc_put_list(struct mc_resource *r, const struct manifest_provider *p,
-		 enum manifest_kind kind);
+void mc_put_list(struct mc_resource *r, const struct manifest_provider *p, enum manifest_kind kind);
 void mc_put_maps(struct mc_resource *r, const struct manifest_provider *p);
 void mc_put_pattern_maps(struct mc_resource *r, const struct manifest_provider *p);
 void mc_put_provider_attributes(struct mc_resource *r, const struct manifest_provider *p);

@@ -28,8 +28,7 @@ static char *read_file(const char *path, size_t *ret_n)
 	return s;
 }
 
-static int make(const char *xml, size_t n, const struct mc_options *o, struct made *w,
-		struct diag *d)
+static int make(const char *xml, size_t n, const struct mc_options *o, struct made *w, struct diag *d)
 {
 	*w = (struct made){0};
 	diag_clear(d);
@@ -79,11 +78,11 @@ static void make_kitchen(struct made *w, const struct mc_options *o)
 	free(s);
 }
 
-#define HEAD                                                                                       \
-	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'"         \
-	" xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>\n"                \
-	"<instrumentation><events>\n"                                                              \
-	"<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}'"              \
+#define HEAD                                                                               \
+	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'" \
+	" xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>\n"        \
+	"<instrumentation><events>\n"                                                      \
+	"<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}'"      \
 	" symbol='ACME'"
 #define TAIL "</provider></events></instrumentation></instrumentationManifest>"
 
@@ -182,10 +181,9 @@ static void options_change_the_macros(void **state)
 static void providers_with_traits_carry_them(void **state)
 {
 	(void)state;
-	static const char xml[] = HEAD
-		" controlGuid='{aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee}'>"
-		"<traits groupGuid='{01020304-0506-0708-090a-0b0c0d0e0f10}' includeName='true'/>"
-		"<events><event value='3'/></events>" TAIL;
+	static const char xml[] = HEAD " controlGuid='{aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee}'>"
+				       "<traits groupGuid='{01020304-0506-0708-090a-0b0c0d0e0f10}' includeName='true'/>"
+				       "<events><event value='3'/></events>" TAIL;
 	static const struct mc_options plain = {0};
 	struct made w;
 	struct diag d;
@@ -207,10 +205,9 @@ static void providers_with_traits_carry_them(void **state)
 static void events_not_logged_keep_their_bit_only(void **state)
 {
 	(void)state;
-	static const char xml[] = HEAD
-		"><events><event value='1' symbol='One' level='win:Error'/>"
-		"<event value='2' symbol='Two' level='win:Warning' notLogged='true'/>"
-		"<event value='3' symbol='Three' level='win:Verbose'/></events>" TAIL;
+	static const char xml[] = HEAD "><events><event value='1' symbol='One' level='win:Error'/>"
+				       "<event value='2' symbol='Two' level='win:Warning' notLogged='true'/>"
+				       "<event value='3' symbol='Three' level='win:Verbose'/></events>" TAIL;
 	static const struct mc_options plain = {0};
 	struct made w;
 	struct diag d;
@@ -227,8 +224,7 @@ static void type_codes_are_those_of_windows(void **state)
 	static const struct {
 		const char *fields, *codes;
 	} rows[] = {
-		{"<data name='A' inType='win:UnicodeString'/><data name='B' inType='win:AnsiString'/>",
-		 "zs"},
+		{"<data name='A' inType='win:UnicodeString'/><data name='B' inType='win:AnsiString'/>", "zs"},
 		{"<data name='A' inType='win:Int8'/><data name='B' inType='win:UInt8'/>"
 		 "<data name='C' inType='win:Int16'/><data name='D' inType='win:UInt16'/>"
 		 "<data name='E' inType='win:Int32'/><data name='F' inType='win:UInt32'/>"
@@ -289,12 +285,11 @@ static void type_codes_are_those_of_windows(void **state)
 static void nothing_escapes_comments_and_strings(void **state)
 {
 	(void)state;
-	static const char xml[] =
-		"<instrumentationManifest><instrumentation><events>"
-		"<provider name='Q&quot;*/x?&#63;=\\' guid='{11111111-2222-3333-4444-555555555555}' "
-		"symbol='ACME'><traits includeName='true'/><events><event value='1' symbol='E' "
-		"message='*/ int x; /*'/></events></provider></events></instrumentation>"
-		"</instrumentationManifest>";
+	static const char xml[] = "<instrumentationManifest><instrumentation><events>"
+				  "<provider name='Q&quot;*/x?&#63;=\\' guid='{11111111-2222-3333-4444-555555555555}' "
+				  "symbol='ACME'><traits includeName='true'/><events><event value='1' symbol='E' "
+				  "message='*/ int x; /*'/></events></provider></events></instrumentation>"
+				  "</instrumentationManifest>";
 	static const struct mc_options plain = {.source = "a*/b"};
 	struct made w;
 	struct diag d;
@@ -315,21 +310,23 @@ static void mistakes_are_told_with_their_place(void **state)
 		uint32_t line, column;
 	} rows[] = {
 		{HEAD ">\n<events>\n <event value='1' level='Louder'/></events>" TAIL, "Louder", 5, 19},
-		{HEAD ">\n<events><event value='1' symbol='2fast'/></events>" TAIL,
-		 "no C identifier", 4, 9},
-		{HEAD ">\n<events><event value='1' symbol='E'/>\n<event value='2' symbol='E'/></events>"
-		 TAIL, "two events have the symbol 'E'", 5, 1},
-		{HEAD ">\n<events><event value='1' template='Nope'/></events>" TAIL,
-		 "there is no template 'Nope'", 4, 26},
+		{HEAD ">\n<events><event value='1' symbol='2fast'/></events>" TAIL, "no C identifier", 4, 9},
+		{HEAD ">\n<events><event value='1' symbol='E'/>\n<event value='2' symbol='E'/></events>" TAIL,
+		 "two events have the symbol 'E'", 5, 1},
+		{HEAD ">\n<events><event value='1' template='Nope'/></events>" TAIL, "there is no template 'Nope'", 4,
+		 26},
 		{HEAD ">\n<events><event value='99999'/></events>" TAIL, "99999", 4, 16},
 		{HEAD ">\n<events><event value='1' message='$(string.x)'/></events>" TAIL,
 		 "there is no string for '$(string.x)'", 4, 26},
 		{HEAD ">\n<templates><template tid='T'><data name='A' inType='win:Number'/>"
-		 "</template></templates>" TAIL, "unknown inType 'win:Number'", 4, 45},
+		      "</template></templates>" TAIL,
+		 "unknown inType 'win:Number'", 4, 45},
 		{HEAD ">\n<templates><template tid='T'><data name='A' inType='win:UInt8'/>\n<UserData>"
-		 "<a>%2</a></UserData></template></templates>" TAIL, "number of no field", 5, 11},
+		      "<a>%2</a></UserData></template></templates>" TAIL,
+		 "number of no field", 5, 11},
 		{"<instrumentationManifest><instrumentation><events>\n<provider name='A' "
-		 "guid='{11111111-2222-3333-4444-555555555555}'>" TAIL, "needs a symbol", 2, 1},
+		 "guid='{11111111-2222-3333-4444-555555555555}'>" TAIL,
+		 "needs a symbol", 2, 1},
 		{HEAD ">\n<events></event>" TAIL, "", 4, 0},
 	};
 	static const struct mc_options plain = {0};
@@ -347,9 +344,8 @@ static void mistakes_are_told_with_their_place(void **state)
 static void two_texts_never_share_an_id(void **state)
 {
 	(void)state;
-	static const char xml[] = HEAD
-		"><events><event value='1' symbol='A' message='one'/>"
-		"<event value='1' symbol='B' message='two'/></events>" TAIL;
+	static const char xml[] = HEAD "><events><event value='1' symbol='A' message='one'/>"
+				       "<event value='1' symbol='B' message='two'/></events>" TAIL;
 	static const struct mc_options plain = {0};
 	struct made w;
 	struct diag d;
@@ -390,12 +386,16 @@ static void messages_have_documented_ids_and_texts(void **state)
 		uint32_t id;
 		const char *text;
 	} rows[] = {
-		{0x10000001, "Orders\r\n"}, {0x10000002, "Oven\r\n"},
-		{0x3002000B, "Turn\r\n"},   {0x50000010, "Chatty\r\n"},
-		{0x50000004, "Information\r\n"}, {0x70000001, "Order\r\n"},
+		{0x10000001, "Orders\r\n"},
+		{0x10000002, "Oven\r\n"},
+		{0x3002000B, "Turn\r\n"},
+		{0x50000010, "Chatty\r\n"},
+		{0x50000004, "Information\r\n"},
+		{0x70000001, "Order\r\n"},
 		{0x90000001, "OpenETW-Sample-Kitchen\r\n"},
 		{0xB0000003, "The pies were turned.\r\n"},
-		{0xD0000002, "pie\r\n"},    {0xF0000001, "salt\r\n"},
+		{0xD0000002, "pie\r\n"},
+		{0xF0000001, "salt\r\n"},
 	};
 	struct made w;
 	make_kitchen(&w, &plain);
@@ -432,8 +432,7 @@ static void same_items(const struct manifest_item *a, const struct manifest_item
 		assert_int_equal(a->out_type, b->out_type);
 		assert_int_equal(a->count, b->count_of ? a->count : b->count);
 		same_text(a->count_of ? a->count_of->name : "", b->count_of ? b->count_of->name : "");
-		same_text(a->length_of ? a->length_of->name : "",
-			  b->length_of ? b->length_of->name : "");
+		same_text(a->length_of ? a->length_of->name : "", b->length_of ? b->length_of->name : "");
 		same_text(a->map ? a->map->name : "", b->map ? b->map->name : "");
 		same_items(a->members, b->members);
 	}
@@ -450,8 +449,7 @@ static void read_back(unsigned format)
 	diag_clear(&d);
 	strbuf_clear(&w.resource);
 	assert_int_equal(mc_write_template(w.mc, format, &w.resource, &d), 0);
-	int err = manifest_read_binary(w.resource.s, w.resource.len, message, &w.messages, &back,
-				       &d);
+	int err = manifest_read_binary(w.resource.s, w.resource.len, message, &w.messages, &back, &d);
 	if (err < 0) {
 		fail_msg("%s", d.text);
 	}
@@ -477,8 +475,7 @@ static void read_back(unsigned format)
 	for (int kind = 0; kind < MANIFEST_KIND_COUNT; kind++) {
 		for (const struct manifest_name *n = p->names[kind]; n; n = n->next) {
 			const struct manifest_name *task =
-				n->task ? manifest_find_value(q, MANIFEST_TASK, n->task->value, NULL)
-					: NULL;
+				n->task ? manifest_find_value(q, MANIFEST_TASK, n->task->value, NULL) : NULL;
 			const struct manifest_name *k =
 				manifest_find_value(q, (enum manifest_kind)kind, n->value, task);
 			assert_non_null(k);
@@ -513,11 +510,10 @@ static void a_resource_is_read_back_as_the_manifest(void **state)
 static void template_ids_are_those_of_windows(void **state)
 {
 	(void)state;
-	static const char xml[] = HEAD
-		"><templates><template tid='T'><data name='Field' inType='win:UnicodeString'/>"
-		"</template></templates>" TAIL;
+	static const char xml[] = HEAD "><templates><template tid='T'><data name='Field' inType='win:UnicodeString'/>"
+				       "</template></templates>" TAIL;
 	static const uint8_t id[16] = {0x06, 0xdb, 0x31, 0x1c, 0x06, 0x90, 0x36, 0x59,
-					0x65, 0xdb, 0xde, 0x38, 0xd3, 0x24, 0x5c, 0x0e};
+				       0x65, 0xdb, 0xde, 0x38, 0xd3, 0x24, 0x5c, 0x0e};
 	static const struct mc_options plain = {0};
 	struct made w;
 	struct diag d;
@@ -566,7 +562,8 @@ static void a_resource_is_laid_out_as_windows_does(void **state)
 static void format_3_has_neither_names_nor_attributes(void **state)
 {
 	(void)state;
-	static const char xml[] = HEAD "><events><event value='1' symbol='E' name='Name' attributes='a=b'/></events>" TAIL;
+	static const char xml[] =
+		HEAD "><events><event value='1' symbol='E' name='Name' attributes='a=b'/></events>" TAIL;
 	static const struct mc_options plain = {0};
 	static const struct {
 		uint32_t kind;
@@ -614,15 +611,14 @@ static void own_strings_stand_for_those_of_winmeta(void **state)
 	(void)state;
 	struct made w;
 	struct diag d;
-	int err = make_text(
-		HEAD "><opcodes/><events><event symbol='E' value='1' level='win:Error' "
-		     "opcode='win:DC_Start' keywords='win:EventlogClassic'/></events>"
-		     "</provider></events></instrumentation><localization><resources "
-		     "culture='en-US'><stringTable><string id='level.Error' value='Oops'/>"
-		     "<string id='opcode.DCStart' value='Begin'/><string id='keyword.Classic' "
-		     "value='Old'/></stringTable></resources></localization>"
-		     "</instrumentationManifest>",
-		&w, &d);
+	int err = make_text(HEAD "><opcodes/><events><event symbol='E' value='1' level='win:Error' "
+				 "opcode='win:DC_Start' keywords='win:EventlogClassic'/></events>"
+				 "</provider></events></instrumentation><localization><resources "
+				 "culture='en-US'><stringTable><string id='level.Error' value='Oops'/>"
+				 "<string id='opcode.DCStart' value='Begin'/><string id='keyword.Classic' "
+				 "value='Old'/></stringTable></resources></localization>"
+				 "</instrumentationManifest>",
+			    &w, &d);
 	if (err < 0) {
 		fail_msg("%s", d.text);
 	}
@@ -641,8 +637,8 @@ static void lines_of_messages_end_as_on_windows(void **state)
 	struct made w;
 	struct diag d;
 	assert_int_equal(make_text(HEAD " message='a&#10;b&#13;&#10;c'>" TAIL, &w, &d), 0);
-	static const uint8_t text[] = {'a', 0, '\r', 0, '\n', 0, 'b', 0, '\r', 0, '\n', 0,
-				       'c', 0, '\r', 0, '\n', 0, 0, 0};
+	static const uint8_t text[] = {'a',  0, '\r', 0, '\n', 0, 'b',  0, '\r', 0,
+				       '\n', 0, 'c',  0, '\r', 0, '\n', 0, 0,    0};
 	assert_non_null(memmem(w.messages.s, w.messages.len, text, sizeof text));
 	unmake(&w);
 }
@@ -650,12 +646,12 @@ static void lines_of_messages_end_as_on_windows(void **state)
 static void an_insert_needs_its_field(void **state)
 {
 	(void)state;
-#define MESSAGE(text)                                                                              \
-	HEAD "><templates><template tid='t'><data name='a' inType='win:UInt8'/>"                   \
-	     "<data name='b' inType='win:UInt8'/></template></templates>\n"                        \
-	     "<events><event symbol='E' value='1' template='t' message='$(string.s)'/></events>"   \
-	     "</provider></events></instrumentation><localization><resources culture='en-US'>"    \
-	     "<stringTable><string id='s' value='" text "'/></stringTable></resources>"            \
+#define MESSAGE(text)                                                                            \
+	HEAD "><templates><template tid='t'><data name='a' inType='win:UInt8'/>"                 \
+	     "<data name='b' inType='win:UInt8'/></template></templates>\n"                      \
+	     "<events><event symbol='E' value='1' template='t' message='$(string.s)'/></events>" \
+	     "</provider></events></instrumentation><localization><resources culture='en-US'>"   \
+	     "<stringTable><string id='s' value='" text "'/></stringTable></resources>"          \
 	     "</localization></instrumentationManifest>"
 	struct made w;
 	struct diag d;
@@ -686,8 +682,8 @@ static void fields_without_a_usable_name_are_told_apart(void **state)
 static void a_guid_of_a_task_is_defined_once(void **state)
 {
 	(void)state;
-#define TASK                                                                                       \
-	"<tasks><task name='T' value='1' eventGUID='{aaaaaaaa-0000-0000-0000-000000000001}'/>"     \
+#define TASK                                                                                   \
+	"<tasks><task name='T' value='1' eventGUID='{aaaaaaaa-0000-0000-0000-000000000001}'/>" \
 	"</tasks>"
 	struct made w;
 	struct diag d;

@@ -18,13 +18,13 @@
 
 #include "base/base.h"
 
-#define PMC_TIMER	 0u
+#define PMC_TIMER        0u
 #define PMC_COUNTERS_MAX 7u  /* that go with an event: records have three bits for their number */
-#define PMC_SAMPLED_MAX	 8u  /* that samples are taken by, beside the timer */
-#define PMC_EVENTS_MAX	 64u /* that counters go with */
-#define PMC_SOURCES_MAX	 512u
-#define PMC_NAME_MAX	 48u
-#define PMC_PACKED	 0x80000000u /* numbers from here on are the processor's own codes */
+#define PMC_SAMPLED_MAX  8u  /* that samples are taken by, beside the timer */
+#define PMC_EVENTS_MAX   64u /* that counters go with */
+#define PMC_SOURCES_MAX  512u
+#define PMC_NAME_MAX     48u
+#define PMC_PACKED       0x80000000u /* numbers from here on are the processor's own codes */
 
 struct pmc_source {
 	uint32_t id;
@@ -52,7 +52,7 @@ struct pmc_definition {
 	const char *name, *architecture; /* INTEL, AMD, ARM…; "": any */
 	int64_t family, model, stepping;
 	uint32_t event, unit; /* a processor's event select and unit mask */
-	uint8_t least;	      /* a cycle counts when this many happen in it; 0: each of them counts */
+	uint8_t least;        /* a cycle counts when this many happen in it; 0: each of them counts */
 	bool invert, any_thread, edge;
 };
 struct pmc_processor {
@@ -63,8 +63,7 @@ struct pmc_processor {
 bool pmc_processor(const char *cpuinfo, struct pmc_processor *ret);
 /* A source of that definition. -ENODEV: it is for another processor than `p`, or this machine does not give its
  * counters; -EINVAL: codes that no processor has. The diag says which. */
-int pmc_define(const struct pmc_definition *def, const struct pmc_processor *p, struct pmc_source *ret,
-	       struct diag *d);
+int pmc_define(const struct pmc_definition *def, const struct pmc_processor *p, struct pmc_source *ret, struct diag *d);
 /* What records of samples have room for: the number, or for packed codes another that stands for it. */
 static inline uint16_t pmc_record_id(uint32_t id)
 {

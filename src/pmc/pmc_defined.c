@@ -16,11 +16,11 @@
 #include <strings.h>
 
 #define EVENT_BITS 12u
-#define UNIT_AT	   12u
+#define UNIT_AT    12u
 #define LEAST_AT   20u
-#define EDGE	   (1u << 28)
-#define ANY	   (1u << 29)
-#define INVERT	   (1u << 30)
+#define EDGE       (1u << 28)
+#define ANY        (1u << 29)
+#define INVERT     (1u << 30)
 
 /* "key\t: value" of the first processor. */
 static bool value_of(const char *line, const char *key, const char **ret)
@@ -44,7 +44,7 @@ bool pmc_processor(const char *cpuinfo, struct pmc_processor *ret)
 		line[strcspn(line, "\n")] = 0;
 		if (value_of(line, "vendor_id", &v)) {
 			snprintf(ret->architecture, sizeof ret->architecture, "%s",
-				 strcmp(v, "GenuineIntel") == 0	  ? "INTEL"
+				 strcmp(v, "GenuineIntel") == 0   ? "INTEL"
 				 : strcmp(v, "AuthenticAMD") == 0 ? "AMD"
 								  : "");
 		} else if (value_of(line, "CPU implementer", &v)) {
@@ -99,12 +99,8 @@ bool pmc_unpack(uint32_t id, struct pmc_source *ret)
 	if (!(id & PMC_PACKED)) {
 		return false;
 	}
-	*ret = (struct pmc_source){.id = id,
-				   .interval = 65536,
-				   .least = 4096,
-				   .most = INT32_MAX,
-				   .hardware = true,
-				   .type = PERF_TYPE_RAW};
+	*ret = (struct pmc_source){
+		.id = id, .interval = 65536, .least = 4096, .most = INT32_MAX, .hardware = true, .type = PERF_TYPE_RAW};
 	if (pmc_processor(NULL, &p) && is_arm(p.architecture)) {
 		ret->config[0] = event | (uint64_t)(unit & 0xF) << EVENT_BITS;
 		snprintf(ret->name, sizeof ret->name, "Event 0x%llx", (unsigned long long)ret->config[0]);
@@ -116,15 +112,15 @@ bool pmc_unpack(uint32_t id, struct pmc_source *ret)
 	return true;
 }
 
-int pmc_define(const struct pmc_definition *def, const struct pmc_processor *p, struct pmc_source *ret,
-	       struct diag *d)
+int pmc_define(const struct pmc_definition *def, const struct pmc_processor *p, struct pmc_source *ret, struct diag *d)
 {
 	char want[100], have[100];
 	bool arm = is_arm(p->architecture);
 	if (!same(def, p)) {
 		describe_processor(want, sizeof want, def->architecture, def->family, def->model, def->stepping);
 		describe_processor(have, sizeof have, p->architecture, p->family, p->model, p->stepping);
-		diag_at(d, UINT64_MAX, "%s: it is defined for processors of %s, and this one is %s", def->name, want, have);
+		diag_at(d, UINT64_MAX, "%s: it is defined for processors of %s, and this one is %s", def->name, want,
+			have);
 		return -ENODEV;
 	}
 	if (def->event > (arm ? 0xFFFFu : 0xFFFu) || def->unit > (arm ? 0u : 0xFFu)) {
@@ -132,8 +128,9 @@ int pmc_define(const struct pmc_definition *def, const struct pmc_processor *p, 
 		return -EINVAL;
 	}
 	uint32_t unit = arm ? def->event >> EVENT_BITS : def->unit;
-	uint32_t id = PMC_PACKED | (def->event & ((1u << EVENT_BITS) - 1)) | unit << UNIT_AT | (uint32_t)def->least << LEAST_AT |
-		      (def->edge ? EDGE : 0) | (def->any_thread ? ANY : 0) | (def->invert ? INVERT : 0);
+	uint32_t id = PMC_PACKED | (def->event & ((1u << EVENT_BITS) - 1)) | unit << UNIT_AT |
+		      (uint32_t)def->least << LEAST_AT | (def->edge ? EDGE : 0) | (def->any_thread ? ANY : 0) |
+		      (def->invert ? INVERT : 0);
 	struct pmc_source s;
 	pmc_unpack(id, &s);
 	snprintf(s.name, sizeof s.name, "%s", def->name);

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define CACHE(which, op, result) (which | op << 8 | result << 16)
-#define L1D_READ    CACHE(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS)
-#define L1D_MISS    CACHE(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS)
-#define L1I_READ    CACHE(PERF_COUNT_HW_CACHE_L1I, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS)
-#define L1I_MISS    CACHE(PERF_COUNT_HW_CACHE_L1I, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS)
+#define L1D_READ                 CACHE(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+#define L1D_MISS                 CACHE(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS)
+#define L1I_READ                 CACHE(PERF_COUNT_HW_CACHE_L1I, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+#define L1I_MISS                 CACHE(PERF_COUNT_HW_CACHE_L1I, PERF_COUNT_HW_CACHE_OP_READ, PERF_COUNT_HW_CACHE_RESULT_MISS)
 
 static const struct known {
 	uint16_t id;
@@ -23,10 +23,18 @@ static const struct known {
 	char name[28];
 	uint32_t interval, least, most;
 } known[] = {
-#define HARD(id, name, config) {id, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, name, 65536, 4096, INT32_MAX}
-#define CACHED(id, name, config) {id, PERF_TYPE_HW_CACHE, config, name, 65536, 4096, INT32_MAX}
-#define SOFT(id, name, config, interval)                                                           \
-	{id, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, name, interval, 1, INT32_MAX}
+#define HARD(id, name, config)                                                               \
+	{                                                                                    \
+		id, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, name, 65536, 4096, INT32_MAX \
+	}
+#define CACHED(id, name, config)                                             \
+	{                                                                    \
+		id, PERF_TYPE_HW_CACHE, config, name, 65536, 4096, INT32_MAX \
+	}
+#define SOFT(id, name, config, interval)                                                     \
+	{                                                                                    \
+		id, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, name, interval, 1, INT32_MAX \
+	}
 	{PMC_TIMER, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "Timer", 10000, 1250, 10000000},
 	SOFT(1, "AlignmentFixup", ALIGNMENT_FAULTS, 1),
 	HARD(2, "TotalIssues", INSTRUCTIONS),

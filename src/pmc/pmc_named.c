@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define FIRST_ID  0x200u
-#define DEVICES	  "/sys/bus/event_source/devices"
+#define DEVICES   "/sys/bus/event_source/devices"
 #define LINE_MAX_ 512
 #define PATH_MAX_ 1024
 
@@ -92,9 +92,9 @@ static bool parse_event(const char *dir, char *text, uint64_t config[3])
 /* What the table has by Windows' names. */
 static bool generic(const char *name)
 {
-	static const char *const names[] = {"cpu-cycles",    "instructions",	 "branch-instructions", "branch-misses",
-					    "cache-misses",  "cache-references", "ref-cycles",
-					    "branches", "cycles"};
+	static const char *const names[] = {"cpu-cycles",    "instructions", "branch-instructions",
+					    "branch-misses", "cache-misses", "cache-references",
+					    "ref-cycles",    "branches",     "cycles"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (strcmp(names[i], name) == 0) {
 			return true;
@@ -122,15 +122,16 @@ static size_t add_device(const char *dir, const char *device, uint32_t *id, stru
 	snprintf(path, sizeof path, "%.1000s/events", dir);
 	int count = scandir(path, &entry, visible, alphasort);
 	for (int i = 0; i < count; i++) {
-		struct pmc_source s = {.interval = 65536, .least = 4096, .most = INT32_MAX, .hardware = true, .type = type};
+		struct pmc_source s = {
+			.interval = 65536, .least = 4096, .most = INT32_MAX, .hardware = true, .type = type};
 		const char *name = entry[i]->d_name;
 		/* Numbered whether it can be used or not, so that numbers stay. */
 		s.id = *id;
 		*id += !generic(name);
 		int w = only ? snprintf(s.name, sizeof s.name, "%s", name)
 			     : snprintf(s.name, sizeof s.name, "%.20s:%s", device, name);
-		if (!generic(name) && w > 0 && (size_t)w < sizeof s.name && n < cap && read_line(dir, "events", name, line) &&
-		    parse_event(dir, line, s.config)) {
+		if (!generic(name) && w > 0 && (size_t)w < sizeof s.name && n < cap &&
+		    read_line(dir, "events", name, line) && parse_event(dir, line, s.config)) {
 			ret[n++] = s;
 		}
 		free(entry[i]);

@@ -48,11 +48,21 @@ static void numbers_are_those_of_windows(void **state)
 	static const struct {
 		uint32_t id;
 		const char *name;
-	} row[] = {{0, "Timer"},	      {2, "TotalIssues"},	 {6, "BranchInstructions"},
-		   {8, "DcacheMisses"},	      {9, "IcacheMisses"},	 {10, "CacheMisses"},
-		   {11, "BranchMispredictions"}, {19, "TotalCycles"},	 {25, "UnhaltedCoreCycles"},
-		   {26, "InstructionRetired"}, {27, "UnhaltedReferenceCycles"}, {28, "LLCReference"},
-		   {29, "LLCMisses"},	      {30, "BranchInstructionRetired"}, {31, "BranchMispredictsRetired"}};
+	} row[] = {{0, "Timer"},
+		   {2, "TotalIssues"},
+		   {6, "BranchInstructions"},
+		   {8, "DcacheMisses"},
+		   {9, "IcacheMisses"},
+		   {10, "CacheMisses"},
+		   {11, "BranchMispredictions"},
+		   {19, "TotalCycles"},
+		   {25, "UnhaltedCoreCycles"},
+		   {26, "InstructionRetired"},
+		   {27, "UnhaltedReferenceCycles"},
+		   {28, "LLCReference"},
+		   {29, "LLCMisses"},
+		   {30, "BranchInstructionRetired"},
+		   {31, "BranchMispredictsRetired"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(row); i++) {
 		struct pmc_source by_id = {.id = 77}, by_name = {.id = 77};
 		struct diag d;
@@ -215,8 +225,8 @@ int main(void)
 		cmocka_unit_test(the_list_is_what_can_be_found),
 		cmocka_unit_test_setup_teardown(named_events_of_a_processor_are_taken_apart_by_its_format, make_root,
 						drop_root),
-		cmocka_unit_test_setup_teardown(a_processor_is_known_by_its_maker_family_model_and_stepping,
-						make_root, drop_root),
+		cmocka_unit_test_setup_teardown(a_processor_is_known_by_its_maker_family_model_and_stepping, make_root,
+						drop_root),
 		cmocka_unit_test(codes_make_a_number_that_says_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,12 +33,11 @@ void pool_segment_init(void *mem, uint32_t chunk_size, const uint8_t pool_id[16]
  * which is at `table_offset`, then stores cfg, then the unions, then enabled (each a release/relaxed
  * store as pool_abi.h says). `generation` must grow by one each call. The table must have room for
  * `count` rows. The block is not read: an old kernel may let its process write there. */
-void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset,
-			 uint32_t generation, const struct filter_row *rows, uint32_t count,
-			 uint32_t entry_flags);
+void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset, uint32_t generation,
+			 const struct filter_row *rows, uint32_t count, uint32_t entry_flags);
 /* The same; index and offset are read from the block, which nobody else may write. */
-void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation,
-		      const struct filter_row *rows, uint32_t count, uint32_t entry_flags);
+void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation, const struct filter_row *rows,
+		      uint32_t count, uint32_t entry_flags);
 
 /* ---- drain ---------------------------------------------------------------------------------- */
 
@@ -61,14 +60,14 @@ void pool_view_set_bit_name(struct pool_view *v, uint32_t bit, uint64_t name);
 uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit);
 
 struct pool_view_stats {
-	uint64_t events;	   /* records emitted */
+	uint64_t events;           /* records emitted */
 	uint64_t bytes_rejected;   /* bytes skipped after a violation */
 	uint64_t records_rejected; /* violations */
-	uint64_t torn;		   /* records begun but never published, counted at the final drain */
-	uint64_t lost_cause[8];	   /* clamped claims of the process */
-	uint64_t times_clamped;	   /* timestamps before their predecessor or in the future */
-	uint32_t used_chunks;	   /* of the newest segment, at the last pass */
-	uint32_t busy_chunks;	   /* of those: not open and drained */
+	uint64_t torn;             /* records begun but never published, counted at the final drain */
+	uint64_t lost_cause[8];    /* clamped claims of the process */
+	uint64_t times_clamped;    /* timestamps before their predecessor or in the future */
+	uint32_t used_chunks;      /* of the newest segment, at the last pass */
+	uint32_t busy_chunks;      /* of those: not open and drained */
 	uint32_t total_chunks;
 };
 void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret);
@@ -81,8 +80,8 @@ bool pool_view_lied(const struct pool_view *v);
 struct pool_event {
 	const struct pool_rec *rec;
 	const uint8_t *activity; /* 16 bytes or NULL */
-	const uint8_t *items;	 /* on-disk extended items or NULL */
-	uint32_t items_bytes;	 /* multiple of 8 */
+	const uint8_t *items;    /* on-disk extended items or NULL */
+	uint32_t items_bytes;    /* multiple of 8 */
 	const uint8_t *payload;
 	uint32_t payload_bytes;
 	void *cookie; /* of the view */
@@ -93,8 +92,7 @@ typedef void (*pool_emit_fn)(void *ctx, const struct pool_event *ev);
  * the end, whatever they are. Returns how many there were. For who wants to
  * look at the route once and not for every event; pool_event_read() takes one apart. */
 #define POOL_READ_AHEAD 64u
-typedef uint64_t (*pool_emit_run_fn)(void *ctx, void *cookie, const uint8_t *at,
-				     const uint8_t *end);
+typedef uint64_t (*pool_emit_run_fn)(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end);
 
 /* The record at `at`, which passed validation; returns the place of the next one. Leaves cookie. */
 static inline const uint8_t *pool_event_read(const uint8_t *at, struct pool_event *ret)
@@ -143,11 +141,11 @@ bool pool_pass_again(const struct pool_pass *p);
  * tests raise SIGKILL/SIGSTOP there. Compiled to nothing otherwise. */
 #ifdef OPENETW_TESTPOINTS
 extern void (*pool_testpoint_hook)(const char *name);
-#define POOL_TESTPOINT(name)                                                                       \
-	do {                                                                                       \
-		if (pool_testpoint_hook) {                                                         \
-			pool_testpoint_hook(name);                                                 \
-		}                                                                                  \
+#define POOL_TESTPOINT(name)                       \
+	do {                                       \
+		if (pool_testpoint_hook) {         \
+			pool_testpoint_hook(name); \
+		}                                  \
 	} while (0)
 #else
 #define POOL_TESTPOINT(name) ((void)0)

@@ -31,40 +31,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POOL_ABI_MAJOR	    1
-#define POOL_ABI_MINOR	    0
-#define POOL_CTL_MAGIC	    0x4C435745u /* "EWCL" */
-#define POOL_SEG_MAGIC	    0x47535745u /* "EWSG" */
-#define POOL_CHUNKS	    64u
-#define POOL_CHUNK_MIN	    4096u
-#define POOL_CHUNK_MAX	    65536u
-#define POOL_DESC_OFFSET    4096u
-#define POOL_DATA_OFFSET    8192u /* page 0 header, page 1 descriptors */
-#define POOL_SEGMENTS_MAX   4u
-#define POOL_SESSION_BITS   64u
-#define POOL_BIT_SHARED	    63u /* more than 63 sessions in one process: "ask the daemon" */
-#define POOL_EVENT_MAX	    65535u
-#define POOL_CTL_BYTES	    (4u << 20) /* virtual size of a control block; touched pages only cost */
-#define POOL_PROVIDERS_MAX  1024u
+#define POOL_ABI_MAJOR     1
+#define POOL_ABI_MINOR     0
+#define POOL_CTL_MAGIC     0x4C435745u /* "EWCL" */
+#define POOL_SEG_MAGIC     0x47535745u /* "EWSG" */
+#define POOL_CHUNKS        64u
+#define POOL_CHUNK_MIN     4096u
+#define POOL_CHUNK_MAX     65536u
+#define POOL_DESC_OFFSET   4096u
+#define POOL_DATA_OFFSET   8192u /* page 0 header, page 1 descriptors */
+#define POOL_SEGMENTS_MAX  4u
+#define POOL_SESSION_BITS  64u
+#define POOL_BIT_SHARED    63u /* more than 63 sessions in one process: "ask the daemon" */
+#define POOL_EVENT_MAX     65535u
+#define POOL_CTL_BYTES     (4u << 20) /* virtual size of a control block; touched pages only cost */
+#define POOL_PROVIDERS_MAX 1024u
 
 /* ---- control block ------------------------------------------------------------------------- */
 
 enum pool_ctl_flags {
 	POOL_CTL_BELL_ALLOWED = 1u << 0,
 	POOL_CTL_LOW_LATENCY = 1u << 1, /* ring the bell on the first record after armed, not at half */
-	POOL_CTL_RINGS = 1u << 2, /* every message to the process is announced by ctl_seq */
+	POOL_CTL_RINGS = 1u << 2,       /* every message to the process is announced by ctl_seq */
 };
 
 struct ctl_header {
-	uint32_t magic;		/* POOL_CTL_MAGIC (d) constant */
-	uint16_t abi_major;	/* (d) constant */
-	uint16_t abi_minor;	/* (d) constant */
-	uint32_t size;		/* bytes of the block (d) constant */
-	uint32_t clock_kind;	/* enum clock_kind (d) constant */
-	uint64_t clock_freq;	/* ticks per second (d) constant, informational */
-	uint8_t instance[16];	/* which etwd incarnation (d) constant */
-	uint32_t flags;		/* enum pool_ctl_flags (d) atomic */
-	uint32_t ctl_seq;	/* futex word, incremented when a message waits (d) atomic */
+	uint32_t magic;       /* POOL_CTL_MAGIC (d) constant */
+	uint16_t abi_major;   /* (d) constant */
+	uint16_t abi_minor;   /* (d) constant */
+	uint32_t size;        /* bytes of the block (d) constant */
+	uint32_t clock_kind;  /* enum clock_kind (d) constant */
+	uint64_t clock_freq;  /* ticks per second (d) constant, informational */
+	uint8_t instance[16]; /* which etwd incarnation (d) constant */
+	uint32_t flags;       /* enum pool_ctl_flags (d) atomic */
+	uint32_t ctl_seq;     /* futex word, incremented when a message waits (d) atomic */
 	uint32_t reserved[20];
 };
 _Static_assert(sizeof(struct ctl_header) == 128, "ABI");
@@ -73,10 +73,10 @@ _Static_assert(sizeof(struct ctl_header) == 128, "ABI");
 struct ctl_entry {
 	uint32_t enabled;   /* number of enabling sessions, 0 = off. THE fast check (d) atomic */
 	uint8_t level_max;  /* union; 255 when some session gave 0 (d) atomic */
-	uint8_t rows;	    /* rows in the valid table, informational (d) */
-	uint16_t flags;	    /* enum ctl_entry_flags (d) atomic */
+	uint8_t rows;       /* rows in the valid table, informational (d) */
+	uint16_t flags;     /* enum ctl_entry_flags (d) atomic */
 	uint64_t any_union; /* union of MatchAny, all ones when some session gave 0 (d) atomic */
-	uint32_t cfg;	    /* generation << 1 | index of the valid table (d) atomic */
+	uint32_t cfg;       /* generation << 1 | index of the valid table (d) atomic */
 	uint32_t table[2];  /* offsets of struct filter_table; the valid one and the next one (d) */
 	uint32_t reserved0;
 	uint64_t all_inter; /* intersection of MatchAll (d) atomic */
@@ -90,8 +90,8 @@ enum ctl_entry_flags {
 };
 
 enum filter_row_props {
-	FILTER_ROW_STACK = 1u << 0,		/* capture a user stack for this session */
-	FILTER_ROW_IGNORE_KEYWORD_0 = 1u << 1,	/* EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 */
+	FILTER_ROW_STACK = 1u << 0,             /* capture a user stack for this session */
+	FILTER_ROW_IGNORE_KEYWORD_0 = 1u << 1,  /* EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 */
 	FILTER_ROW_EXCLUDE_INPRIVATE = 1u << 2, /* skip EVENT_WRITE_FLAG_INPRIVATE events */
 };
 
@@ -123,7 +123,7 @@ enum pool_lost_cause {
 };
 
 struct seg_header {
-	uint32_t magic;	      /* POOL_SEG_MAGIC (d) constant */
+	uint32_t magic;       /* POOL_SEG_MAGIC (d) constant */
 	uint16_t abi_major;   /* (d) constant */
 	uint16_t abi_minor;   /* (d) constant */
 	uint32_t chunk_size;  /* (d) constant */
@@ -131,10 +131,10 @@ struct seg_header {
 	uint8_t pool_id[16];  /* (d) constant; same in all segments of one pool */
 	uint64_t pad0[4];
 	uint64_t free_mask __attribute__((aligned(64))); /* set by (d) or-release, cleared by (p) cas */
-	uint32_t armed __attribute__((aligned(64)));	 /* (d) sets 1, (p) exchanges to 0 and rings */
+	uint32_t armed __attribute__((aligned(64)));     /* (d) sets 1, (p) exchanges to 0 and rings */
 	/* Segment 0 only. Claims of the process: etwd clamps the increase per tick. */
 	uint64_t lost[POOL_SESSION_BITS] __attribute__((aligned(64))); /* (p) per session bit */
-	uint64_t lost_cause[8];					       /* (p) enum pool_lost_cause */
+	uint64_t lost_cause[8];                                        /* (p) enum pool_lost_cause */
 	/* Segment 0 only, for an etwd that adopts the pool. */
 	uint64_t lost_told[POOL_SESSION_BITS]; /* (d) how much of lost[] a session was told */
 	uint64_t bit_name[POOL_SESSION_BITS];  /* (d) hash of the session's name; 0 none */
@@ -145,9 +145,9 @@ _Static_assert(offsetof(struct seg_header, armed) == 128, "own cache line");
 _Static_assert(offsetof(struct seg_header, lost) == 192, "own cache lines");
 
 struct chunk_desc {
-	uint64_t word;	    /* (p) generation:31 | closed:1 | committed bytes:32. THE sync variable */
-	uint64_t begun;	    /* (p) as word; > committed while a record is being written (relaxed) */
-	uint32_t span;	    /* (p) contiguous chunks of a large event, normally 1 */
+	uint64_t word;      /* (p) generation:31 | closed:1 | committed bytes:32. THE sync variable */
+	uint64_t begun;     /* (p) as word; > committed while a record is being written (relaxed) */
+	uint32_t span;      /* (p) contiguous chunks of a large event, normally 1 */
 	uint32_t cons_hint; /* (d) low 13 bits of the generation << 19 | bytes consumed / 8;
 			       only read by an etwd that adopts the pool */
 	uint64_t reserved[5];
@@ -182,10 +182,10 @@ static inline uint32_t pool_hint_bytes(uint32_t hint, uint32_t gen)
 /* ---- record -------------------------------------------------------------------------------- */
 
 enum pool_rec_kind {
-	POOL_REC_EVENT = 1,   /* EventWrite family; payload = user data */
-	POOL_REC_CLASSIC = 2, /* TraceEvent: payload = guid class[16] | user data; desc carries
+	POOL_REC_EVENT = 1,    /* EventWrite family; payload = user data */
+	POOL_REC_CLASSIC = 2,  /* TraceEvent: payload = guid class[16] | user data; desc carries
 				 Id=0, Version=Class.Version, Level=Class.Level, Opcode=Class.Type */
-	POOL_REC_MESSAGE = 3, /* TraceMessage: payload = on-disk optional fields and arguments from
+	POOL_REC_MESSAGE = 3,  /* TraceMessage: payload = on-disk optional fields and arguments from
 				 offset 8 on (etl-format 19); desc.id = number, desc.task = flags.
 				 Fields SEQUENCE and TIMESTAMP are filled by etwd */
 	POOL_REC_INSTANCE = 4, /* TraceEventInstance: payload = guid class | u32 id | u32 parent id |
@@ -193,25 +193,25 @@ enum pool_rec_kind {
 };
 
 enum pool_rec_flags {
-	POOL_REC_ACTIVITY = 1u << 0,	/* 16 bytes activity id first */
-	POOL_REC_ITEMS = 1u << 1,	/* extended items next, in on-disk form with Linkage */
+	POOL_REC_ACTIVITY = 1u << 0,    /* 16 bytes activity id first */
+	POOL_REC_ITEMS = 1u << 1,       /* extended items next, in on-disk form with Linkage */
 	POOL_REC_STRING_ONLY = 1u << 2, /* EventWriteString */
-	POOL_REC_INPRIVATE = 1u << 3,	/* EVENT_WRITE_FLAG_INPRIVATE */
+	POOL_REC_INPRIVATE = 1u << 3,   /* EVENT_WRITE_FLAG_INPRIVATE */
 };
 
 /* Not in here, because etwd supplies them and so they cannot be forged: process id, provider GUID,
  * user, process start key, registered traits. */
 struct pool_rec {
-	uint16_t size8;	   /* total size in 8-byte units, >= 6 */
-	uint8_t kind;	   /* enum pool_rec_kind */
-	uint8_t flags;	   /* enum pool_rec_flags */
-	uint16_t prov;	   /* index of the registration in this process */
+	uint16_t size8; /* total size in 8-byte units, >= 6 */
+	uint8_t kind;   /* enum pool_rec_kind */
+	uint8_t flags;  /* enum pool_rec_flags */
+	uint16_t prov;  /* index of the registration in this process */
 	uint16_t cpu;
-	uint32_t tid;	   /* as the thread sees itself */
+	uint32_t tid;      /* as the thread sees itself */
 	uint16_t user_len; /* payload bytes; the payload sits at the end, then zero padding to 8 */
 	uint16_t cfg_gen;  /* low 16 bits of the filter table generation used */
-	uint64_t ts;	   /* raw clock ticks */
-	uint64_t mask;	   /* session bits that want it */
+	uint64_t ts;       /* raw clock ticks */
+	uint64_t mask;     /* session bits that want it */
 	/* EVENT_DESCRIPTOR */
 	uint16_t id;
 	uint8_t version;

@@ -15,8 +15,7 @@
 #include "pool/pool.h"
 #include "base/order.h"
 
-static void table_fill(struct filter_table *t, uint32_t generation, const struct filter_row *rows,
-		       uint32_t count)
+static void table_fill(struct filter_table *t, uint32_t generation, const struct filter_row *rows, uint32_t count)
 {
 	order_store_relaxed(&t->rows, 0u);
 	for (uint32_t i = 0; i < count; i++) {
@@ -31,9 +30,8 @@ static void table_fill(struct filter_table *t, uint32_t generation, const struct
 	order_store_relaxed(&t->rows, count);
 }
 
-void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset,
-			 uint32_t generation, const struct filter_row *rows, uint32_t count,
-			 uint32_t entry_flags)
+void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset, uint32_t generation,
+			 const struct filter_row *rows, uint32_t count, uint32_t entry_flags)
 {
 	struct ctl_entry *e = (struct ctl_entry *)(void *)((uint8_t *)ctl + entry_offset);
 	uint8_t level_max = 0;
@@ -51,8 +49,7 @@ void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint3
 		order_store_relaxed(&e->enabled, 0u); /* off first, the rest is tidying */
 	}
 	order_fence_full(); /* E */
-	table_fill((struct filter_table *)(void *)((uint8_t *)ctl + table_offset), generation, rows,
-		   count);
+	table_fill((struct filter_table *)(void *)((uint8_t *)ctl + table_offset), generation, rows, count);
 	order_store_relaxed(&e->table[index & 1], table_offset);
 	order_store_release(&e->cfg, generation << 1 | (index & 1)); /* D: pairs with C */
 	order_store_relaxed(&e->level_max, level_max);
@@ -63,11 +60,10 @@ void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint3
 	order_store_release(&e->enabled, count);
 }
 
-void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation,
-		      const struct filter_row *rows, uint32_t count, uint32_t entry_flags)
+void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation, const struct filter_row *rows,
+		      uint32_t count, uint32_t entry_flags)
 {
 	const struct ctl_entry *e = (const struct ctl_entry *)(void *)((uint8_t *)ctl + entry_offset);
 	uint32_t next = (order_load_relaxed(&e->cfg) & 1) ^ 1;
-	pool_ctl_publish_to(ctl, entry_offset, next, e->table[next], generation, rows, count,
-			    entry_flags);
+	pool_ctl_publish_to(ctl, entry_offset, next, e->table[next], generation, rows, count, entry_flags);
 }

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define KNOWN_FLAGS                                                                                \
-	(POOL_REC_ACTIVITY | POOL_REC_ITEMS | POOL_REC_STRING_ONLY | POOL_REC_INPRIVATE)
+#define KNOWN_FLAGS       (POOL_REC_ACTIVITY | POOL_REC_ITEMS | POOL_REC_STRING_ONLY | POOL_REC_INPRIVATE)
 #define ITEM_HEADER_BYTES 8u
 
 /* ---- views ---------------------------------------------------------------------------------- */
@@ -46,8 +45,7 @@ int pool_view_add_segment(struct pool_view *v, void *mem, uint64_t bytes)
 	 * believed as far as the mapping reaches. */
 	uint32_t chunk_size = order_load_relaxed(&h->chunk_size);
 	if (order_load_acquire(&h->magic) != POOL_SEG_MAGIC || chunk_size < POOL_CHUNK_MIN ||
-	    chunk_size > POOL_CHUNK_MAX || chunk_size % POOL_CHUNK_MIN != 0 ||
-	    bytes < pool_segment_bytes(chunk_size)) {
+	    chunk_size > POOL_CHUNK_MAX || chunk_size % POOL_CHUNK_MIN != 0 || bytes < pool_segment_bytes(chunk_size)) {
 		return -EINVAL;
 	}
 	struct view_segment *s = (struct view_segment *)calloc(1, sizeof *s);
@@ -114,9 +112,8 @@ void pool_view_set_bit_name(struct pool_view *v, uint32_t bit, uint64_t name)
 
 uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit)
 {
-	return bit < POOL_SESSION_BITS && v->segment_count > 0
-		       ? order_load_relaxed(&v->segment[0]->h->bit_name[bit])
-		       : 0;
+	return bit < POOL_SESSION_BITS && v->segment_count > 0 ? order_load_relaxed(&v->segment[0]->h->bit_name[bit])
+							       : 0;
 }
 
 /* ---- claims --------------------------------------------------------------------------------- */
@@ -183,8 +180,7 @@ bool pool_view_half_full(const struct pool_view *v)
 	uint32_t busy = 0;
 	for (uint32_t i = 0; i < v->segment_count; i++) {
 		const struct view_segment *s = v->segment[i];
-		busy += (uint32_t)__builtin_popcountll(~order_load_relaxed(&s->h->free_mask) &
-						       ~s->idle);
+		busy += (uint32_t)__builtin_popcountll(~order_load_relaxed(&s->h->free_mask) & ~s->idle);
 	}
 	return busy * 2 > v->segment_count * POOL_CHUNKS;
 }
@@ -197,8 +193,7 @@ static bool items_valid(const uint8_t *p, uint32_t left)
 	while (left >= ITEM_HEADER_BYTES) {
 		uint32_t size = le16_get(p), data = le16_get(p + 6);
 		bool more = (le16_get(p + 4) & 1) != 0;
-		if (size < ITEM_HEADER_BYTES || size > left || size % 8 != 0 ||
-		    data + ITEM_HEADER_BYTES > size) {
+		if (size < ITEM_HEADER_BYTES || size > left || size % 8 != 0 || data + ITEM_HEADER_BYTES > size) {
 			return false;
 		}
 		p += size;
@@ -259,8 +254,7 @@ static int run_validate(struct pool_pass *p, uint32_t run_index, uint64_t last)
 		if (BASE_LIKELY(left >= sizeof *rec)) {
 			uint64_t size8 = le64_get(at) ^ like, ts = rec->ts;
 			uint32_t size = (uint32_t)size8 * 8;
-			if (BASE_LIKELY(size8 <= 0xFFFF && size <= left && ts >= last &&
-					ts <= most &&
+			if (BASE_LIKELY(size8 <= 0xFFFF && size <= left && ts >= last && ts <= most &&
 					size == fixed + BASE_ALIGN8((uint32_t)rec->user_len))) {
 				last = ts;
 				at += size;
@@ -325,8 +319,7 @@ struct chunk_look {
 };
 
 /* False when there is nothing to know about this chunk yet. */
-static bool chunk_look(struct pool_view *v, struct view_segment *s, uint32_t i,
-		       struct chunk_look *ret)
+static bool chunk_look(struct pool_view *v, struct view_segment *s, uint32_t i, struct chunk_look *ret)
 {
 	struct view_chunk *c = &s->chunk[i];
 	/* begun first: a record begun after this load has a time after this round's `now`. */
@@ -369,8 +362,7 @@ static bool chunk_look(struct pool_view *v, struct view_segment *s, uint32_t i,
 }
 
 /* The copy is the moment after which the process can change nothing. */
-static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, uint32_t i,
-		      const struct chunk_look *look)
+static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, uint32_t i, const struct chunk_look *look)
 {
 	struct view_segment *s = v->segment[seg];
 	struct pass_run *run = pool_pass_run(p);
@@ -422,15 +414,13 @@ struct chunk_order {
 
 static int order_compare(const void *a, const void *b)
 {
-	uint64_t x = ((const struct chunk_order *)a)->head,
-		 y = ((const struct chunk_order *)b)->head;
+	uint64_t x = ((const struct chunk_order *)a)->head, y = ((const struct chunk_order *)b)->head;
 	return x < y ? -1 : x > y;
 }
 
 /* Look at everything, then take the oldest chunks until the budget is used up. What is left lowers
  * the view's own watermark, so that no event of a thread overtakes an earlier one. */
-static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t flags, uint64_t budget,
-			  bool hold)
+static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t flags, uint64_t budget, bool hold)
 {
 	struct chunk_order order[POOL_SEGMENTS_MAX * POOL_CHUNKS];
 	uint32_t n = 0;
@@ -465,8 +455,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 			if (look.from == look.to && !look.closed) {
 				s->idle |= view_chunk_bits(c, i);
 			} else {
-				order[n++] =
-					(struct chunk_order){.seg = seg, .chunk = i, .look = look};
+				order[n++] = (struct chunk_order){.seg = seg, .chunk = i, .look = look};
 			}
 		}
 	}
@@ -479,9 +468,8 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 	}
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t bytes = order[k].look.to - order[k].look.from;
-		int r = bytes != 0 && budget == 0
-				? -EAGAIN
-				: chunk_copy(v, p, order[k].seg, order[k].chunk, &order[k].look);
+		int r = bytes != 0 && budget == 0 ? -EAGAIN
+						  : chunk_copy(v, p, order[k].seg, order[k].chunk, &order[k].look);
 		if (r == -EAGAIN) {
 			v->watermark = BASE_MIN(v->watermark, order[k].head);
 			return 0;
@@ -494,8 +482,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 	return 0;
 }
 
-int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
-		      uint64_t budget_bytes)
+int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags, uint64_t budget_bytes)
 {
 	bool now = (flags & (POOL_PASS_FLUSH | POOL_PASS_FINAL)) != 0;
 	bool hold = !now && !pool_view_half_full(v);
@@ -503,15 +490,14 @@ int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
 	 * anybody, its own writers included. */
 	v->watermark = UINT64_MAX;
 	v->impatient = !hold;
-	v->own_limit = (flags & POOL_PASS_FINAL) != 0	? UINT64_MAX
+	v->own_limit = (flags & POOL_PASS_FINAL) != 0   ? UINT64_MAX
 		       : (flags & POOL_PASS_FLUSH) != 0 ? p->now
 							: p->now - p->slack;
 	int r = collect_chunks(v, p, flags, budget_bytes ? budget_bytes : UINT64_MAX, hold);
 	v->stats.busy_chunks = 0;
 	if (v->segment_count > 0) {
 		const struct view_segment *s = v->segment[v->segment_count - 1];
-		v->stats.busy_chunks = (uint32_t)__builtin_popcountll(
-			~order_load_relaxed(&s->h->free_mask) & ~s->idle);
+		v->stats.busy_chunks = (uint32_t)__builtin_popcountll(~order_load_relaxed(&s->h->free_mask) & ~s->idle);
 	}
 	v->last_now = p->now;
 	if ((flags & POOL_PASS_FINAL) != 0) {

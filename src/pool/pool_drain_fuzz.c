@@ -138,8 +138,7 @@ static void step_commit(struct rig *r, const uint8_t *step)
 	} else if (d->span == 0) {
 		d->span = 1;
 	}
-	d->word = pool_word(gen, pick_bytes(step[2], r->chunk_size)) |
-		  ((how & 0x30) == 0x30 ? POOL_WORD_CLOSED : 0);
+	d->word = pool_word(gen, pick_bytes(step[2], r->chunk_size)) | ((how & 0x30) == 0x30 ? POOL_WORD_CLOSED : 0);
 	d->begun = d->word;
 	h->free_mask &= ~(1ull << i);
 }

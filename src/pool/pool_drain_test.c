@@ -231,9 +231,8 @@ static void a_bad_record_is_refused_with_what_follows_and_counted(void **state)
 		uint64_t n = round_at(&r, 10 * MS, 0);
 		struct pool_view_stats s = stats_of(&r);
 		if (n != 1 || s.records_rejected != 1 || s.bytes_rejected != 128 || s.events != 1) {
-			fail_msg("%s: %u emitted, %u rejected, %u bytes", cases[i].name,
-				 (unsigned)n, (unsigned)s.records_rejected,
-				 (unsigned)s.bytes_rejected);
+			fail_msg("%s: %u emitted, %u rejected, %u bytes", cases[i].name, (unsigned)n,
+				 (unsigned)s.records_rejected, (unsigned)s.bytes_rejected);
 		}
 		/* the process goes on: what it writes later is taken, and nothing counted twice */
 		put(r.mem, 0, 1003, 0, 4);
@@ -422,7 +421,7 @@ static void a_write_in_flight_holds_later_events_back_until_it_is_published(void
 	claim_by_hand(r.mem, 1, 1);
 	put(r.mem, 0, 100 * MS, 0, 1);
 	assert_int_equal(round_at(&r, 101 * MS, 0), 1); /* both at rest at 101 ms */
-	desc_of(r.mem, 0)->begun = 128;			/* chunk 0: preempted inside a write */
+	desc_of(r.mem, 0)->begun = 128;                 /* chunk 0: preempted inside a write */
 	put(r.mem, 1, 100 * MS + 1, 0, 2);
 	put(r.mem, 1, 102 * MS, 0, 3);
 	assert_int_equal(round_at(&r, 110 * MS, 0), 1);
@@ -676,7 +675,7 @@ static void an_adopted_pool_goes_on_where_the_last_drain_stopped(void **state)
 	rig_header(&r)->lost[3] = 17;
 	assert_int_equal(round_at(&r, 10 * MS, 0), 8);
 	put(r.mem, 0, 1002, 0, 100);
-	close_chunk(r.mem, 1); /* consumed, and nobody was about to free it */
+	close_chunk(r.mem, 1);       /* consumed, and nobody was about to free it */
 	claim_by_hand(r.mem, 4, 77); /* consumed, and perhaps freed and claimed again already */
 	put(r.mem, 4, 900, 0, 104);
 	close_chunk(r.mem, 4);

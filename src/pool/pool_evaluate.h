@@ -13,9 +13,9 @@
 #include "pool/pool.h"
 
 struct pool_verdict {
-	uint64_t mask;	  /* session bits; 0 = nobody */
+	uint64_t mask;    /* session bits; 0 = nobody */
 	uint16_t cfg_gen; /* for pool_rec.cfg_gen */
-	uint16_t props;	  /* union of filter_row_props of the rows that matched */
+	uint16_t props;   /* union of filter_row_props of the rows that matched */
 };
 
 /* The first 8 bytes of a row in one load. */
@@ -24,8 +24,7 @@ static inline uint64_t pool_row_head(const struct filter_row *r)
 	return order_load_relaxed((const uint64_t *)(const void *)r);
 }
 _Static_assert(offsetof(struct filter_row, bit) == 0 && offsetof(struct filter_row, level) == 1 &&
-		       offsetof(struct filter_row, props) == 2 &&
-		       sizeof(struct filter_row) % 8 == 0,
+		       offsetof(struct filter_row, props) == 2 && sizeof(struct filter_row) % 8 == 0,
 	       "pool_row_head");
 
 #define POOL_HEAD_LEVEL(h) ((uint8_t)((h) >> 8))
@@ -39,8 +38,8 @@ static inline bool pool_level_passes(uint8_t row_level, uint8_t level_less_one)
 }
 
 /* Returns the mask; *ret_heads is the union of the heads that matched. */
-static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows, uint8_t level,
-				       uint64_t keyword, uint64_t *ret_heads)
+static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows, uint8_t level, uint64_t keyword,
+				       uint64_t *ret_heads)
 {
 	const struct filter_row *end = r + rows;
 	uint8_t less_one = (uint8_t)(level - (level != 0));
@@ -69,9 +68,8 @@ static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows
 	return mask;
 }
 
-static inline struct pool_verdict pool_ctl_evaluate(const struct ctl_entry *e, const void *ctl,
-						    uint32_t ctl_bytes, uint8_t level,
-						    uint64_t keyword)
+static inline struct pool_verdict pool_ctl_evaluate(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+						    uint8_t level, uint64_t keyword)
 {
 	const struct pool_verdict nobody = {0, 0, 0};
 	struct pool_verdict v = nobody;

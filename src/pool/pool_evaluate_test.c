@@ -10,9 +10,9 @@
 #include <pthread.h>
 
 #define CTL_BYTES 16384u
-#define ENTRY	  128u
-#define TABLE_A	  1024u
-#define TABLE_B	  4096u
+#define ENTRY     128u
+#define TABLE_A   1024u
+#define TABLE_B   4096u
 
 static struct ctl_entry *entry_of(void *ctl)
 {
@@ -54,10 +54,7 @@ static void one_row_follows_the_documented_rule(void **state)
 		{{.level = 254, .any = UINT64_MAX}, 255, 1, false},
 		{{.level = 5, .any = 0x6}, 4, 0x2, true},
 		{{.level = 5, .any = 0x6}, 4, 0x1, false},
-		{{.level = 5, .any = 0x6},
-		 4,
-		 0x0,
-		 true}, /* no keyword passes all keyword filters */
+		{{.level = 5, .any = 0x6}, 4, 0x0, true}, /* no keyword passes all keyword filters */
 		{{.level = 5, .any = 0x6, .props = FILTER_ROW_IGNORE_KEYWORD_0}, 4, 0, false},
 		{{.level = 5, .any = 0x6, .props = FILTER_ROW_IGNORE_KEYWORD_0}, 4, 4, true},
 		{{.level = 5, .any = 0x6, .all = 0x6}, 4, 0x2, false},
@@ -109,14 +106,12 @@ static void rows_are_independent_and_the_union_never_hides_one(void **state)
 			if (keyword == 0) {
 				ok = ok && !(r->props & FILTER_ROW_IGNORE_KEYWORD_0);
 			} else {
-				ok = ok && (r->any == 0 || (keyword & r->any)) &&
-				     (keyword & r->all) == r->all;
+				ok = ok && (r->any == 0 || (keyword & r->any)) && (keyword & r->all) == r->all;
 			}
 			want |= ok ? 1ull << i : 0;
 			props |= ok ? r->props : 0;
 		}
-		struct pool_verdict v =
-			pool_ctl_evaluate(entry_of(ctl), ctl, CTL_BYTES, level, keyword);
+		struct pool_verdict v = pool_ctl_evaluate(entry_of(ctl), ctl, CTL_BYTES, level, keyword);
 		assert_true(v.mask == want);
 		if (want) {
 			assert_int_equal(v.cfg_gen, round + 1);
@@ -151,8 +146,7 @@ static void publishing_never_touches_the_table_in_use(void **state)
 /* The block ends exactly at an unreadable page: reading beyond it is a crash. */
 static void tables_outside_the_block_are_not_read(void **state)
 {
-	uint8_t *map = mmap(NULL, CTL_BYTES + 4096, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *map = mmap(NULL, CTL_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(map + CTL_BYTES, 4096, PROT_NONE);
 	struct ctl_entry *e = entry_of(map);
 	e->enabled = 1;
@@ -160,7 +154,7 @@ static void tables_outside_the_block_are_not_read(void **state)
 	e->any_union = UINT64_MAX;
 	static const uint32_t offsets[] = {
 		CTL_BYTES - 4, CTL_BYTES,     CTL_BYTES + 8, UINT32_MAX, UINT32_MAX - 7,
-		0x80000000u,   CTL_BYTES - 7, 1025,	     3,
+		0x80000000u,   CTL_BYTES - 7, 1025,          3,
 	};
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(offsets); i++) {
 		e->table[0] = offsets[i];
@@ -243,8 +237,7 @@ int main(void)
 		cmocka_unit_test(rows_are_independent_and_the_union_never_hides_one),
 		cmocka_unit_test(publishing_never_touches_the_table_in_use),
 		cmocka_unit_test(tables_outside_the_block_are_not_read),
-		cmocka_unit_test(
-			a_reader_never_gets_the_rows_of_one_generation_under_the_name_of_another),
+		cmocka_unit_test(a_reader_never_gets_the_rows_of_one_generation_under_the_name_of_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,8 +231,7 @@ static bool writer_step(struct machine *s, uint8_t i)
 		s->armed = 0;
 		w->pc = W_START;
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -269,9 +268,7 @@ static bool drain_step(struct machine *s)
 {
 	uint8_t c = s->chunk;
 	switch (s->pc) {
-	case D_SCAN:
-		s->pc = s->free_mask >> c & 1 ? D_NEXT : D_LOOK;
-		return true;
+	case D_SCAN: s->pc = s->free_mask >> c & 1 ? D_NEXT : D_LOOK; return true;
 	case D_LOOK:
 		s->look = s->word[c];
 		if (!s->live[c] && s->look.gen == s->gen[c]) {
@@ -327,8 +324,7 @@ static bool drain_step(struct machine *s)
 		s->bell = 0;
 		s->pc = D_SCAN;
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -469,7 +465,7 @@ static void the_checker_finds_each_broken_protocol(void **state)
 {
 	static const enum fault faults[] = {
 		FAULT_PUBLISH_BEFORE_FILL, FAULT_FREE_BEFORE_COPY, FAULT_FREE_OPEN_CHUNKS,
-		FAULT_SAME_GENERATION,	   FAULT_NO_BELL_RECHECK,  FAULT_CLAIM_WITHOUT_CAS,
+		FAULT_SAME_GENERATION,     FAULT_NO_BELL_RECHECK,  FAULT_CLAIM_WITHOUT_CAS,
 	};
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(faults); i++) {
 		fault = faults[i];

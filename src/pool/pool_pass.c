@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-#define BLOCK_BYTES	 (1u << 20)
-#define BLOCKS_KEPT	 16u
+#define BLOCK_BYTES      (1u << 20)
+#define BLOCKS_KEPT      16u
 #define SLACK_PER_SECOND 1000000u /* 1 us: a store buffer drains faster */
-#define HOLD_PER_SECOND	 20u	  /* 50 ms: the worst latency a process in flight can cause */
+#define HOLD_PER_SECOND  20u      /* 50 ms: the worst latency a process in flight can cause */
 
 int pool_pass_create(struct pool_pass **ret_pass)
 {
@@ -124,8 +124,7 @@ void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uin
 	p->watermark = 0;
 }
 
-int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags,
-		      uint64_t budget_bytes)
+int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes)
 {
 	if (array_grow(&p->view, &p->view_cap, p->view_count, sizeof *p->view) != 0) {
 		return -ENOMEM;
@@ -186,8 +185,7 @@ static inline bool piece_before(const struct pass_piece *a, const struct pass_pi
 
 static int piece_compare(const void *x, const void *y)
 {
-	const struct pass_piece *a = (const struct pass_piece *)x,
-				*b = (const struct pass_piece *)y;
+	const struct pass_piece *a = (const struct pass_piece *)x, *b = (const struct pass_piece *)y;
 	if (a->cpu != b->cpu) {
 		return a->cpu < b->cpu ? -1 : 1;
 	}
@@ -216,8 +214,8 @@ static void sift_down(struct pass_piece *heap, uint32_t n)
 }
 
 /* Emit from `piece` as long as it comes before `other` (NULL: to its end). */
-static uint64_t gallop(struct pass_piece *piece, const struct pass_piece *other, void *cookie,
-		       pool_emit_run_fn emit, void *ctx)
+static uint64_t gallop(struct pass_piece *piece, const struct pass_piece *other, void *cookie, pool_emit_run_fn emit,
+		       void *ctx)
 {
 	const uint8_t *from = piece->at;
 	if (!other || piece->last_ts < other->head_ts) {
@@ -238,8 +236,7 @@ static uint64_t gallop(struct pass_piece *piece, const struct pass_piece *other,
 	return emit(ctx, cookie, from, at);
 }
 
-static uint64_t merge_cpu(struct pool_pass *p, struct pass_piece *heap, uint32_t n,
-			  pool_emit_run_fn emit, void *ctx)
+static uint64_t merge_cpu(struct pool_pass *p, struct pass_piece *heap, uint32_t n, pool_emit_run_fn emit, void *ctx)
 {
 	uint64_t total = 0;
 	while (n > 0) { /* sorted, hence already a heap */
@@ -329,12 +326,10 @@ static void commit_run(struct pass_run *run)
 		return;
 	}
 	c->live = false;
-	order_store_relaxed(&s->desc[run->chunk].cons_hint,
-			    c->gen << POOL_HINT_SHIFT | POOL_HINT_FREEING);
+	order_store_relaxed(&s->desc[run->chunk].cons_hint, c->gen << POOL_HINT_SHIFT | POOL_HINT_FREEING);
 	order_fence_compiler(); /* a killed process leaves a prefix of its program order */
 	POOL_TESTPOINT("drain-before-free");
-	order_or_release(&s->h->free_mask,
-			 bits); /* R: pairs with the cas-acquire in pool_writer.c */
+	order_or_release(&s->h->free_mask, bits); /* R: pairs with the cas-acquire in pool_writer.c */
 	POOL_TESTPOINT("drain-after-free");
 }
 

@@ -36,9 +36,9 @@ struct pool_quick {
 	order_pair head; /* see pool_rec_head() */
 	order_pair mask; /* the second half: it is behind the time */
 	uint32_t tid;
-	uint32_t room;		/* most bytes of the record; more than that is somebody else's */
+	uint32_t room;          /* most bytes of the record; more than that is somebody else's */
 	const void *descriptor; /* 16 bytes */
-	const void *activity;	/* 16 bytes or NULL */
+	const void *activity;   /* 16 bytes or NULL */
 	const struct pool_piece *piece;
 	uint32_t piece_count;
 	bool many; /* piece_count may be above POOL_QUICK_PIECES, and perhaps pool_thread_ready() was not asked */
@@ -87,8 +87,7 @@ static inline __attribute__((always_inline)) void pool_quick_frame(struct pool_s
 
 /* A piece of unusual size; no call, since around one everything live would have to be saved. Two
  * moves that may overlap cover each class of sizes. */
-static inline __attribute__((always_inline)) void pool_quick_copy(uint8_t *to, const uint8_t *from,
-								  uint64_t n)
+static inline __attribute__((always_inline)) void pool_quick_copy(uint8_t *to, const uint8_t *from, uint64_t n)
 {
 	struct {
 		uint64_t a, b;
@@ -123,8 +122,7 @@ static inline __attribute__((always_inline)) void pool_quick_copy(uint8_t *to, c
 static inline bool pool_quick_size_differs(const struct pool_piece *p, uint32_t size, bool typed)
 {
 	const void *at = (const uint8_t *)p + offsetof(struct pool_piece, size);
-	return typed ? order_differs((const uint64_t *)at, (uint64_t)size)
-		     : order_differs((const uint32_t *)at, size);
+	return typed ? order_differs((const uint64_t *)at, (uint64_t)size) : order_differs((const uint32_t *)at, size);
 }
 
 /* Piece k of p, or on to `rest` with it and what follows. */
@@ -132,14 +130,14 @@ static inline bool pool_quick_size_differs(const struct pool_piece *p, uint32_t 
 	if (count == lead + (k)) {                                                                 \
 		goto done;                                                                         \
 	}                                                                                          \
-	if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 4, q->item_type != 0))) {                  \
-		le32_put(to, le32_get(p[lead + (k)].ptr));                                                  \
+	if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 4, q->item_type != 0))) {         \
+		le32_put(to, le32_get(p[lead + (k)].ptr));                                         \
 		to += 4;                                                                           \
-	} else if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 8, q->item_type != 0))) {           \
-		le64_put(to, le64_get(p[lead + (k)].ptr));                                                  \
+	} else if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 8, q->item_type != 0))) {  \
+		le64_put(to, le64_get(p[lead + (k)].ptr));                                         \
 		to += 8;                                                                           \
-	} else if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 16, q->item_type != 0))) {          \
-		memcpy(&two, p[lead + (k)].ptr, 16);                                                        \
+	} else if (BASE_LIKELY(!pool_quick_size_differs(&p[lead + (k)], 16, q->item_type != 0))) { \
+		memcpy(&two, p[lead + (k)].ptr, 16);                                               \
 		memcpy(to, &two, 16);                                                              \
 		to += 16;                                                                          \
 	} else {                                                                                   \
@@ -148,8 +146,7 @@ static inline bool pool_quick_size_differs(const struct pool_piece *p, uint32_t 
 	}
 
 /* How far pieces of more than 16 bytes may reach. */
-static inline uint8_t *pool_quick_limit(const struct pool_slot *s, uint8_t *at, uint32_t room,
-					bool many)
+static inline uint8_t *pool_quick_limit(const struct pool_slot *s, uint8_t *at, uint32_t room, bool many)
 {
 	const uint32_t small = POOL_QUICK_SLACK + 16u * (many ? 1 : POOL_QUICK_PIECES);
 	uint8_t *reach = at + room;
@@ -159,8 +156,7 @@ static inline uint8_t *pool_quick_limit(const struct pool_slot *s, uint8_t *at, 
 
 /* The pieces from p on; the end of them in the record, or NULL. */
 static inline __attribute__((always_inline)) uint8_t *
-pool_quick_pieces(uint8_t *to, const uint8_t *limit, const struct pool_piece *p, uint64_t count,
-		  bool typed, bool many)
+pool_quick_pieces(uint8_t *to, const uint8_t *limit, const struct pool_piece *p, uint64_t count, bool typed, bool many)
 {
 	for (; count != 0; p++, count--) {
 		uint64_t n = order_load_relaxed(&p->size); /* once: it may change */
@@ -175,8 +171,8 @@ pool_quick_pieces(uint8_t *to, const uint8_t *limit, const struct pool_piece *p,
 }
 
 /* False: a forked child. */
-static inline __attribute__((always_inline)) bool
-pool_quick_publish(struct pool_slot *s, uint8_t *at, uint8_t *to, uint64_t before, uint32_t tid)
+static inline __attribute__((always_inline)) bool pool_quick_publish(struct pool_slot *s, uint8_t *at, uint8_t *to,
+								     uint64_t before, uint32_t tid)
 {
 	le64_put(to, 0); /* padding */
 	uint32_t user_len = (uint32_t)((uintptr_t)to - before - (uintptr_t)at);
@@ -230,12 +226,12 @@ struct pool_quick_rest {
 };
 
 /* True: written. False: nothing happened. */
-static inline __attribute__((always_inline)) bool
-pool_quick_finish(const struct pool_quick_rest *r, const struct pool_piece *piece, uint32_t count,
-		  uint32_t tid, uint32_t room, bool typed)
+static inline __attribute__((always_inline)) bool pool_quick_finish(const struct pool_quick_rest *r,
+								    const struct pool_piece *piece, uint32_t count,
+								    uint32_t tid, uint32_t room, bool typed)
 {
-	uint8_t *to = pool_quick_pieces(r->to, pool_quick_limit(r->s, r->at, room, false),
-					piece + r->next_piece, count - r->next_piece, typed, false);
+	uint8_t *to = pool_quick_pieces(r->to, pool_quick_limit(r->s, r->at, room, false), piece + r->next_piece,
+					count - r->next_piece, typed, false);
 	if (BASE_UNLIKELY(!to)) {
 		pool_quick_undo(r->s, tid);
 		return false;
@@ -309,8 +305,7 @@ pool_write_quick(struct pool_writer *w, const struct pool_quick *q, struct pool_
 	const uint32_t lead = !q->many && q->item_type != 0 ? 2 : 0;
 	if (lead != 0) {
 		uint64_t n = order_load_relaxed(&p[1].size), whole = (n + 15) & ~7ull;
-		if (BASE_UNLIKELY(n - 1 >= POOL_QUICK_ITEM ||
-				  (int64_t)whole > s->limit - to - POOL_QUICK_ROOM)) {
+		if (BASE_UNLIKELY(n - 1 >= POOL_QUICK_ITEM || (int64_t)whole > s->limit - to - POOL_QUICK_ROOM)) {
 			goto undo;
 		}
 		le64_put(to + whole - 8, 0);
@@ -353,8 +348,8 @@ rest:
 			*ret_rest = (struct pool_quick_rest){s, at, to, before, next_piece};
 			return POOL_QUICK_REST;
 		}
-		to = pool_quick_pieces(to, pool_quick_limit(s, at, q->room, true), p + next_piece,
-				       count - next_piece, q->item_type != 0, true);
+		to = pool_quick_pieces(to, pool_quick_limit(s, at, q->room, true), p + next_piece, count - next_piece,
+				       q->item_type != 0, true);
 		if (BASE_UNLIKELY(!to)) {
 			goto undo;
 		}

@@ -42,7 +42,7 @@
 #define DOUBTS_MANY 256u
 /* How long a living thread's slot stays as it is before the thread is looked at, and before a thread that
  * sleeps anywhere is given up, when that many slots are locked. */
-#define LOOK_MS	    100u
+#define LOOK_MS     100u
 #define GIVE_UP_MS  10000u
 #define GIVE_UP_AT  64u
 #define CLAIM_TRIES 100
@@ -355,11 +355,13 @@ static bool sleeps_at(uint32_t tid, uint64_t *ret_sp)
 }
 
 /* It lives, but does it come back to this write? */
-static __attribute__((noinline)) bool has_left(struct pool_writer *w, uint32_t i, uint32_t tid, uint32_t locked, uint32_t now)
+static __attribute__((noinline)) bool has_left(struct pool_writer *w, uint32_t i, uint32_t tid, uint32_t locked,
+					       uint32_t now)
 {
 	struct pool_slot *s = &w->slot[i];
 	uint64_t held = order_load_relaxed(&s->frame), sp, from, to;
-	uint32_t picture = (uint32_t)((uintptr_t)order_load_relaxed(&s->at) >> 3) ^ tid << 10 ^ (uint32_t)held << 1 ^ 1u;
+	uint32_t picture =
+		(uint32_t)((uintptr_t)order_load_relaxed(&s->at) >> 3) ^ tid << 10 ^ (uint32_t)held << 1 ^ 1u;
 	if (w->suspect[i].picture != picture) {
 		w->suspect[i].picture = picture;
 		w->suspect[i].since = now;

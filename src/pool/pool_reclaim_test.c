@@ -16,8 +16,8 @@
 #define ROUNDS 400
 
 static const char *const points[] = {
-	"writer-after-lock",	  "writer-after-begun", "writer-mid-copy",	  "writer-before-publish",
-	"writer-after-publish",	  "writer-before-unlock", "writer-before-claim", "writer-after-claim",
+	"writer-after-lock",       "writer-after-begun",   "writer-mid-copy",     "writer-before-publish",
+	"writer-after-publish",    "writer-before-unlock", "writer-before-claim", "writer-after-claim",
 	"writer-after-generation", "writer-after-close",
 };
 

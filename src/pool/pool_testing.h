@@ -44,16 +44,14 @@ static inline void *rig_segment(uint32_t chunk_size)
 
 static inline void rig_segment_free(void *mem, uint32_t chunk_size)
 {
-	munmap((uint8_t *)mem - RIG_GUARD_BYTES,
-	       pool_segment_bytes(chunk_size) + 2 * RIG_GUARD_BYTES);
+	munmap((uint8_t *)mem - RIG_GUARD_BYTES, pool_segment_bytes(chunk_size) + 2 * RIG_GUARD_BYTES);
 }
 
 static inline struct pool_view *rig_view(void *mem, uint32_t chunk_size, void *cookie)
 {
 	struct pool_view *v;
 	struct pool_limits limits = {.provider_count = 8};
-	if (pool_view_create(cookie, &v) != 0 ||
-	    pool_view_add_segment(v, mem, pool_segment_bytes(chunk_size)) != 0) {
+	if (pool_view_create(cookie, &v) != 0 || pool_view_add_segment(v, mem, pool_segment_bytes(chunk_size)) != 0) {
 		abort();
 	}
 	pool_view_set_limits(v, &limits);
@@ -132,8 +130,8 @@ static inline int test_write(struct pool_writer *w, const void *payload, uint32_
 }
 
 /* One whole round; `flags` as for begin. */
-static inline uint64_t test_round(struct pool_pass *p, struct pool_view **views, uint32_t count,
-				  uint32_t flags, uint64_t now, pool_emit_fn emit, void *ctx)
+static inline uint64_t test_round(struct pool_pass *p, struct pool_view **views, uint32_t count, uint32_t flags,
+				  uint64_t now, pool_emit_fn emit, void *ctx)
 {
 	pool_pass_begin(p, now, 1000000000ull, flags);
 	for (uint32_t i = 0; i < count; i++) {
@@ -152,8 +150,7 @@ static inline void emit_nothing(void *ctx, const struct pool_event *ev)
 
 static inline uint64_t rig_flush(struct rig *r, pool_emit_fn emit, void *ctx)
 {
-	return test_round(r->p, &r->v, 1, POOL_PASS_FLUSH, clock_now(), emit ? emit : emit_nothing,
-			  ctx);
+	return test_round(r->p, &r->v, 1, POOL_PASS_FLUSH, clock_now(), emit ? emit : emit_nothing, ctx);
 }
 
 static inline uint64_t test_lost(const struct rig *r, uint32_t bit)

@@ -19,12 +19,12 @@
 
 #define THREADS_MAX  32u
 #define CONTEXTS_MAX (THREADS_MAX * 2) /* a thread, and the signal handler on top of it */
-#define EVENTS_MAX   (1u << 19)	       /* of one context */
+#define EVENTS_MAX   (1u << 19)        /* of one context */
 
 /* What a context knows about itself; in shared memory, so that it survives SIGKILL. */
 struct context {
-	uint64_t tried;	 /* set before the call */
-	uint64_t done;	 /* set after it: tried == done unless killed in between */
+	uint64_t tried;  /* set before the call */
+	uint64_t done;   /* set after it: tried == done unless killed in between */
 	uint64_t failed; /* how many of them were refused */
 } __attribute__((aligned(64)));
 
@@ -57,8 +57,7 @@ static uint64_t roll(void)
 
 static void *shared_zero(size_t bytes)
 {
-	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_true(m != MAP_FAILED);
 	return m;
 }
@@ -162,8 +161,7 @@ static void writer_attach(struct process *p)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	self = p;
 	writer = pool_writer_create();
-	if (!writer ||
-	    pool_writer_add_segment(writer, p->mem, pool_segment_bytes(4096), 4096) != 0) {
+	if (!writer || pool_writer_add_segment(writer, p->mem, pool_segment_bytes(4096), 4096) != 0) {
 		_exit(3);
 	}
 }
@@ -232,8 +230,7 @@ static void check_event(void *cookie, const struct pool_event *ev)
 	}
 	uint64_t c = ev->payload_bytes >= 16 ? le64_get(ev->payload) : UINT64_MAX;
 	uint64_t seq = ev->payload_bytes >= 16 ? le64_get(ev->payload + 8) : UINT64_MAX;
-	bool good = c < CONTEXTS_MAX && seq < EVENTS_MAX &&
-		    ev->payload_bytes == length_of((uint32_t)c, seq) &&
+	bool good = c < CONTEXTS_MAX && seq < EVENTS_MAX && ev->payload_bytes == length_of((uint32_t)c, seq) &&
 		    memcmp(&ev->rec->id, test_descriptor, 16) == 0;
 	for (uint32_t i = 16; good && i < ev->payload_bytes; i++) {
 		good = ev->payload[i] == byte_of((uint32_t)c, seq, i - 16);
@@ -259,8 +256,7 @@ static void drain(struct pool_pass *pass, struct process *ps, unsigned n, uint32
 	pool_pass_begin(pass, clock_now(), clock_frequency(), flags);
 	for (unsigned i = 0; i < n; i++) {
 		if (ps[i].v) {
-			assert_int_equal(
-				pool_pass_collect(pass, ps[i].v, flags, roll() % 4 ? 0 : 20000), 0);
+			assert_int_equal(pool_pass_collect(pass, ps[i].v, flags, roll() % 4 ? 0 : 20000), 0);
 		}
 	}
 	pool_pass_emit(pass, check_event, NULL);
@@ -304,10 +300,8 @@ static void process_check(struct process *p, bool killed)
 		failed += x->failed;
 		for (uint64_t seq = 0; seq < x->done; seq++) {
 			if (bit_get(p->drained, c, seq) == bit_get(p->failures, c, seq)) {
-				fail_msg("context %u event %u of %u: %s", (unsigned)c,
-					 (unsigned)seq, (unsigned)x->done,
-					 bit_get(p->drained, c, seq) ? "refused, but drained"
-								     : "written, but missing");
+				fail_msg("context %u event %u of %u: %s", (unsigned)c, (unsigned)seq, (unsigned)x->done,
+					 bit_get(p->drained, c, seq) ? "refused, but drained" : "written, but missing");
 			}
 		}
 	}
@@ -433,27 +427,24 @@ static void honest_processes_survive_kills_stops_and_scribblers(void **state)
 			kills++;
 			break;
 		}
-		default:
-			break;
+		default: break;
 		}
 	}
 	for (unsigned i = 0; i < ALL; i++) {
 		events += p[i].count;
 		process_end(pass, &p[i]);
 	}
-	print_message("%llu kills, %llu events, %llu violations caught\n",
-		      (unsigned long long)kills, (unsigned long long)events,
-		      (unsigned long long)rejected);
+	print_message("%llu kills, %llu events, %llu violations caught\n", (unsigned long long)kills,
+		      (unsigned long long)events, (unsigned long long)rejected);
 	pool_pass_destroy(pass);
 }
 
 #ifdef OPENETW_TESTPOINTS
 
 static const char *const points[] = {
-	"writer-after-lock",	"writer-after-claim",	"writer-after-generation",
-	"writer-after-begun",	"writer-mid-copy",	"writer-before-publish",
-	"writer-after-publish", "writer-before-unlock", "writer-after-close",
-	"writer-before-bell",
+	"writer-after-lock",  "writer-after-claim",    "writer-after-generation", "writer-after-begun",
+	"writer-mid-copy",    "writer-before-publish", "writer-after-publish",    "writer-before-unlock",
+	"writer-after-close", "writer-before-bell",
 };
 static const char *wanted_point;
 static unsigned wanted_after;
@@ -501,8 +492,7 @@ static void a_kill_at_any_point_loses_at_most_the_record_in_flight(void **state)
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(points); i++) {
 		bool once = strcmp(points[i], "writer-before-bell") == 0;
 		for (unsigned k = 0; k < 6; k++) {
-			fork_to_point(&p, points[i], once ? 0 : (unsigned)(roll() % (k ? 30 : 1)),
-				      SIGKILL);
+			fork_to_point(&p, points[i], once ? 0 : (unsigned)(roll() % (k ? 30 : 1)), SIGKILL);
 			int status;
 			assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
 			if (!WIFSIGNALED(status)) {
@@ -597,8 +587,7 @@ static void a_fork_inside_a_write_harms_neither_parent_nor_child(void **state)
 			if (status != 0) {
 				fail_msg("%s: status %x", points[i], (unsigned)status);
 			}
-			uint64_t n = test_round(pass, &r.v, 1, POOL_PASS_FINAL, clock_now(),
-						emit_nothing, NULL);
+			uint64_t n = test_round(pass, &r.v, 1, POOL_PASS_FINAL, clock_now(), emit_nothing, NULL);
 			struct pool_view_stats st;
 			pool_view_stats(r.v, &st);
 			assert_int_equal(st.records_rejected, 0);

@@ -43,12 +43,11 @@ struct view_segment {
 /* The only way to the bytes that a process wrote: copies `need` bytes from position `at` of the run
  * of chunks that begins with `chunk`, if they lie before `to`, the end of what the process committed
  * there as we read it, and inside our mapping. False: they do not, and nothing was read. */
-static inline bool view_read(const struct view_segment *s, uint32_t chunk, uint32_t at, uint32_t to,
-			     void *out, uint32_t need)
+static inline bool view_read(const struct view_segment *s, uint32_t chunk, uint32_t at, uint32_t to, void *out,
+			     uint32_t need)
 {
 	uint64_t begin = (uint64_t)chunk * s->chunk_size + at;
-	if (at > to || need > to - at || begin > s->theirs_bytes ||
-	    need > s->theirs_bytes - begin) {
+	if (at > to || need > to - at || begin > s->theirs_bytes || need > s->theirs_bytes - begin) {
 		return false;
 	}
 	memcpy(out, s->theirs + begin, need);
@@ -79,8 +78,8 @@ struct pass_run {
 	uint8_t *data; /* private copy of [from, to) */
 	uint32_t from;
 	uint32_t to;
-	uint32_t valid;	  /* bytes of the copy that passed; the rest is rejected */
-	uint32_t held;	  /* bytes of the copy that are emitted; <= valid */
+	uint32_t valid;   /* bytes of the copy that passed; the rest is rejected */
+	uint32_t held;    /* bytes of the copy that are emitted; <= valid */
 	uint64_t last_ts; /* of the last record emitted */
 	uint8_t segment;
 	uint8_t chunk;
@@ -108,7 +107,7 @@ struct pass_block {
 struct pool_pass {
 	uint64_t now;
 	uint64_t freq;
-	uint64_t slack;	    /* ticks a store may need to become visible */
+	uint64_t slack;     /* ticks a store may need to become visible */
 	uint64_t oldest;    /* the watermark never falls below: hold-back limit */
 	uint64_t lowered;   /* watermark so far, without the limit */
 	uint64_t watermark; /* valid after emit */
@@ -131,8 +130,7 @@ static inline uint32_t view_hint(uint32_t gen, uint32_t consumed)
 
 /* Copy and validate everything new of `v` (up to the budget) into `p`. -ENOMEM leaves what does not
  * fit in the pool, for a later round. */
-int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
-		      uint64_t budget_bytes);
+int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags, uint64_t budget_bytes);
 /* More than half of the chunks hold something for us. An open chunk that is drained does not: each
  * slot keeps one, and a machine with many processors would never be at rest. */
 bool pool_view_half_full(const struct pool_view *v);

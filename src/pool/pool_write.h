@@ -119,8 +119,7 @@ static inline void pool_copy(uint8_t *to, const void *from, uint32_t n)
 }
 
 /* The pieces, in order, at most `room` bytes in all: the sizes may change while we read them. */
-static inline void pool_copy_pieces(uint8_t *to, uint32_t room, const struct pool_piece *piece,
-				    uint32_t count)
+static inline void pool_copy_pieces(uint8_t *to, uint32_t room, const struct pool_piece *piece, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = piece[i].size;
@@ -144,15 +143,14 @@ static inline uint64_t pool_write_clock(const struct pool_writer *w, uint64_t wa
 }
 
 /* 0 or what pool_write_slow() says. `a->tid` is not 0 and names the calling thread. */
-static inline __attribute__((always_inline)) int pool_write(struct pool_writer *w,
-							    const struct pool_write_args *a)
+static inline __attribute__((always_inline)) int pool_write(struct pool_writer *w, const struct pool_write_args *a)
 {
 	if (BASE_UNLIKELY(order_load_relaxed(&w->alive) == 0)) {
 		return pool_write_refuse(w, a->mask, POOL_LOST_DETACHED);
 	}
 	uint32_t items_bytes = a->flags & POOL_REC_ITEMS ? a->items_bytes : 0;
-	uint32_t payload_at = (uint32_t)sizeof(struct pool_rec) +
-			      (a->flags & POOL_REC_ACTIVITY ? 16u : 0u) + items_bytes;
+	uint32_t payload_at =
+		(uint32_t)sizeof(struct pool_rec) + (a->flags & POOL_REC_ACTIVITY ? 16u : 0u) + items_bytes;
 	uint32_t size = BASE_ALIGN8(payload_at + a->payload_bytes);
 	if (BASE_UNLIKELY(a->payload_bytes > POOL_EVENT_MAX || items_bytes > POOL_ITEMS_MAX)) {
 		return pool_write_refuse(w, a->mask, POOL_LOST_TOO_BIG);

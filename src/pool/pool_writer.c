@@ -20,15 +20,15 @@
  * beside the overflow slot of the next CPU. */
 #define OVERFLOW_STRIDE 16u
 /* A lock of our own is believed stale after so many calls that saw it so without any progress. */
-#define STALE_DOUBTS   64u
+#define STALE_DOUBTS 64u
 /* So many locked slots of one thread are no nesting any more. */
-#define MINE_MANY      16u
+#define MINE_MANY 16u
 /* And so many of other threads on the way to a free one are more than the processors explain. */
-#define OTHERS_MANY    32u
+#define OTHERS_MANY 32u
 /* How often what finds no room looks for slots that were left behind. */
-#define REFUSED_LOOK   16u
-#define REFUSED_REAP   1024u
-#define CLAIM_TRIES    1024
+#define REFUSED_LOOK 16u
+#define REFUSED_REAP 1024u
+#define CLAIM_TRIES  1024
 
 /* ---- create, attach ------------------------------------------------------------------------- */
 
@@ -86,8 +86,7 @@ static void writer_find_cpu(struct pool_writer *w)
 
 struct pool_writer *pool_writer_create(void)
 {
-	void *mem = mmap(NULL, writer_map_bytes(), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *mem = mmap(NULL, writer_map_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED) {
 		return NULL;
 	}
@@ -114,21 +113,19 @@ void pool_writer_destroy(struct pool_writer *w)
 	}
 }
 
-static int add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size,
-		       bool look)
+static int add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size, bool look)
 {
 	uint32_t n = w->segment_count;
-	if (n >= POOL_SEGMENTS_MAX || !mem || chunk_size < POOL_CHUNK_MIN ||
-	    chunk_size > POOL_CHUNK_MAX || chunk_size % POOL_CHUNK_MIN != 0 ||
-	    bytes < pool_segment_bytes(chunk_size)) {
+	if (n >= POOL_SEGMENTS_MAX || !mem || chunk_size < POOL_CHUNK_MIN || chunk_size > POOL_CHUNK_MAX ||
+	    chunk_size % POOL_CHUNK_MIN != 0 || bytes < pool_segment_bytes(chunk_size)) {
 		return -EINVAL;
 	}
 	const struct seg_header *h = (const struct seg_header *)mem;
 	/* A fresh one is not looked at: that alone would cost a quiet process a page. Its header is
 	 * not used for anything but what etwd and we agree to change in it. */
 	uint32_t magic = !look ? 0 : order_load_acquire(&h->magic);
-	if (magic != 0 && (magic != POOL_SEG_MAGIC || h->abi_major != POOL_ABI_MAJOR ||
-			   h->chunk_size != chunk_size || h->chunk_count != POOL_CHUNKS)) {
+	if (magic != 0 && (magic != POOL_SEG_MAGIC || h->abi_major != POOL_ABI_MAJOR || h->chunk_size != chunk_size ||
+			   h->chunk_count != POOL_CHUNKS)) {
 		return -EINVAL;
 	}
 	w->segment[n] = (struct seg_header *)mem;
@@ -173,19 +170,14 @@ void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause 
 	order_add_relaxed(&h->lost_cause[cause & 7], 1u);
 }
 
-__attribute__((cold)) int pool_write_refuse(struct pool_writer *w, uint64_t mask,
-					    enum pool_lost_cause cause)
+__attribute__((cold)) int pool_write_refuse(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause)
 {
 	pool_count_lost(w, mask, cause);
 	switch (cause) {
-	case POOL_LOST_TOO_BIG:
-		return -EMSGSIZE;
-	case POOL_LOST_NESTING:
-		return -EDEADLK;
-	case POOL_LOST_FULL:
-		return -ENOSPC;
-	default:
-		return -ENOTCONN;
+	case POOL_LOST_TOO_BIG: return -EMSGSIZE;
+	case POOL_LOST_NESTING: return -EDEADLK;
+	case POOL_LOST_FULL: return -ENOSPC;
+	default: return -ENOTCONN;
 	}
 }
 
@@ -377,7 +369,7 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 	if (s->at) {
 		uint64_t word = ((uintptr_t)s->at + s->bias) | POOL_WORD_CLOSED;
 		order_note_gives(&pool_writer_segment(w, old_chunk >> 8)->free_mask); /* etwd frees it */
-		order_store_release(&s->desc->word, word); /* P, for the last time */
+		order_store_release(&s->desc->word, word);                            /* P, for the last time */
 		POOL_TESTPOINT("writer-after-close");
 	}
 	order_store_relaxed(&s->at, NULL);
@@ -420,8 +412,7 @@ static struct pool_slot *slot_search(struct pool_writer *w, uint32_t index, uint
 	uint32_t mine = 0, others = 0;
 	struct pool_slot *found = slot_try(w, &w->slot[index], me, frame, &mine, &others) ? &w->slot[index] : NULL;
 	for (uint32_t k = 0; !found && k < POOL_SLOTS; k++) {
-		uint32_t i = (index + k * OVERFLOW_STRIDE + k / (POOL_SLOTS / OVERFLOW_STRIDE)) %
-			     POOL_SLOTS;
+		uint32_t i = (index + k * OVERFLOW_STRIDE + k / (POOL_SLOTS / OVERFLOW_STRIDE)) % POOL_SLOTS;
 		struct pool_slot *s = &w->slot[POOL_SLOTS + i];
 		found = slot_try(w, s, me, frame, &mine, &others) ? s : NULL;
 	}
@@ -450,8 +441,8 @@ static bool look_for_abandoned(struct pool_writer *w, uint32_t me, uint64_t fram
 	return look && pool_reclaim_mine(w, me, frame, keep, !keep) > 0;
 }
 
-__attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index,
-						       uint32_t me, uint64_t frame)
+__attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me,
+						       uint64_t frame)
 {
 	uint32_t mine;
 	struct pool_slot *s = slot_search(w, index, me, frame, &mine);
@@ -466,8 +457,8 @@ __attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, ui
 
 /* A guess, repeated under the lock. Kept from the thread sanitizer's eyes: whoever holds the slot
  * writes both plainly, because that is the hot path. */
-static __attribute__((noinline, no_sanitize("thread"))) bool
-slot_may_have(const volatile struct pool_slot *s, uint32_t size)
+static __attribute__((noinline, no_sanitize("thread"))) bool slot_may_have(const volatile struct pool_slot *s,
+									   uint32_t size)
 {
 	const uint8_t *limit = s->limit, *at = s->at;
 	return at && limit - at >= (int64_t)size;
@@ -475,8 +466,7 @@ slot_may_have(const volatile struct pool_slot *s, uint32_t size)
 
 /* Any unlocked slot whose chunk still has room. The room is looked at before the lock is taken (a
  * guess) and again after. */
-static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint32_t me,
-				     uint64_t frame)
+static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint32_t me, uint64_t frame)
 {
 	for (uint32_t word = 0; word < BASE_ARRAY_LEN(w->used); word++) {
 		uint64_t m = order_load_relaxed(&w->used[word]);
@@ -497,8 +487,7 @@ static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint3
 	return NULL;
 }
 
-__attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *w,
-							    struct pool_slot *s, uint32_t size)
+__attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 {
 	if (pool_switch_chunk(w, s, size) == 0) {
 		return s;

@@ -10,7 +10,7 @@
 
 #include "pool/pool.h"
 
-#define POOL_SLOTS	 256u /* normal; the same number of overflow slots follows */
+#define POOL_SLOTS       256u /* normal; the same number of overflow slots follows */
 #define POOL_SLOTS_TOTAL 512u
 
 /* A record may be longer than an event's payload, but not without limit. */
@@ -18,11 +18,11 @@
 
 /* In the form in which an event needs it: pointers, and the chunk's word as a distance from them. */
 struct pool_slot {
-	uint32_t lock;	/* 0, or the id of the thread that holds it */
+	uint32_t lock;  /* 0, or the id of the thread that holds it */
 	uint32_t chunk; /* segment << 8 | first chunk; POOL_CHUNK_NONE; or a claim, see pool_claim_note() */
-	uint8_t *at;	/* where the next record goes; NULL: no chunk, and the rest means nothing */
+	uint8_t *at;    /* where the next record goes; NULL: no chunk, and the rest means nothing */
 	struct chunk_desc *desc;
-	uint64_t bias;	/* chunk_desc.word of a position is its address + this */
+	uint64_t bias;  /* chunk_desc.word of a position is its address + this */
 	uint8_t *limit; /* end of the chunk */
 	uint64_t last_ts;
 	/* Stack address of the holder, to recognise a stale lock after siglongjmp. */
@@ -82,11 +82,11 @@ struct pool_writer {
 	uint64_t lost_detached;
 	uint32_t chunk_size[POOL_SEGMENTS_MAX];
 	uint64_t used[POOL_SLOTS_TOTAL / 64]; /* bit: this slot has had a chunk, or claims one. Atomic */
-	uint32_t reap_wanted; /* by writers that find too many slots locked; atomic */
-	uint32_t refused;     /* how often there was no slot or no chunk; atomic */
-	uint32_t crowded;     /* a thread has met many locked slots of its own; atomic */
-	uint32_t settling;    /* the thread that finds out what a claim came to; atomic */
-	uint32_t abandoned;   /* writes that never returned, as far as they were found; atomic */
+	uint32_t reap_wanted;                 /* by writers that find too many slots locked; atomic */
+	uint32_t refused;                     /* how often there was no slot or no chunk; atomic */
+	uint32_t crowded;                     /* a thread has met many locked slots of its own; atomic */
+	uint32_t settling;                    /* the thread that finds out what a claim came to; atomic */
+	uint32_t abandoned;                   /* writes that never returned, as far as they were found; atomic */
 	struct pool_slot slot[POOL_SLOTS_TOTAL] __attribute__((aligned(64)));
 	/* Reaper only: what a locked slot looked like, and since when (ms). */
 	struct {
@@ -128,14 +128,14 @@ struct pool_write_args {
 	uint32_t tid;
 	uint64_t mask;
 	const void *descriptor; /* 16 bytes, EVENT_DESCRIPTOR */
-	const void *activity;	/* 16 bytes or NULL (then flags lacks POOL_REC_ACTIVITY) */
-	const uint8_t *items;	/* on-disk items, multiple of 8 bytes, or NULL */
+	const void *activity;   /* 16 bytes or NULL (then flags lacks POOL_REC_ACTIVITY) */
+	const uint8_t *items;   /* on-disk items, multiple of 8 bytes, or NULL */
 	uint32_t items_bytes;
 	const struct pool_piece *piece; /* an EVENT_DATA_DESCRIPTOR array may be passed as it is */
 	uint32_t piece_count;
 	uint32_t payload_bytes; /* sum of sizes, checked by the caller <= 65535 */
-	uint64_t timestamp;	/* 0 = read the clock under the slot lock */
-	const void *frame;	/* of the function that the program called; NULL: of the one that writes */
+	uint64_t timestamp;     /* 0 = read the clock under the slot lock */
+	const void *frame;      /* of the function that the program called; NULL: of the one that writes */
 };
 
 /* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted;
@@ -147,8 +147,7 @@ void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size);
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
 /* Called by the inline fast path when the slot of this CPU is locked: an overflow slot, or a slot
  * whose lock this thread left behind. `me` is its thread id. NULL when all are taken. */
-struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me,
-				 uint64_t frame);
+struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me, uint64_t frame);
 /* Of this process. context: async-signal-safe. */
 bool pool_thread_is_dead(uint32_t tid);
 /* pool_reclaim.c: what may be in a locked slot of ours. `frame` as in pool_write_args. */

@@ -273,8 +273,7 @@ static void a_writer_without_a_chunk_borrows_an_idle_slot_with_room(void **state
 	rig_header(&r)->free_mask = 0; /* others hold the rest */
 	hold_normal_slots(r.w, 12345);
 	mine->lock = 0; /* idle, but not this CPU's: make the writer start elsewhere */
-	struct pool_slot *other =
-		pool_slot_take(r.w, 40, test_tid(), UINT64_MAX);
+	struct pool_slot *other = pool_slot_take(r.w, 40, test_tid(), UINT64_MAX);
 	assert_ptr_not_equal(other, mine);
 	assert_ptr_equal(pool_slot_make_room(r.w, other, 64), mine);
 	assert_int_equal(other->lock, 0);
@@ -578,8 +577,7 @@ int main(void)
 		cmocka_unit_test(overflow_slots_of_one_writer_lie_apart),
 		cmocka_unit_test(nesting_goes_as_deep_as_there_are_slots_then_is_counted),
 		cmocka_unit_test(a_writer_without_a_chunk_borrows_an_idle_slot_with_room),
-		cmocka_unit_test(
-			a_fault_in_the_payload_leaves_nothing_behind_and_its_slot_comes_back),
+		cmocka_unit_test(a_fault_in_the_payload_leaves_nothing_behind_and_its_slot_comes_back),
 		cmocka_unit_test(a_live_write_that_was_interrupted_is_never_taken_over),
 		cmocka_unit_test(reap_frees_the_lock_of_a_thread_that_is_gone_and_no_other),
 		cmocka_unit_test(a_forked_child_writes_nothing_into_its_parents_pool),

@@ -46,8 +46,7 @@ static int make_room_for_faults(struct profile_doc *doc)
 	return doc->faults ? 0 : -ENOMEM;
 }
 
-void profile_note_add(struct profile_doc *doc, bool error, uint32_t line, uint32_t column,
-		      const char *fmt, ...)
+void profile_note_add(struct profile_doc *doc, bool error, uint32_t line, uint32_t column, const char *fmt, ...)
 {
 	char line_text[400];
 	va_list ap;
@@ -113,8 +112,8 @@ static int check_ids(struct profile_doc *doc)
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(all[i - 1].id, all[i].id) == 0) {
 			doc->within = all[i].node;
-			profile_bad(doc, all[i].node, "the Id '%.60s' is already that of the %s in line %u",
-				    all[i].id, all[i - 1].node->name, all[i - 1].node->line);
+			profile_bad(doc, all[i].node, "the Id '%.60s' is already that of the %s in line %u", all[i].id,
+				    all[i - 1].node->name, all[i - 1].node->line);
 			if (strcmp(all[i].node->name, "Profile") != 0) { /* nobody knows which is meant */
 				doc->within = all[i - 1].node;
 				add_fault(doc);
@@ -149,8 +148,7 @@ static int try_definitions(struct profile_doc *doc)
 static int list_profiles(struct profile_doc *doc)
 {
 	struct profile_entry **end = &doc->entries;
-	for (const struct xml_node *n = xml_child(doc->profiles, "Profile"); n;
-	     n = xml_next(n, "Profile")) {
+	for (const struct xml_node *n = xml_child(doc->profiles, "Profile"); n; n = xml_next(n, "Profile")) {
 		static const char *const needed[] = {"Id", "Name", "Description", "LoggingMode", "DetailLevel"};
 		bool whole = true;
 		for (size_t i = 0; i < BASE_ARRAY_LEN(needed); i++) {
@@ -167,10 +165,9 @@ static int list_profiles(struct profile_doc *doc)
 			.id = xml_value(n, "Id"),
 			.name = xml_value(n, "Name"),
 			.description = xml_value(n, "Description"),
-			.mode = strcasecmp(xml_value(n, "LoggingMode"), "File") == 0 ? PROFILE_FILE
-										     : PROFILE_MEMORY,
-			.detail = strcasecmp(xml_value(n, "DetailLevel"), "Light") == 0 ? PROFILE_LIGHT
-											: PROFILE_VERBOSE,
+			.mode = strcasecmp(xml_value(n, "LoggingMode"), "File") == 0 ? PROFILE_FILE : PROFILE_MEMORY,
+			.detail =
+				strcasecmp(xml_value(n, "DetailLevel"), "Light") == 0 ? PROFILE_LIGHT : PROFILE_VERBOSE,
 			.internal = profile_bool(xml_value(n, "Internal"), false),
 			.is_default = profile_bool(xml_value(n, "Default"), false),
 			.broken = profile_is_faulty(doc, n),
@@ -225,8 +222,7 @@ int profile_read(const void *bytes, size_t n, struct profile_doc **ret)
 	return profile_read_upon(bytes, n, NULL, ret);
 }
 
-int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base,
-		      struct profile_doc **ret)
+int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base, struct profile_doc **ret)
 {
 	struct profile_doc *doc = n > PROFILE_BYTES_MAX ? NULL : calloc(1, sizeof *doc);
 	if (!doc) {
@@ -303,8 +299,7 @@ static int answers(const struct profile_entry *e, const char *name)
 	return strcasecmp(name + n + 1, profile_detail_text(e->detail)) == 0 ? 2 : 0;
 }
 
-const struct profile_entry *profile_find(const struct profile_doc *doc, const char *name,
-					 enum profile_mode mode)
+const struct profile_entry *profile_find(const struct profile_doc *doc, const char *name, enum profile_mode mode)
 {
 	const struct profile_entry *best = NULL;
 	int best_score = 0;
@@ -385,8 +380,7 @@ void profile_free(struct profile *p)
 	}
 }
 
-uint32_t profile_buffer_count(const struct profile_collector *c, uint64_t memory_bytes,
-			      uint32_t processors)
+uint32_t profile_buffer_count(const struct profile_collector *c, uint64_t memory_bytes, uint32_t processors)
 {
 	uint64_t n = c->buffers;
 	if (c->percent_hundredths) {

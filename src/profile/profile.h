@@ -27,10 +27,10 @@
 #include "base/arena.h"
 #include "base/base.h"
 
-#define PROFILE_BYTES_MAX (4u << 20)  /* of a file */
-#define PROFILE_NOTES_MAX 64u	      /* mistakes told of one file */
-#define PROFILE_IDS_MAX	  64u	      /* of an event filter: what a session takes */
-#define PROFILE_ALL	  UINT64_MAX  /* keywords, when none are given */
+#define PROFILE_BYTES_MAX (4u << 20) /* of a file */
+#define PROFILE_NOTES_MAX 64u        /* mistakes told of one file */
+#define PROFILE_IDS_MAX   64u        /* of an event filter: what a session takes */
+#define PROFILE_ALL       UINT64_MAX /* keywords, when none are given */
 
 enum profile_mode {
 	PROFILE_ANY_MODE,
@@ -68,7 +68,7 @@ struct profile_state {
 	bool has_keywords;
 	uint64_t keywords;
 	struct profile_word *words; /* of a system provider */
-	uint32_t timeout_s;	    /* 0: not said */
+	uint32_t timeout_s;         /* 0: not said */
 };
 struct profile_ids {
 	bool present, in;
@@ -84,9 +84,9 @@ struct profile_names {
 struct profile_provider {
 	struct profile_provider *next;
 	enum profile_kind kind;
-	const char *id;	  /* "" when inline without one */
+	const char *id;   /* "" when inline without one */
 	const char *name; /* event: name, GUID, *Name or a special one */
-	uint32_t line;	  /* where its definition stands */
+	uint32_t line;    /* where its definition stands */
 	/* event */
 	uint8_t level;
 	uint64_t keywords; /* PROFILE_ALL when none are given */
@@ -112,9 +112,9 @@ struct profile_defined {
 };
 /* What a system collector counts. */
 struct profile_counters {
-	struct profile_word *counters; /* names */
-	struct profile_word *events;   /* that have their values */
-	struct profile_word *sampled;  /* "Name" or "Name=Interval": what samples are taken by */
+	struct profile_word *counters;   /* names */
+	struct profile_word *events;     /* that have their values */
+	struct profile_word *sampled;    /* "Name" or "Name=Interval": what samples are taken by */
 	struct profile_defined *defined; /* of these what the file defines; a name may have several */
 	bool strict;
 	const char *refused; /* an element in it that has no counterpart; NULL: none */
@@ -125,13 +125,13 @@ struct profile_collector {
 	const char *id, *name;
 	uint32_t line;
 	bool realtime, private_session, process_private, secure, host_guest;
-	const char *file_name;	/* NULL: none */
-	uint32_t buffer_kb;	/* 128 unless said */
-	uint32_t buffers;	/* count, 64 unless said; without meaning beside percent_hundredths */
+	const char *file_name;       /* NULL: none */
+	uint32_t buffer_kb;          /* 128 unless said */
+	uint32_t buffers;            /* count, 64 unless said; without meaning beside percent_hundredths */
 	uint32_t percent_hundredths; /* of memory, 140: 1.4 percent; 0: `buffers` is a count */
-	uint32_t percent_most_mb; /* cap of that; 0: none */
-	uint32_t buffers_per_cpu; /* 0: not said */
-	uint32_t file_most_mb;	/* 0: no limit */
+	uint32_t percent_most_mb;    /* cap of that; 0: none */
+	uint32_t buffers_per_cpu;    /* 0: not said */
+	uint32_t file_most_mb;       /* 0: no limit */
 	bool circular;
 	uint32_t file_count; /* 0: not said */
 	uint32_t stack_cache_buckets, stack_cache_kb;
@@ -144,7 +144,7 @@ struct profile {
 	enum profile_mode mode;
 	enum profile_detail detail;
 	bool strict, internal, is_default;
-	const char *file; /* of the profile that chose it; may be NULL */
+	const char *file;              /* of the profile that chose it; may be NULL */
 	struct profile_word *problems; /* problem categories */
 	struct profile_collector *collectors;
 	/* merge */
@@ -170,16 +170,14 @@ struct profile_doc;
 int profile_read(const void *bytes, size_t n, struct profile_doc **ret);
 /* The same; what the file does not define itself may be defined in `base`, which is closed along
  * with the new document, or, when there is none, by this function. NULL: nothing else. */
-int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base,
-		      struct profile_doc **ret);
+int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base, struct profile_doc **ret);
 void profile_close(struct profile_doc *doc); /* NULL is fine */
 const struct profile_note *profile_notes(const struct profile_doc *doc);
 const struct profile_entry *profile_entries(const struct profile_doc *doc);
 
 /* "Name", "Name.Light", "Name.Verbose", or a whole id; NULL or "": the default or first profile.
  * Verbose is preferred where the name leaves it open. NULL when there is none. */
-const struct profile_entry *profile_find(const struct profile_doc *doc, const char *name,
-					 enum profile_mode mode);
+const struct profile_entry *profile_find(const struct profile_doc *doc, const char *name, enum profile_mode mode);
 /* -ENOMEM, -EBADMSG (a broken entry). */
 int profile_resolve(struct profile_doc *doc, const struct profile_entry *e, struct profile **ret);
 void profile_free(struct profile *p); /* NULL is fine */
@@ -194,8 +192,7 @@ struct profile_hooks {
 };
 /* Adds what `more` records to `into`. Texts are copied. -ENOMEM; -EINVAL: one is for files, the other
  * for memory. */
-int profile_unite(struct profile *into, const struct profile *more,
-		  const struct profile_hooks *hooks);
+int profile_unite(struct profile *into, const struct profile *more, const struct profile_hooks *hooks);
 /* An empty recording to add to. NULL: no memory. */
 struct profile *profile_create(const char *name, enum profile_detail detail, enum profile_mode mode);
 
@@ -205,7 +202,6 @@ void profile_write(const struct profile *p, struct strbuf *out);
 const char *profile_mode_text(enum profile_mode m);
 const char *profile_detail_text(enum profile_detail d);
 /* The number of buffers a collector asks for on a machine. */
-uint32_t profile_buffer_count(const struct profile_collector *c, uint64_t memory_bytes,
-			      uint32_t processors);
+uint32_t profile_buffer_count(const struct profile_collector *c, uint64_t memory_bytes, uint32_t processors);
 
 #endif

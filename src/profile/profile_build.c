@@ -48,8 +48,7 @@ static bool flag(const struct xml_node *n, const char *name, bool otherwise)
 	return profile_bool(n ? xml_value(n, name) : NULL, otherwise);
 }
 
-static void words(struct build *b, const struct xml_node *n, const char *element,
-		  struct profile_word **list)
+static void words(struct build *b, const struct xml_node *n, const char *element, struct profile_word **list)
 {
 	while (*list) {
 		list = &(*list)->next;
@@ -60,8 +59,7 @@ static void words(struct build *b, const struct xml_node *n, const char *element
 			return;
 		}
 		const char *v = xml_value(c, "Value");
-		*w = (struct profile_word){.text = text(b, v ? v : ""),
-					   .strict = flag(c, "Strict", false)};
+		*w = (struct profile_word){.text = text(b, v ? v : ""), .strict = flag(c, "Strict", false)};
 		*list = w;
 		list = &w->next;
 	}
@@ -71,8 +69,7 @@ static uint64_t mask(const struct xml_node *n, bool *ret_any)
 {
 	uint64_t m = 0;
 	*ret_any = false;
-	for (const struct xml_node *c = n ? xml_child(n, "Keyword") : NULL; c;
-	     c = xml_next(c, "Keyword")) {
+	for (const struct xml_node *c = n ? xml_child(n, "Keyword") : NULL; c; c = xml_next(c, "Keyword")) {
 		m |= number(c, "Value", 0);
 		*ret_any = true;
 	}
@@ -160,8 +157,8 @@ static void event_provider(struct build *b, const struct xml_node *n, struct pro
 }
 
 /* `kind` is "EventProvider" or its like. */
-static void provider(struct build *b, const char *kind, enum profile_kind k,
-		     const struct xml_node *reference, struct profile_provider ***end)
+static void provider(struct build *b, const char *kind, enum profile_kind k, const struct xml_node *reference,
+		     struct profile_provider ***end)
 {
 	struct xml_node *n = profile_tree_refer(&b->tree, kind, reference);
 	struct profile_provider *p = n ? need(b, sizeof *p) : NULL;
@@ -194,8 +191,8 @@ static void provider(struct build *b, const char *kind, enum profile_kind k,
 	*end = &p->next;
 }
 
-static void providers(struct build *b, const struct xml_node *in, const char *kind,
-		      enum profile_kind k, struct profile_provider ***end)
+static void providers(struct build *b, const struct xml_node *in, const char *kind, enum profile_kind k,
+		      struct profile_provider ***end)
 {
 	char reference[48];
 	snprintf(reference, sizeof reference, "%.40sId", kind);
@@ -236,7 +233,8 @@ static bool is_counted(struct build *b, const struct profile_counters *c, const 
 	const struct profile_word *const lists[] = {c->counters, c->sampled};
 	size_t n = strlen(name);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
-		for (const struct profile_word *w = lists[i]; w && b->doc->compared < PROFILE_COMPARES_MAX; w = w->next) {
+		for (const struct profile_word *w = lists[i]; w && b->doc->compared < PROFILE_COMPARES_MAX;
+		     w = w->next) {
 			b->doc->compared++;
 			if (strncasecmp(w->text, name, n) == 0 && (w->text[n] == 0 || (i == 1 && w->text[n] == '='))) {
 				return true;
@@ -255,8 +253,8 @@ static int64_t said(struct build *b, const struct xml_node *n, const char *name,
 		return otherwise;
 	}
 	if (!parse_number(a->value, 0, UINT64_MAX, &x) || x > (uint64_t)most) {
-		profile_bad(b->doc, a, "%s of %s is '%.60s', but has to be a number up to 0x%llx", name, n->name, a->value,
-			    (unsigned long long)most);
+		profile_bad(b->doc, a, "%s of %s is '%.60s', but has to be a number up to 0x%llx", name, n->name,
+			    a->value, (unsigned long long)most);
 		b->tree.err = -EBADMSG;
 		return otherwise;
 	}
@@ -314,8 +312,8 @@ static void defined_anywhere(struct build *b, struct profile_counters *to)
 {
 	static const char kind[] = "MicroArchitecturalConfig";
 	for (const struct profile_doc *d = b->doc; d && (to->counters || to->sampled); d = d->base) {
-		for (const struct xml_node *n = d->profiles ? xml_child(d->profiles, kind) : NULL; n && b->tree.err == 0;
-		     n = xml_next(n, kind)) {
+		for (const struct xml_node *n = d->profiles ? xml_child(d->profiles, kind) : NULL;
+		     n && b->tree.err == 0; n = xml_next(n, kind)) {
 			const struct xml_node *whole =
 				profile_is_faulty(b->doc, n) ? NULL : profile_tree_derive(&b->tree, n);
 			if (whole) {
@@ -355,8 +353,8 @@ static void counting(struct build *b, const struct xml_node *in, struct profile_
 	}
 }
 
-static void collector(struct build *b, const char *kind, enum profile_kind k,
-		      const struct xml_node *reference, struct profile_collector ***end)
+static void collector(struct build *b, const char *kind, enum profile_kind k, const struct xml_node *reference,
+		      struct profile_collector ***end)
 {
 	struct xml_node *n = profile_tree_refer(&b->tree, kind, reference);
 	struct profile_collector *c = n ? need(b, sizeof *c) : NULL;
@@ -440,8 +438,8 @@ static void merge_properties(struct build *b, const struct xml_node *profile)
 
 /* A profile that, by way of its base, records with a collector, and itself with one derived from it:
  * what that means is not documented. */
-static void warn_of_both(struct build *b, const struct xml_node *definition,
-			 const struct xml_node *reference, const char *kind)
+static void warn_of_both(struct build *b, const struct xml_node *definition, const struct xml_node *reference,
+			 const char *kind)
 {
 	const char *id = xml_value(reference, "Value"), *of = id;
 	for (unsigned i = 0; of && *of && i < PROFILE_BASES_MAX && !b->doc->told_of_both; i++) {
@@ -493,16 +491,14 @@ int profile_build(struct profile_doc *doc, const struct xml_node *definition, st
 		p->name = text(&b, xml_value(n, "Name"));
 		p->description = text(&b, xml_value(n, "Description"));
 		p->mode = mode && strcasecmp(mode, "File") == 0 ? PROFILE_FILE : PROFILE_MEMORY;
-		p->detail =
-			detail && strcasecmp(detail, "Light") == 0 ? PROFILE_LIGHT : PROFILE_VERBOSE;
+		p->detail = detail && strcasecmp(detail, "Light") == 0 ? PROFILE_LIGHT : PROFILE_VERBOSE;
 		p->strict = flag(n, "Strict", false);
 		p->internal = flag(n, "Internal", false);
 		p->is_default = flag(n, "Default", false);
 		words(&b, xml_child(n, "ProblemCategories"), "ProblemCategory", &p->problems);
 		struct profile_collector **end = &p->collectors;
 		const struct xml_node *in = xml_child(n, "Collectors");
-		for (const struct xml_node *c = in ? in->children : NULL; c && b.tree.err == 0;
-		     c = c->next) {
+		for (const struct xml_node *c = in ? in->children : NULL; c && b.tree.err == 0; c = c->next) {
 			static const struct {
 				const char *reference, *kind;
 				enum profile_kind k;

@@ -16,12 +16,12 @@
 
 #define OPERATION    "Operation:=Set|Add|Remove"
 #define MERGE_CHILDS "DeletePreMergedTraceFiles? FileCompression? CustomEvents? SkipMerge? InjectOnly?"
-#define SIZES	     "BufferSize? Buffers? BuffersPerCPU? BuffersPerCpu? StackCaching? MaximumFileSize? FileMax?"
-#define STATES	     "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
-#define COUNTS                                                                                     \
-	"Counters? Events? SampledCounters? ProfileSources* LastBranch* ProcessorTrace* "          \
+#define SIZES        "BufferSize? Buffers? BuffersPerCPU? BuffersPerCpu? StackCaching? MaximumFileSize? FileMax?"
+#define STATES       "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
+#define COUNTS                                                                            \
+	"Counters? Events? SampledCounters? ProfileSources* LastBranch* ProcessorTrace* " \
 	"MicroArchitecturalConfigId* MicroArchitecturalConfig*"
-#define FILTERS	     "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
+#define FILTERS "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
 
 static const struct element {
 	const char *name, *attrs, *children;
@@ -32,18 +32,14 @@ static const struct element {
 	{"Profiles", "",
 	 "SystemCollector* EventCollector* HeapEventCollector* SystemProvider* EventProvider* "
 	 "HeapEventProvider* HardwareCounter* MicroArchitecturalConfig* Profile+"},
-	{"SystemCollector",
-	 "Id:id! Name:text Base:text Realtime:bool FileName:text HostGuestCorrelation:bool", SIZES},
+	{"SystemCollector", "Id:id! Name:text Base:text Realtime:bool FileName:text HostGuestCorrelation:bool", SIZES},
 	{"EventCollector",
 	 "Id:id! Name:text?! Base:text Realtime:bool Private:bool ProcessPrivate:bool Secure:bool "
 	 "FileName:text HostGuestCorrelation:bool",
 	 SIZES},
-	{"HeapEventCollector", "Id:id! Name:text?! Base:text Realtime:bool Secure:bool FileName:text",
-	 SIZES},
+	{"HeapEventCollector", "Id:id! Name:text?! Base:text Realtime:bool Secure:bool FileName:text", SIZES},
 	{"BufferSize", "Value:u4-16384! " OPERATION, ""},
-	{"Buffers",
-	 "Value:p1-1048576! PercentageOfTotalMemory:bool MaximumBufferSpace:u1-1048576 " OPERATION,
-	 ""},
+	{"Buffers", "Value:p1-1048576! PercentageOfTotalMemory:bool MaximumBufferSpace:u1-1048576 " OPERATION, ""},
 	{"BuffersPerCPU", "Value:u1-65536! MaximumBufferSpace:u1-1048576 " OPERATION, ""},
 	{"BuffersPerCpu", "Value:u1-65536! MaximumBufferSpace:u1-1048576 " OPERATION, ""},
 	{"StackCaching", "BucketCount:u1-1048576 CacheSize:u1-1048576 " OPERATION, ""},
@@ -99,7 +95,8 @@ static const struct element {
 	{"ProblemCategory", "Value:text!", ""},
 	{"Collectors", OPERATION, "SystemCollectorId* EventCollectorId* HeapEventCollectorId*"},
 	{"SystemCollectorId", "Value:text!",
-	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* HardwareCounter* MicroArchitecturalConfigId* MicroArchitecturalConfig*"},
+	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* HardwareCounter* MicroArchitecturalConfigId* "
+	       "MicroArchitecturalConfig*"},
 	{"SystemProviderId", "Value:text!", "Keywords* Stacks* PoolTags? " STATES},
 	{"HardwareCounterId", "Value:text!", COUNTS},
 	{"MicroArchitecturalConfigId", "Value:text!", NULL},
@@ -122,22 +119,73 @@ static const struct element {
 	 "Value:=None|ImageId|BuildInfo|VolumeMapping|EventMetadata|PerfTrackMetadata|WinSAT|"
 	 "NetworkInterface!",
 	 ""},
-	{"OnOffTransitionConfigurations", NULL, NULL},
-};
+	{"OnOffTransitionConfigurations", NULL, NULL}};
 
-static const char *const system_keywords[] = {
-	"AllFaults", "Alpc", "AntiStarvation", "CC", "ClockInterrupt", "ClusterOff",
-	"CompactCSwitch", "ContiguousMemorygeneration", "CpuConfig", "CSwitch", "DiskIO",
-	"DiskIOInit", "DiskIOInitialization", "DPC", "DPCQueue", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
-	"FilterIOFailure", "FilterIOFastIO", "FilterIOInit", "FootPrint", "HalClock", "Handle",
-	"HardFaults", "IdealProcessor", "IdleStates", "InterProcessorInterrupt", "Interrupt",
-	"KernelQueue", "Loader", "LoadBalancer", "Memory", "MemoryInfo", "MemoryInfoWS",
-	"NetworkTrace", "Object", "OpticalIO", "OpticalIOInit", "PmcProfile", "Pool", "Power", "ProcessCounter",
-	"ProcessFreeze", "ProcessThread", "ReadyThread", "ReferenceSet", "Registry", "RegistryHive", "RegistryNotify",
-	"SampledProfile", "Session", "SpinLock", "SplitIO", "SynchronizationObjects", "SystemCall",
-	"ThreadPriority", "Timer", "VAMap", "VirtualAllocation", "WakeCounter", "WDFDPC",
-	"WDFInterrupt",
-};
+static const char *const system_keywords[] = {"AllFaults",
+					      "Alpc",
+					      "AntiStarvation",
+					      "CC",
+					      "ClockInterrupt",
+					      "ClusterOff",
+					      "CompactCSwitch",
+					      "ContiguousMemorygeneration",
+					      "CpuConfig",
+					      "CSwitch",
+					      "DiskIO",
+					      "DiskIOInit",
+					      "DiskIOInitialization",
+					      "DPC",
+					      "DPCQueue",
+					      "Drivers",
+					      "FileIO",
+					      "FileIOInit",
+					      "Filename",
+					      "FilterIO",
+					      "FilterIOFailure",
+					      "FilterIOFastIO",
+					      "FilterIOInit",
+					      "FootPrint",
+					      "HalClock",
+					      "Handle",
+					      "HardFaults",
+					      "IdealProcessor",
+					      "IdleStates",
+					      "InterProcessorInterrupt",
+					      "Interrupt",
+					      "KernelQueue",
+					      "Loader",
+					      "LoadBalancer",
+					      "Memory",
+					      "MemoryInfo",
+					      "MemoryInfoWS",
+					      "NetworkTrace",
+					      "Object",
+					      "OpticalIO",
+					      "OpticalIOInit",
+					      "PmcProfile",
+					      "Pool",
+					      "Power",
+					      "ProcessCounter",
+					      "ProcessFreeze",
+					      "ProcessThread",
+					      "ReadyThread",
+					      "ReferenceSet",
+					      "Registry",
+					      "RegistryHive",
+					      "RegistryNotify",
+					      "SampledProfile",
+					      "Session",
+					      "SpinLock",
+					      "SplitIO",
+					      "SynchronizationObjects",
+					      "SystemCall",
+					      "ThreadPriority",
+					      "Timer",
+					      "VAMap",
+					      "VirtualAllocation",
+					      "WakeCounter",
+					      "WDFDPC",
+					      "WDFInterrupt"};
 
 /* ---- values --------------------------------------------------------------------------------- */
 
@@ -307,8 +355,7 @@ static bool in_list(const char *list, size_t n, const char *text)
 
 static bool looks_like_bool(const char *v)
 {
-	return strcasecmp(v, "true") == 0 || strcasecmp(v, "false") == 0 || strcmp(v, "1") == 0 ||
-	       strcmp(v, "0") == 0;
+	return strcasecmp(v, "true") == 0 || strcasecmp(v, "false") == 0 || strcmp(v, "1") == 0 || strcmp(v, "0") == 0;
 }
 
 static void check_value(struct profile_doc *doc, const struct xml_node *n, const struct xml_attr *a,
@@ -317,15 +364,14 @@ static void check_value(struct profile_doc *doc, const struct xml_node *n, const
 	uint64_t v;
 	if (w->type[0] == '=') {
 		if (!in_list(w->type + 1, w->type_bytes - 1, a->value)) {
-			profile_bad(doc, a, "%s of %s is '%.60s', but has to be one of %.*s", a->name,
-				    n->name, a->value, (int)w->type_bytes - 1, w->type + 1);
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be one of %.*s", a->name, n->name,
+				    a->value, (int)w->type_bytes - 1, w->type + 1);
 		}
 	} else if (w->type[0] == 'u' || w->type[0] == 'p') {
 		char *end;
 		unsigned long least = strtoul(w->type + 1, &end, 10);
 		unsigned long most = strtoul(end + 1, NULL, 10);
-		bool percent = w->type[0] == 'p' &&
-			       profile_bool(xml_value(n, "PercentageOfTotalMemory"), false);
+		bool percent = w->type[0] == 'p' && profile_bool(xml_value(n, "PercentageOfTotalMemory"), false);
 		uint32_t hundredths;
 		if (percent) {
 			if (!profile_percent(a->value, &hundredths)) {
@@ -333,21 +379,20 @@ static void check_value(struct profile_doc *doc, const struct xml_node *n, const
 					    a->name, n->name, a->value);
 			}
 		} else if (!parse_number(a->value, 0, UINT64_MAX, &v)) {
-			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number", a->name, n->name,
-				    a->value);
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number", a->name, n->name, a->value);
 		} else if (v < least || v > most) {
-			profile_bad(doc, a, "%s of %s is %.60s, but has to be from %lu to %lu", a->name,
-				    n->name, a->value, least, most);
+			profile_bad(doc, a, "%s of %s is %.60s, but has to be from %lu to %lu", a->name, n->name,
+				    a->value, least, most);
 		}
 	} else if (strncmp(w->type, "hex", w->type_bytes) == 0) {
 		if (!parse_number(a->value, 0, UINT64_MAX, &v)) {
-			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number such as 0x10",
-				    a->name, n->name, a->value);
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number such as 0x10", a->name,
+				    n->name, a->value);
 		}
 	} else if (strncmp(w->type, "bool", w->type_bytes) == 0) {
 		if (!looks_like_bool(a->value)) {
-			profile_bad(doc, a, "%s of %s is '%.60s', but has to be true or false", a->name,
-				    n->name, a->value);
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be true or false", a->name, n->name,
+				    a->value);
 		}
 	} else if (strncmp(w->type, "id", w->type_bytes) == 0) {
 		if (!*a->value || strpbrk(a->value, ": \t\n")) {
@@ -383,8 +428,8 @@ static void check_attributes(struct profile_doc *doc, const struct xml_node *n, 
 		}
 		if (!known) {
 			const char *near = profile_nearest(a->name, names, count);
-			profile_bad(doc, a, near ? "%s has no attribute '%.40s'; is %s meant?"
-						 : "%s has no attribute '%.40s'",
+			profile_bad(doc, a,
+				    near ? "%s has no attribute '%.40s'; is %s meant?" : "%s has no attribute '%.40s'",
 				    n->name, a->name, near);
 		}
 	}
@@ -440,10 +485,10 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 			profile_bad(doc, c, "a second <%s> in <%s>, which takes one", c->name, n->name);
 		}
 		/* Collectors, providers, profiles; in which order within each the schema does not mind. */
-		unsigned group = n != doc->profiles	       ? 0
+		unsigned group = n != doc->profiles                ? 0
 				 : strcmp(c->name, "Profile") == 0 ? 2
 				 : strstr(c->name, "Collector")    ? 0
-								       : 1;
+								   : 1;
 		if (group < furthest && !told) {
 			profile_warn(doc, c,
 				     "<%s> comes after the first <%s>; Windows wants collectors first, then "
@@ -468,8 +513,7 @@ static void check_meaning(struct profile_doc *doc, const struct xml_node *n, boo
 {
 	const char *v = xml_value(n, "Value");
 	if (system && v && strcmp(n->name, "Keyword") == 0 && !profile_schema_keyword(v)) {
-		const char *near =
-			profile_nearest(v, system_keywords, BASE_ARRAY_LEN(system_keywords));
+		const char *near = profile_nearest(v, system_keywords, BASE_ARRAY_LEN(system_keywords));
 		if (near) {
 			profile_bad(doc, n, "there is no system keyword '%.40s'; is %s meant?", v, near);
 		} else {
@@ -484,8 +528,8 @@ static void check_meaning(struct profile_doc *doc, const struct xml_node *n, boo
 		const char *mode = xml_value(n, "LoggingMode"), *detail = xml_value(n, "DetailLevel");
 		size_t k = name ? strlen(name) : 0, d = detail ? strlen(detail) : 0;
 		if (id && name && mode && detail &&
-		    (strlen(id) != k + d + strlen(mode) + 2 || strncmp(id, name, k) != 0 ||
-		     id[k] != '.' || strncasecmp(id + k + 1, detail, d) != 0 || id[k + 1 + d] != '.' ||
+		    (strlen(id) != k + d + strlen(mode) + 2 || strncmp(id, name, k) != 0 || id[k] != '.' ||
+		     strncasecmp(id + k + 1, detail, d) != 0 || id[k + 1 + d] != '.' ||
 		     strcasecmp(id + k + 2 + d, mode) != 0)) {
 			profile_warn(doc, n,
 				     "the profile's Id is '%.60s', but should be Name.DetailLevel.LoggingMode: "

@@ -100,13 +100,13 @@ static void is_refused(const char *path)
 	bool found = false;
 	for (const struct profile_note *p = profile_notes(doc); p; p = p->next) {
 		assert_true(p->line > 0 && p->column > 0);
-		found = found || (p->error && (anywhere || (p->line == line && p->column == column)) &&
-				  strstr(p->text, words));
+		found = found ||
+			(p->error && (anywhere || (p->line == line && p->column == column)) && strstr(p->text, words));
 	}
 	if (!found) {
 		const struct profile_note *p = profile_notes(doc);
-		fail_msg("%s: wanted %u:%u '%s', got %u:%u '%s'", path, line, column, words, p->line,
-			 p->column, p->text);
+		fail_msg("%s: wanted %u:%u '%s', got %u:%u '%s'", path, line, column, words, p->line, p->column,
+			 p->text);
 	}
 	profile_close(doc);
 	free(text);
@@ -237,7 +237,8 @@ static void every_attribute_of_a_provider_arrives(void **state)
 	v = provider(p, 0);
 	assert_int_equal(v->event_names.level, 5);
 	assert_int_equal(v->event_names.keywords, 3);
-	assert_string_equal(v->event_names.names->next->text, "Gr\xC3\xB6\xC3\x9F" "e");
+	assert_string_equal(v->event_names.names->next->text, "Gr\xC3\xB6\xC3\x9F"
+							      "e");
 	assert_true(v->stack_names.keywords == PROFILE_ALL);
 	done(p);
 }
@@ -319,7 +320,7 @@ static void buffers_are_a_count_or_a_part_of_memory(void **state)
 {
 	const uint64_t gib = 1u << 30;
 	struct profile *p = open_profile("07-percent-of-memory", "A", PROFILE_MEMORY);
-	assert_int_equal(profile_buffer_count(p->collectors, 4 * gib, 4), 122); /* 3 % in MiB */
+	assert_int_equal(profile_buffer_count(p->collectors, 4 * gib, 4), 122);  /* 3 % in MiB */
 	assert_int_equal(profile_buffer_count(p->collectors, 64 * gib, 4), 192); /* the cap */
 	assert_int_equal(profile_buffer_count(p->collectors, 1, 4), 2);
 	done(p);
@@ -508,7 +509,7 @@ static void a_list_in_two_parts_is_applied_part_by_part(void **state)
 	p = open_profile("30-lists-in-two-parts", "More", PROFILE_FILE);
 	c = p->collectors->next;
 	assert_string_equal(c->providers->next->next->name, "MyCompany.Cache");
-	assert_int_equal(c->buffers, 48); /* 32 and 16 */
+	assert_int_equal(c->buffers, 48);                /* 32 and 16 */
 	assert_non_null(p->collectors->providers->next); /* of the kernel, too */
 	done(p);
 }
@@ -522,14 +523,13 @@ static void a_profile_derives_from_another_document(void **state)
 		"<Collectors><EventCollectorId Value='E'><EventProviders><EventProviderId Value='P'/>"
 		"</EventProviders></EventCollectorId></Collectors></Profile>"
 		"</Profiles></WindowsPerformanceRecorder>";
-	static const char text[] =
-		"<WindowsPerformanceRecorder Version='1'><Profiles>"
-		"<EventProvider Id='P' Name='Y'/>" /* an Id of the other document: this one counts */
-		"<Profile Id='B.Light.File' Name='B' Base='A.Light.File' Description='d' "
-		"LoggingMode='File' DetailLevel='Light'><Collectors Operation='Add'>"
-		"<EventCollectorId Value='E'><EventProviders><EventProvider Id='Q' Name='Z'/>"
-		"</EventProviders></EventCollectorId></Collectors></Profile>"
-		"</Profiles></WindowsPerformanceRecorder>";
+	static const char text[] = "<WindowsPerformanceRecorder Version='1'><Profiles>"
+				   "<EventProvider Id='P' Name='Y'/>" /* an Id of the other document: this one counts */
+				   "<Profile Id='B.Light.File' Name='B' Base='A.Light.File' Description='d' "
+				   "LoggingMode='File' DetailLevel='Light'><Collectors Operation='Add'>"
+				   "<EventCollectorId Value='E'><EventProviders><EventProvider Id='Q' Name='Z'/>"
+				   "</EventProviders></EventCollectorId></Collectors></Profile>"
+				   "</Profiles></WindowsPerformanceRecorder>";
 	struct profile_doc *base;
 	struct profile *p;
 	assert_int_equal(profile_read(base_text, sizeof base_text - 1, &base), 0);

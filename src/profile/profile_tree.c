@@ -26,9 +26,7 @@ enum operation {
 static enum operation operation_of(const struct xml_node *n)
 {
 	const char *v = xml_value(n, "Operation");
-	return v && strcasecmp(v, "Add") == 0	   ? ADD
-	       : v && strcasecmp(v, "Remove") == 0 ? REMOVE
-						   : SET;
+	return v && strcasecmp(v, "Add") == 0 ? ADD : v && strcasecmp(v, "Remove") == 0 ? REMOVE : SET;
 }
 
 static bool is_one_of(const struct xml_node *n, const char *const *names, size_t count)
@@ -43,8 +41,7 @@ static bool is_one_of(const struct xml_node *n, const char *const *names, size_t
 
 static bool is_size(const struct xml_node *n)
 {
-	static const char *const sizes[] = {"BufferSize", "Buffers", "BuffersPerCPU", "FileMax",
-					    "MaximumFileSize"};
+	static const char *const sizes[] = {"BufferSize", "Buffers", "BuffersPerCPU", "FileMax", "MaximumFileSize"};
 	return is_one_of(n, sizes, BASE_ARRAY_LEN(sizes));
 }
 
@@ -68,8 +65,7 @@ static bool is_apart(const struct xml_node *n)
 /* Elements that come several times in one parent and are told apart by what they stand for. */
 static const char *key_of(const struct xml_node *n)
 {
-	static const char *const truths[] = {"DeletePreMergedTraceFiles", "SkipMerge", "InjectOnly",
-					     "FileCompression"};
+	static const char *const truths[] = {"DeletePreMergedTraceFiles", "SkipMerge", "InjectOnly", "FileCompression"};
 	return is_size(n) || is_one_of(n, truths, BASE_ARRAY_LEN(truths)) ? NULL : value_or_id(n);
 }
 
@@ -138,13 +134,11 @@ static struct xml_attr *merge_attributes(struct profile_tree *t, const struct xm
 {
 	struct xml_attr *first = over->attrs;
 	for (const struct xml_attr *a = base->attrs; a; a = a->next) {
-		static const char *const own[] = {"Operation", "Base", "Value", "Id", "Default",
-						  "Internal"};
+		static const char *const own[] = {"Operation", "Base", "Value", "Id", "Default", "Internal"};
 		bool skip = xml_attr(over, a->name) != NULL;
 		for (size_t i = 0; i < BASE_ARRAY_LEN(own); i++) {
 			/* Value and Id are what the definition is called; a reference has its own. */
-			skip = skip || (strcasecmp(a->name, own[i]) == 0 &&
-					!(i == 3 && !xml_attr(over, "Id")));
+			skip = skip || (strcasecmp(a->name, own[i]) == 0 && !(i == 3 && !xml_attr(over, "Id")));
 		}
 		if (skip) {
 			continue;
@@ -174,24 +168,21 @@ static void remove_entries(struct xml_node *from, const struct xml_node *what)
 	}
 }
 
-static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over,
-		  bool adding);
+static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over, bool adding);
 
 /* Numbers of buffers and their like are added and subtracted. */
-static bool count_together(struct profile_tree *t, struct xml_node *have, const struct xml_node *c,
-			   enum operation op)
+static bool count_together(struct profile_tree *t, struct xml_node *have, const struct xml_node *c, enum operation op)
 {
 	const char *a = xml_value(have, "Value"), *b = xml_value(c, "Value");
 	uint64_t x, y;
 	bool percent = profile_bool(xml_value(c, "PercentageOfTotalMemory"), false);
-	if (!is_size(c) || op == SET || !a || !b || !parse_number(a, 0, UINT64_MAX, &x) || !parse_number(b, 0, UINT64_MAX, &y) ||
-	    x > UINT32_MAX || y > UINT32_MAX ||
+	if (!is_size(c) || op == SET || !a || !b || !parse_number(a, 0, UINT64_MAX, &x) ||
+	    !parse_number(b, 0, UINT64_MAX, &y) || x > UINT32_MAX || y > UINT32_MAX ||
 	    percent != profile_bool(xml_value(have, "PercentageOfTotalMemory"), false)) {
 		return false;
 	}
 	char text[24];
-	int n = snprintf(text, sizeof text, "%llu",
-			 (unsigned long long)(op == ADD ? x + y : x > y ? x - y : 1));
+	int n = snprintf(text, sizeof text, "%llu", (unsigned long long)(op == ADD ? x + y : x > y ? x - y : 1));
 	for (struct xml_attr *v = have->attrs; v; v = v->next) {
 		if (strcasecmp(v->name, "Value") == 0) {
 			struct xml_attr *mine = need(t, sizeof *mine);
@@ -211,8 +202,8 @@ static bool count_together(struct profile_tree *t, struct xml_node *have, const 
 }
 
 /* `c`, a child of the derived object, goes into `to`, which so far is the base's. */
-static void apply_child(struct profile_tree *t, struct xml_node *to, const struct xml_node *c,
-			bool entries, bool adding)
+static void apply_child(struct profile_tree *t, struct xml_node *to, const struct xml_node *c, bool entries,
+			bool adding)
 {
 	enum operation op = operation_of(c);
 	const char *key = key_of(c);
@@ -262,14 +253,12 @@ static bool goes_on(const struct xml_node *parent, const struct xml_node *c)
 	return before && operation_of(before) != REMOVE;
 }
 
-static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over,
-		  bool adding)
+static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over, bool adding)
 {
 	base->attrs = merge_attributes(t, base, over);
 	base->line = over->line;
 	base->column = over->column;
-	bool list = operation_of(over) == ADD ||
-		    (adding && is_provider_list(over) && !xml_attr(over, "Operation"));
+	bool list = operation_of(over) == ADD || (adding && is_provider_list(over) && !xml_attr(over, "Operation"));
 	for (const struct xml_node *c = over->children; c && t->err == 0; c = c->next) {
 		if (goes_on(over, c) && continue_list(t, base, c)) {
 			continue;
@@ -285,8 +274,7 @@ static bool continue_list(struct profile_tree *t, struct xml_node *to, const str
 	while (have && !same_thing(have, k)) {
 		have = have->next;
 	}
-	if (!have || operation_of(have) == REMOVE ||
-	    (xml_attr(k, "Operation") && operation_of(k) == SET)) {
+	if (!have || operation_of(have) == REMOVE || (xml_attr(k, "Operation") && operation_of(k) == SET)) {
 		return false;
 	}
 	if (operation_of(k) == REMOVE) {
@@ -299,8 +287,7 @@ static bool continue_list(struct profile_tree *t, struct xml_node *to, const str
 	return true;
 }
 
-const struct xml_node *profile_tree_definition(const struct profile_doc *doc, const char *kind,
-					       const char *id)
+const struct xml_node *profile_tree_definition(const struct profile_doc *doc, const char *kind, const char *id)
 {
 	for (const struct xml_node *n = doc->profiles ? xml_child(doc->profiles, kind) : NULL; n;
 	     n = xml_next(n, kind)) {
@@ -375,8 +362,7 @@ struct xml_node *profile_tree_derive(struct profile_tree *t, const struct xml_no
 	unsigned n = 0;
 	chain[n++] = definition;
 	for (const char *base; (base = xml_value(chain[n - 1], "Base")) != NULL && *base;) {
-		const struct xml_node *b =
-			must_find(t, definition->name, base, chain[n - 1], "Base");
+		const struct xml_node *b = must_find(t, definition->name, base, chain[n - 1], "Base");
 		if (!b) {
 			return NULL;
 		}
@@ -385,8 +371,7 @@ struct xml_node *profile_tree_derive(struct profile_tree *t, const struct xml_no
 				profile_bad(t->doc, chain[n - 1],
 					    chain[i] == b ? "'%.60s' is, by way of Base, derived from itself"
 							  : "'%.60s' is derived too many times over",
-					    xml_value(chain[n - 1], "Id") ? xml_value(chain[n - 1], "Id")
-									  : "");
+					    xml_value(chain[n - 1], "Id") ? xml_value(chain[n - 1], "Id") : "");
 				t->err = -EBADMSG;
 				return NULL;
 			}
@@ -400,8 +385,7 @@ struct xml_node *profile_tree_derive(struct profile_tree *t, const struct xml_no
 	return t->err == 0 ? result : NULL;
 }
 
-struct xml_node *profile_tree_refer(struct profile_tree *t, const char *kind,
-				    const struct xml_node *reference)
+struct xml_node *profile_tree_refer(struct profile_tree *t, const char *kind, const struct xml_node *reference)
 {
 	if (strcmp(reference->name, kind) == 0) {
 		return profile_tree_derive(t, reference); /* inline */

@@ -75,8 +75,7 @@ static void state(struct unite *u, struct profile_state *to, const struct profil
 
 /* Filters of the united provider let through what either lets through. Where that has no such
  * filter as its form, there is none. */
-static void ids(struct unite *u, struct profile_ids *to, const struct profile_ids *from,
-		const char *name)
+static void ids(struct unite *u, struct profile_ids *to, const struct profile_ids *from, const char *name)
 {
 	if (!to->present || !from->present) {
 		if (to->present || from->present) {
@@ -86,8 +85,7 @@ static void ids(struct unite *u, struct profile_ids *to, const struct profile_id
 		return;
 	}
 	if (to->in != from->in) {
-		warn(u, "one profile lists events to take, the other events to leave; all are recorded",
-		     name);
+		warn(u, "one profile lists events to take, the other events to leave; all are recorded", name);
 		to->present = false;
 		return;
 	}
@@ -129,14 +127,12 @@ static bool same_words(const struct profile_word *a, const struct profile_word *
 	return !a && !b;
 }
 
-static void names(struct unite *u, struct profile_names *to, const struct profile_names *from,
-		  const char *name)
+static void names(struct unite *u, struct profile_names *to, const struct profile_names *from, const char *name)
 {
 	if (!to->present && !from->present) {
 		return;
 	}
-	if (!to->present || !from->present || to->in != from->in ||
-	    (!to->in && !same_words(to->names, from->names))) {
+	if (!to->present || !from->present || to->in != from->in || (!to->in && !same_words(to->names, from->names))) {
 		warn(u, "the profiles filter its events differently; all are recorded", name);
 		to->present = false;
 		return;
@@ -164,9 +160,8 @@ static struct profile_provider *copy_provider(struct unite *u, const struct prof
 	p->id = text(u, from->id);
 	p->name = text(u, from->name);
 	p->exe = text(u, from->exe);
-	struct profile_word **lists[] = {&p->system_keywords, &p->stacks,	  &p->pool_tags,
-					 &p->processes,	      &p->on_start.words, &p->on_save.words,
-					 &p->on_demand.words};
+	struct profile_word **lists[] = {&p->system_keywords, &p->stacks,        &p->pool_tags,      &p->processes,
+					 &p->on_start.words,  &p->on_save.words, &p->on_demand.words};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
 		const struct profile_word *list = *lists[i];
 		*lists[i] = NULL;
@@ -177,8 +172,7 @@ static struct profile_provider *copy_provider(struct unite *u, const struct prof
 	return p;
 }
 
-static void unite_provider(struct unite *u, struct profile_provider *to,
-			   const struct profile_provider *from)
+static void unite_provider(struct unite *u, struct profile_provider *to, const struct profile_provider *from)
 {
 	to->level = to->level == 0 || from->level == 0 ? 0 : BASE_MAX(to->level, from->level);
 	/* 0 asks for everything. */
@@ -220,13 +214,11 @@ static void unite_provider(struct unite *u, struct profile_provider *to,
 
 static bool same_provider(const struct unite *u, const char *a, const char *b)
 {
-	return strcasecmp(a, b) == 0 ||
-	       (u->hooks.same_provider && u->hooks.same_provider(u->hooks.ctx, a, b));
+	return strcasecmp(a, b) == 0 || (u->hooks.same_provider && u->hooks.same_provider(u->hooks.ctx, a, b));
 }
 
 /* The kernel and the heap have one provider each. */
-static void add_provider(struct unite *u, struct profile_collector *c,
-			 const struct profile_provider *from)
+static void add_provider(struct unite *u, struct profile_collector *c, const struct profile_provider *from)
 {
 	struct profile_provider **p = &c->providers;
 	while (*p && c->kind == PROFILE_EVENT && !same_provider(u, (*p)->name, from->name)) {
@@ -244,10 +236,10 @@ static void definitions(struct unite *u, struct profile_defined **list, const st
 {
 	for (; from && !u->failed; from = from->next) {
 		struct profile_defined **end = list;
-		while (*end && !(strcasecmp((*end)->name, from->name) == 0 &&
-				 strcasecmp((*end)->architecture, from->architecture) == 0 &&
-				 (*end)->family == from->family && (*end)->model == from->model &&
-				 (*end)->stepping == from->stepping)) {
+		while (*end &&
+		       !(strcasecmp((*end)->name, from->name) == 0 &&
+			 strcasecmp((*end)->architecture, from->architecture) == 0 && (*end)->family == from->family &&
+			 (*end)->model == from->model && (*end)->stepping == from->stepping)) {
 			end = &(*end)->next;
 		}
 		struct profile_defined *d = *end ? NULL : need(u, sizeof *d);
@@ -295,9 +287,8 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 			c->buffers_per_cpu = from->buffers_per_cpu;
 		}
 		c->buffer_kb = BASE_MAX(c->buffer_kb, from->buffer_kb);
-		c->file_most_mb = c->file_most_mb && from->file_most_mb
-					  ? BASE_MAX(c->file_most_mb, from->file_most_mb)
-					  : 0;
+		c->file_most_mb =
+			c->file_most_mb && from->file_most_mb ? BASE_MAX(c->file_most_mb, from->file_most_mb) : 0;
 		c->circular = c->circular && from->circular && c->file_most_mb;
 		c->realtime = c->realtime || from->realtime;
 		c->secure = c->secure || from->secure;
@@ -312,8 +303,7 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 	}
 }
 
-int profile_unite(struct profile *into, const struct profile *more,
-		  const struct profile_hooks *hooks)
+int profile_unite(struct profile *into, const struct profile *more, const struct profile_hooks *hooks)
 {
 	struct unite u = {.to = into};
 	if (hooks) {

@@ -70,8 +70,7 @@ static void value_number(struct writer *w, const char *element, uint64_t v, cons
 }
 
 /* Custom keywords and stacks are those written as hex numbers. */
-static void words(struct writer *w, const struct profile_word *l, const char *element,
-		  const char *custom)
+static void words(struct writer *w, const struct profile_word *l, const char *element, const char *custom)
 {
 	for (int pass = 0; pass < (custom ? 2 : 1); pass++) {
 		for (const struct profile_word *p = l; p; p = p->next) {
@@ -87,8 +86,8 @@ static void words(struct writer *w, const struct profile_word *l, const char *el
 	}
 }
 
-static void list(struct writer *w, const char *outer, const struct profile_word *l,
-		 const char *element, const char *custom)
+static void list(struct writer *w, const char *outer, const struct profile_word *l, const char *element,
+		 const char *custom)
 {
 	if (!l) {
 		return;
@@ -149,8 +148,7 @@ static void names(struct writer *w, const char *name, const struct profile_names
 	end(w, name);
 }
 
-static const char *const collector_kinds[] = {"SystemCollector", "EventCollector",
-					      "HeapEventCollector"};
+static const char *const collector_kinds[] = {"SystemCollector", "EventCollector", "HeapEventCollector"};
 static const char *const provider_kinds[] = {"SystemProvider", "EventProvider", "HeapEventProvider"};
 
 static void collector(struct writer *w, const struct profile_collector *c)

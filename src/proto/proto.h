@@ -16,10 +16,10 @@
 
 #include "base/base.h"
 
-#define PROTO_VERSION	  1u
+#define PROTO_VERSION     1u
 #define PROTO_MESSAGE_MAX 65536u
-#define PROTO_FDS_MAX	  4
-#define PROTO_REPLY	  0x8000u
+#define PROTO_FDS_MAX     4
+#define PROTO_REPLY       0x8000u
 
 enum proto_type {
 	/* provider socket, process -> etwd */
@@ -32,20 +32,20 @@ enum proto_type {
 				 already enabled provider the same tags as NOTIFY */
 	PROTO_UNREGISTER = 5, /* PROVIDER_INDEX; reply */
 	PROTO_TRAITS = 6,     /* PROVIDER_INDEX, TRAITS */
-	PROTO_POOL = 7,	      /* etwd -> process: fd of a growth segment, CHUNK_SIZE */
+	PROTO_POOL = 7,       /* etwd -> process: fd of a growth segment, CHUNK_SIZE */
 	PROTO_NOTIFY = 8,     /* etwd -> process: PROVIDER_INDEX, CODE (0 disable 1 enable 2 capture),
 				 LEVEL, ANY, ALL, SOURCE_ID, FILTER*, NOTIFY_ID, CLASSIC_HANDLE */
 	PROTO_NOTIFIED = 9,   /* process -> etwd: NOTIFY_ID: the callback returned (or none exists) */
 	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
 	PROTO_PING = 11,
 	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply */
-	PROTO_PRIVATE = 15, /* etwd -> process: CONTROL_CODE (enum proto_private), NOTIFY_ID, SESSION_ID and
+	PROTO_PRIVATE = 15,      /* etwd -> process: CONTROL_CODE (enum proto_private), NOTIFY_ID, SESSION_ID and
 			       what that needs: it is to start, change or end a private session */
 	PROTO_PRIVATE_DONE = 16, /* process -> etwd: NOTIFY_ID, SESSION_ID, STATUS, TEXT?, SESSION?: how
 				    that session is now */
-	PROTO_DESCRIBED = 14, /* process -> etwd: PATH of a module that carries the description of its
+	PROTO_DESCRIBED = 14,    /* process -> etwd: PATH of a module that carries the description of its
 				 events (format/schema_section.h) */
-	PROTO_IMAGES = 17, /* process -> etwd: CODE (enum proto_images), DATA: the ELF images it has mapped, in
+	PROTO_IMAGES = 17,       /* process -> etwd: CODE (enum proto_images), DATA: the ELF images it has mapped, in
 			      one or several messages; the last one is answered. Each: u64 base, u64 bytes, u8 length
 			      of the build id, 20 bytes build id, u16 length of the path, path. etwd -> process: look
 			      again, a stack has code that no image has */
@@ -56,49 +56,50 @@ enum proto_type {
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
 			       description with statistics */
-	PROTO_LIST = 34,    /* CODE? PROTO_LIST_PRIVATE: those in other processes instead; reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
+	PROTO_LIST =
+		34, /* CODE? PROTO_LIST_PRIVATE: those in other processes instead; reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
 	PROTO_LIST_ITEM = 35,
-	PROTO_ENABLE = 36,	  /* SESSION_ID, GUID, CODE, LEVEL, ANY, ALL, TIMEOUT_MS, PROPERTIES,
+	PROTO_ENABLE = 36,        /* SESSION_ID, GUID, CODE, LEVEL, ANY, ALL, TIMEOUT_MS, PROPERTIES,
 				     SOURCE_ID, FILTER*; reply when entries are written, or after the
 				     callbacks when TIMEOUT_MS != 0 */
 	PROTO_NAME_PROVIDER = 60, /* GUID, NAME: what to call a provider nobody has registered yet;
 				     reply COUNT: its registrations */
-	PROTO_GUIDS = 37,	  /* reply: COUNT, then PROTO_GUIDS_ITEM: GUID list (registered or enabled) */
+	PROTO_GUIDS = 37,         /* reply: COUNT, then PROTO_GUIDS_ITEM: GUID list (registered or enabled) */
 	PROTO_GUIDS_ITEM = 38,
-	PROTO_GUID_INFO = 39,	  /* GUID; reply COUNT, then PROTO_GUID_INFO_ITEM per instance */
+	PROTO_GUID_INFO = 39,      /* GUID; reply COUNT, then PROTO_GUID_INFO_ITEM per instance */
 	PROTO_GUID_INFO_ITEM = 40, /* PID, REG_FLAGS, EXE_NAME, NAME, {ENABLE_INFO blob of 32 bytes =
 				      TRACE_ENABLE_INFO}* */
-	PROTO_OPEN_RT = 41,	  /* SESSION_NAME; reply: session description + fd: ring memfd (read-only),
+	PROTO_OPEN_RT = 41,        /* SESSION_NAME; reply: session description + fd: ring memfd (read-only),
 				     RING_SLOTS, RING_SLOT_BYTES, HEADER = buffer 0 of the session */
-	PROTO_RT_BUFFER = 42,	  /* etwd -> consumer: POSITION, SEQUENCE, LENGTH, LOST_EVENTS,
+	PROTO_RT_BUFFER = 42,      /* etwd -> consumer: POSITION, SEQUENCE, LENGTH, LOST_EVENTS,
 				     LOST_BUFFERS, CPU */
-	PROTO_RT_ROUND = 43,	  /* etwd -> consumer: WATERMARK (raw clock): everything up to here has
+	PROTO_RT_ROUND = 43,       /* etwd -> consumer: WATERMARK (raw clock): everything up to here has
 				     been delivered in the RT_BUFFERs before */
-	PROTO_RT_ACK = 44,	  /* consumer -> etwd: SEQUENCE (all up to and including) */
-	PROTO_RT_END = 45,	  /* etwd -> consumer: session stopped, WATERMARK */
-	PROTO_STATS = 46,	  /* reply: counters of the daemon: UTF-8 JSON in TEXT */
-	PROTO_PROCESSES = 47,	  /* reply COUNT then PROTO_PROCESSES_ITEM: PID, EXE_NAME, losses */
+	PROTO_RT_ACK = 44,         /* consumer -> etwd: SEQUENCE (all up to and including) */
+	PROTO_RT_END = 45,         /* etwd -> consumer: session stopped, WATERMARK */
+	PROTO_STATS = 46,          /* reply: counters of the daemon: UTF-8 JSON in TEXT */
+	PROTO_PROCESSES = 47,      /* reply COUNT then PROTO_PROCESSES_ITEM: PID, EXE_NAME, losses */
 	PROTO_PROCESSES_ITEM = 48,
-	PROTO_SHUTDOWN = 49,	  /* stop every session and exit; owner only */
-	PROTO_SET_INFO = 50,	  /* SESSION_ID, INFO_CLASS, DATA: TraceSetInformation */
-	PROTO_QUERY_INFO = 51,	  /* SESSION_ID?, INFO_CLASS, GUID?; reply: DATA as the caller gets it */
-	PROTO_ACCESS_SET = 52,	  /* GUID, CODE (EVENTSECURITYOPERATION, or 16: remove), SID, RIGHTS,
+	PROTO_SHUTDOWN = 49,     /* stop every session and exit; owner only */
+	PROTO_SET_INFO = 50,     /* SESSION_ID, INFO_CLASS, DATA: TraceSetInformation */
+	PROTO_QUERY_INFO = 51,   /* SESSION_ID?, INFO_CLASS, GUID?; reply: DATA as the caller gets it */
+	PROTO_ACCESS_SET = 52,   /* GUID, CODE (EVENTSECURITYOPERATION, or 16: remove), SID, RIGHTS,
 				     ALLOW; owner only */
-	PROTO_ACCESS_QUERY = 53,  /* GUID; reply: DATA, a self-relative security descriptor */
-	PROTO_RELOAD = 54,	  /* the collectors' files have changed; owner only */
-	PROTO_RECENT = 55,	  /* reply COUNT, then PROTO_RECENT_ITEM: the last registrations, also of
+	PROTO_ACCESS_QUERY = 53, /* GUID; reply: DATA, a self-relative security descriptor */
+	PROTO_RELOAD = 54,       /* the collectors' files have changed; owner only */
+	PROTO_RECENT = 55,       /* reply COUNT, then PROTO_RECENT_ITEM: the last registrations, also of
 				     processes that ended: GUID, DATA (GUID of its group), SEQUENCE, PID,
 				     EXE_NAME, NAME */
 	PROTO_RECENT_ITEM = 56,
 };
 
 enum proto_tag {
-	PROTO_TAG_STATUS = 1,	/* u32 */
-	PROTO_TAG_TEXT = 2,	/* utf8 */
-	PROTO_TAG_VERSION = 3,	/* u32 */
+	PROTO_TAG_STATUS = 1,   /* u32 */
+	PROTO_TAG_TEXT = 2,     /* utf8 */
+	PROTO_TAG_VERSION = 3,  /* u32 */
 	PROTO_TAG_EXE_NAME = 4, /* utf8 */
 	PROTO_TAG_INSTANCE = 5, /* 16 bytes */
-	PROTO_TAG_POOL_ID = 6,	/* 16 bytes */
+	PROTO_TAG_POOL_ID = 6,  /* 16 bytes */
 	PROTO_TAG_CHUNK_SIZE = 7,
 	PROTO_TAG_CLOCK_KIND = 8,
 	PROTO_TAG_CLOCK_FREQ = 9, /* u64 */
@@ -120,10 +121,10 @@ enum proto_tag {
 	PROTO_TAG_GENERATION = 25,
 
 	PROTO_TAG_CONTROL_CODE = 40,
-	PROTO_TAG_SESSION_ID = 41, /* u64 */
+	PROTO_TAG_SESSION_ID = 41,   /* u64 */
 	PROTO_TAG_SESSION_NAME = 42, /* utf16 */
-	PROTO_TAG_LOG_FILE = 43, /* utf16, absolute path: the caller resolves relative ones */
-	PROTO_TAG_SESSION = 44,	 /* fixed part of struct proto_session, see proto_session_put */
+	PROTO_TAG_LOG_FILE = 43,     /* utf16, absolute path: the caller resolves relative ones */
+	PROTO_TAG_SESSION = 44,      /* fixed part of struct proto_session, see proto_session_put */
 	PROTO_TAG_COUNT = 45,
 	PROTO_TAG_TIMEOUT_MS = 46, /* u32; 0 = don't wait; UINT32_MAX = for ever */
 	PROTO_TAG_PROPERTIES = 47, /* u32 EVENT_ENABLE_PROPERTY_* */
@@ -138,20 +139,20 @@ enum proto_tag {
 	PROTO_TAG_LOST_EVENTS = 56,  /* u64, cumulative */
 	PROTO_TAG_LOST_BUFFERS = 57, /* u64, cumulative */
 	PROTO_TAG_CPU = 58,
-	PROTO_TAG_WATERMARK = 59, /* u64 */
-	PROTO_TAG_HEADER = 60,	  /* buffer 0 as it would stand in a file */
-	PROTO_TAG_LOSS = 61,	  /* u64[16]: loss ledger, enum proto_loss order */
+	PROTO_TAG_WATERMARK = 59,  /* u64 */
+	PROTO_TAG_HEADER = 60,     /* buffer 0 as it would stand in a file */
+	PROTO_TAG_LOSS = 61,       /* u64[16]: loss ledger, enum proto_loss order */
 	PROTO_TAG_INFO_CLASS = 62, /* u32 TRACE_QUERY_INFO_CLASS */
 	PROTO_TAG_DATA = 63,
-	PROTO_TAG_SID = 64,    /* revision, count, authority, sub-authorities */
-	PROTO_TAG_RIGHTS = 65, /* u32 TRACELOG_*, WMIGUID_* */
-	PROTO_TAG_ALLOW = 66,  /* u32, 0: deny */
-	PROTO_TAG_KERNEL_MASK = 67, /* 32 bytes: group masks of a session; in START and UPDATE
+	PROTO_TAG_SID = 64,           /* revision, count, authority, sub-authorities */
+	PROTO_TAG_RIGHTS = 65,        /* u32 TRACELOG_*, WMIGUID_* */
+	PROTO_TAG_ALLOW = 66,         /* u32, 0: deny */
+	PROTO_TAG_KERNEL_MASK = 67,   /* 32 bytes: group masks of a session; in START and UPDATE
 				       instead of the flags, in descriptions */
-	PROTO_TAG_KERNEL_PIDS = 68, /* u32[]: START, UPDATE */
+	PROTO_TAG_KERNEL_PIDS = 68,   /* u32[]: START, UPDATE */
 	PROTO_TAG_KERNEL_STACKS = 69, /* u16[]: hooks; START, descriptions */
-	PROTO_TAG_KERNEL_NOTE = 70, /* utf8: what of it is not recorded, and why */
-	PROTO_TAG_KERNEL_COST = 71, /* u64[4]: the collector's processor time in ns, its memory, its
+	PROTO_TAG_KERNEL_NOTE = 70,   /* utf8: what of it is not recorded, and why */
+	PROTO_TAG_KERNEL_COST = 71,   /* u64[4]: the collector's processor time in ns, its memory, its
 				       restarts, its process */
 	PROTO_TAG_GROUPS = 72, /* u32[]: of who started a private session: the group, then the supplementary ones */
 };
@@ -164,8 +165,8 @@ enum proto_images {
 #define PROTO_IMAGES_BUILD_ID 20u
 
 enum proto_reg_flags {
-	PROTO_REG_CLASSIC = 1u << 0,  /* RegisterTraceGuids */
-	PROTO_REG_CALLBACK = 1u << 1, /* wants NOTIFY */
+	PROTO_REG_CLASSIC = 1u << 0,    /* RegisterTraceGuids */
+	PROTO_REG_CALLBACK = 1u << 1,   /* wants NOTIFY */
 	PROTO_REG_PRE_ENABLE = 1u << 2, /* in GUID_INFO_ITEM: no process, only enabled */
 };
 
@@ -185,7 +186,7 @@ enum proto_loss {
 	PROTO_LOSS_OVERWRITTEN, /* circular / buffering: not a loss, shown apart */
 	PROTO_LOSS_GONE_EVENTS, /* were in the log file, which somebody removed, cut or replaced */
 	PROTO_LOSS_GONE_BUFFERS,
-	PROTO_LOSS_RT_REFUSED, /* of RT_EVENTS: the disk, or the user's share of it, had no room */
+	PROTO_LOSS_RT_REFUSED,  /* of RT_EVENTS: the disk, or the user's share of it, had no room */
 	PROTO_LOSS_DISBELIEVED, /* said by processes whose counters lie: not in EventsLost */
 	PROTO_LOSS_COUNT = 16,
 };
@@ -213,19 +214,19 @@ struct proto_session {
 	uint32_t flags; /* enum proto_session_flags */
 	uint64_t logger_thread_id;
 	uint64_t start_filetime;
-	uint64_t events;	/* recorded */
+	uint64_t events;        /* recorded */
 	uint64_t bytes_written; /* to the file */
 	uint64_t loss[PROTO_LOSS_COUNT];
 	uint32_t update_mask; /* UPDATE: which log-file-mode intent etc.; enum proto_update */
 	uint32_t latency_us;  /* real-time delivery wish; 0 = default (10 ms) */
 	/* limits: when and why etwd ends it by itself */
 	uint64_t expires_filetime; /* 0: never */
-	uint64_t quota_bytes;	   /* of log file; 0: none */
-	uint32_t owner_pid;	   /* ends with that process; 0: none */
-	uint32_t consumers;	   /* real-time, attached now */
+	uint64_t quota_bytes;      /* of log file; 0: none */
+	uint32_t owner_pid;        /* ends with that process; 0: none */
+	uint32_t consumers;        /* real-time, attached now */
 	/* what others did to the log file while it was written */
 	uint64_t file_fate_filetime; /* when etwd noticed */
-	uint32_t file_fate;	     /* enum proto_file_fate */
+	uint32_t file_fate;          /* enum proto_file_fate */
 	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
 	const uint16_t *name;
 	const uint16_t *log_file;
@@ -239,16 +240,16 @@ struct proto_session {
 #define PROTO_CONTROL_ROTATION 7u
 
 enum proto_session_flags {
-	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
-	PROTO_SESSION_PID_SUFFIX = 1u << 2, /* private: an earlier process has the plain file name */
+	PROTO_SESSION_LOW_LATENCY = 1u << 0,    /* 1 ms tick for real-time consumers */
+	PROTO_SESSION_PID_SUFFIX = 1u << 2,     /* private: an earlier process has the plain file name */
 	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
 };
 enum proto_file_fate { /* as OPENETW_FILE_* */
-	PROTO_FILE_FINE,
-	PROTO_FILE_MOVED,
-	PROTO_FILE_CUT,
-	PROTO_FILE_REMOVED,
-	PROTO_FILE_REPLACED,
+		       PROTO_FILE_FINE,
+		       PROTO_FILE_MOVED,
+		       PROTO_FILE_CUT,
+		       PROTO_FILE_REMOVED,
+		       PROTO_FILE_REPLACED,
 };
 /* What a process is told of a private session that a controller started for its provider. */
 enum proto_private {
@@ -257,10 +258,10 @@ enum proto_private {
 	PROTO_PRIVATE_UPDATE, /* SESSION: flush timer, log file */
 	PROTO_PRIVATE_FLUSH,
 	PROTO_PRIVATE_START = 16, /* SESSION, GROUPS */
-	PROTO_PRIVATE_ENABLE,	  /* the tags of ENABLE */
+	PROTO_PRIVATE_ENABLE,     /* the tags of ENABLE */
 };
 /* Ids of these sessions are this and more; those that a process started itself are less. */
-#define PROTO_PRIVATE_ID 0x0002000000000000ull
+#define PROTO_PRIVATE_ID   0x0002000000000000ull
 #define PROTO_LIST_PRIVATE 1u
 /* PROTO_TAG_STATUS ERROR_BUSY: the process cannot just now; ask again. */
 enum proto_update {
@@ -307,8 +308,7 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 /* name and log_file point into the message and are 2-aligned. */
 bool proto_get_session(const struct proto_message *m, struct proto_session *ret);
 /* Iterate: start with *at = 0; false at the end. */
-bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, const uint8_t **ret_p,
-		size_t *ret_n);
+bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, const uint8_t **ret_p, size_t *ret_n);
 
 /* ---- sockets -------------------------------------------------------------------------------- */
 
@@ -337,15 +337,13 @@ long proto_peek(int fd, void *p, size_t cap, bool *ret_carries);
  * in p, and it stays where it is. `look` false: none can. -EBADMSG: longer than cap. */
 long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries);
 /* The next message with all its descriptors, which are the caller's, whatever is returned. */
-long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
-			    int *ret_count);
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX], int *ret_count);
 /* Ends both directions. True: messages are still there, and closing the socket drops them. */
 bool proto_end_unread(int fd);
 /* Request and its reply on a blocking socket. Parses into *ret (which points into buf). Reply
  * failures: returns 0 and *ret_status is the Win32 code. */
-int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
-	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
-	       int timeout_ms);
+int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap, struct proto_message *ret,
+	       int *ret_fds, int *inout_fd_count, uint32_t *ret_status, int timeout_ms);
 /* Do this program's calls go to the etwd of all users? */
 bool proto_system_wanted(void);
 /* Connection to the control socket; starts etwd when it does not run and `start` (docs: on-demand

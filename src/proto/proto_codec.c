@@ -68,8 +68,8 @@ long proto_end(struct proto_writer *w)
 }
 
 /* The TLV at *at; false at the end or when it does not fit (ret_bad). */
-static bool tlv_at(const uint8_t *body, size_t n, size_t *at, uint16_t *tag, uint16_t *flags,
-		   const uint8_t **p, size_t *len, bool *ret_bad)
+static bool tlv_at(const uint8_t *body, size_t n, size_t *at, uint16_t *tag, uint16_t *flags, const uint8_t **p,
+		   size_t *len, bool *ret_bad)
 {
 	*ret_bad = false;
 	if (*at == n) {
@@ -130,8 +130,7 @@ int proto_parse(const void *p, size_t n, struct proto_message *ret)
 	return 0;
 }
 
-bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, const uint8_t **ret_p,
-		size_t *ret_n)
+bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, const uint8_t **ret_p, size_t *ret_n)
 {
 	uint16_t flags;
 	bool bad;
@@ -198,25 +197,25 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 /* The fixed part on the wire: u64 and u32 members in this order. Adding at the end is compatible: a
  * longer blob is cut, a shorter one leaves zeros. */
 #define SESSION_U64(F) F(id) F(logger_thread_id) F(start_filetime) F(events) F(bytes_written)
-#define SESSION_U32(F)                                                                             \
-	F(clock)                                                                                   \
-	F(buffer_size_kb)                                                                          \
-	F(minimum_buffers)                                                                         \
-	F(maximum_buffers)                                                                         \
-	F(maximum_file_size)                                                                       \
-	F(log_file_mode)                                                                           \
-	F(flush_timer)                                                                             \
-	F(enable_flags)                                                                            \
-	F(flush_threshold)                                                                         \
-	F(number_of_buffers)                                                                       \
-	F(free_buffers)                                                                            \
-	F(events_lost)                                                                             \
-	F(buffers_written)                                                                         \
-	F(log_buffers_lost)                                                                        \
-	F(real_time_buffers_lost)                                                                  \
-	F(owner_uid)                                                                               \
-	F(flags)                                                                                   \
-	F(update_mask)                                                                             \
+#define SESSION_U32(F)            \
+	F(clock)                  \
+	F(buffer_size_kb)         \
+	F(minimum_buffers)        \
+	F(maximum_buffers)        \
+	F(maximum_file_size)      \
+	F(log_file_mode)          \
+	F(flush_timer)            \
+	F(enable_flags)           \
+	F(flush_threshold)        \
+	F(number_of_buffers)      \
+	F(free_buffers)           \
+	F(events_lost)            \
+	F(buffers_written)        \
+	F(log_buffers_lost)       \
+	F(real_time_buffers_lost) \
+	F(owner_uid)              \
+	F(flags)                  \
+	F(update_mask)            \
 	F(latency_us)
 
 #define SESSION_LATER64(F) F(expires_filetime) F(quota_bytes)

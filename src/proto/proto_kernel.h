@@ -18,17 +18,17 @@
 #include "pmc/pmc.h"
 
 #define KERNEL_FD_SOCKET 3
-#define KERNEL_FD_RING	 4
+#define KERNEL_FD_RING   4
 
 #define KERNEL_RING_VERSION 2u
 #define KERNEL_RING_BYTES   (8u << 20) /* a power of two */
 #define KERNEL_RING_PAGE    4096u
-#define KERNEL_SLOTS	    64u
+#define KERNEL_SLOTS        64u
 
 struct kernel_ring_head {
 	uint32_t version, bytes;
 	uint64_t head __attribute__((aligned(64))); /* the collector's; bytes ever put */
-	uint64_t watermark;			    /* ns: all events until then stand before `head` */
+	uint64_t watermark;                         /* ns: all events until then stand before `head` */
 	uint64_t tail __attribute__((aligned(64))); /* etwd's; bytes ever taken */
 	/* The collector's counters; cumulative. */
 	uint64_t lost[KERNEL_SLOTS] __attribute__((aligned(64)));
@@ -44,26 +44,26 @@ enum kernel_ring_kind {
 };
 struct kernel_ring_record {
 	uint64_t sessions; /* slots */
-	uint64_t time;	   /* ns of CLOCK_MONOTONIC */
-	uint32_t bytes;	   /* that follow; a multiple of 8 */
+	uint64_t time;     /* ns of CLOCK_MONOTONIC */
+	uint32_t bytes;    /* that follow; a multiple of 8 */
 	uint16_t cpu;
 	uint16_t kind;
 };
 
 enum kernel_message_type {
-	KERNEL_OPEN = 1,    /* interval_us, pid[0]: etwd; the engine; fails for want of rights */
-	KERNEL_ADD = 2,	    /* slot and what it wants; answered when its rundown is in the ring */
-	KERNEL_CHANGE = 3,  /* the same for a slot in use */
-	KERNEL_REMOVE = 4,  /* slot; answered when its closing rundown is in the ring */
+	KERNEL_OPEN = 1,     /* interval_us, pid[0]: etwd; the engine; fails for want of rights */
+	KERNEL_ADD = 2,      /* slot and what it wants; answered when its rundown is in the ring */
+	KERNEL_CHANGE = 3,   /* the same for a slot in use */
+	KERNEL_REMOVE = 4,   /* slot; answered when its closing rundown is in the ring */
 	KERNEL_INTERVAL = 5, /* interval_us */
-	KERNEL_CAPTURE = 6, /* slot: its rundown again */
-	KERNEL_EXPLAIN = 9, /* slot: what its closing rundown would say, now; answered when it is in the ring */
-	KERNEL_SAMPLED = 8, /* source, source_interval: what samples are taken by beside the timer; in OPEN too */
-	KERNEL_BELL = 7,    /* collector to etwd: the ring is half full; no answer */
+	KERNEL_CAPTURE = 6,  /* slot: its rundown again */
+	KERNEL_EXPLAIN = 9,  /* slot: what its closing rundown would say, now; answered when it is in the ring */
+	KERNEL_SAMPLED = 8,  /* source, source_interval: what samples are taken by beside the timer; in OPEN too */
+	KERNEL_BELL = 7,     /* collector to etwd: the ring is half full; no answer */
 };
 #define KERNEL_CHILDREN 1u /* flags */
 #define KERNEL_CONFINED 2u /* to processes of `uid` */
-#define KERNEL_FORGETS	4u /* a ring, in a file or in memory */
+#define KERNEL_FORGETS  4u /* a ring, in a file or in memory */
 
 /* As struct kernel_window of the engine; `after` 0: nothing is to be said of it. */
 struct kernel_left {

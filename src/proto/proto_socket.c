@@ -218,8 +218,7 @@ long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries)
 	return n >= 0 && (msg.msg_flags & MSG_TRUNC) ? -EBADMSG : n;
 }
 
-long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
-			    int *ret_count)
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX], int *ret_count)
 {
 	struct iovec iov = {p, cap};
 	union {
@@ -261,13 +260,11 @@ bool proto_end_unread(int fd)
 	shutdown(fd, SHUT_RDWR);
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 	ssize_t n = receive(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
-	return (n < 0 && n != -EAGAIN) || n > 0 ||
-	       (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
+	return (n < 0 && n != -EAGAIN) || n > 0 || (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
 }
 
-int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
-	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
-	       int timeout_ms)
+int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap, struct proto_message *ret,
+	       int *ret_fds, int *inout_fd_count, uint32_t *ret_status, int timeout_ms)
 {
 	uint32_t id = le32_get((const uint8_t *)req + 8);
 	int room = inout_fd_count ? *inout_fd_count : 0;

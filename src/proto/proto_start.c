@@ -35,8 +35,8 @@ static int find_etwd(char *out, size_t cap)
 	Dl_info info;
 	if (dladdr((void *)(uintptr_t)&is_program, &info) && info.dli_fname) {
 		char real[4096];
-		static const char *const places[] = {"etwd", "src/etwd/etwd", "../src/etwd/etwd", "../bin/etwd",
-						     "../../bin/etwd", "../libexec/etwd"};
+		static const char *const places[] = {"etwd",        "src/etwd/etwd",  "../src/etwd/etwd",
+						     "../bin/etwd", "../../bin/etwd", "../libexec/etwd"};
 		if (realpath(info.dli_fname, real)) {
 			char *slash = strrchr(real, '/');
 			*slash = 0;
@@ -87,8 +87,8 @@ static int spawn(const char *program, const char *dir, bool system, struct diag 
 		int fd = fcntl(ready[1], F_DUPFD, 3); /* without CLOEXEC */
 		char number[16];
 		snprintf(number, sizeof number, "%d", fd);
-		execl(program, "etwd", "--runtime-dir", dir, "--ready-fd", number,
-		      system ? "--system" : (char *)NULL, (char *)NULL);
+		execl(program, "etwd", "--runtime-dir", dir, "--ready-fd", number, system ? "--system" : (char *)NULL,
+		      (char *)NULL);
 		_exit(127);
 	}
 	close(ready[1]);
@@ -118,8 +118,9 @@ bool proto_system_wanted(void)
 
 static int no_system_instance(bool root_only, struct diag *d)
 {
-	diag_at(d, UINT64_MAX, "the instance for all users does not run; root starts it with 'etwd --system' "
-			       "or 'openetw --system start …'");
+	diag_at(d, UINT64_MAX,
+		"the instance for all users does not run; root starts it with 'etwd --system' "
+		"or 'openetw --system start …'");
 	return root_only ? -EACCES : -ECONNREFUSED;
 }
 
@@ -141,8 +142,9 @@ int proto_connect_control(bool start, struct diag *d)
 		return fd;
 	}
 	if (system && fd == -EACCES) {
-		diag_at(d, UINT64_MAX, "the instance for all users is controlled by root and by the group "
-				       "of %s/control, which you are not in",
+		diag_at(d, UINT64_MAX,
+			"the instance for all users is controlled by root and by the group "
+			"of %s/control, which you are not in",
 			dir);
 		return fd;
 	}

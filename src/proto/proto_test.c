@@ -20,9 +20,9 @@ static void message_bytes_are_as_documented(void **state)
 	proto_put_u32(&w, PROTO_TAG_VERSION, 0x01020304);
 	proto_put_str(&w, PROTO_TAG_EXE_NAME, "ab");
 	static const uint8_t want[] = {
-		36, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0,		 /* length, type, flags, id */
-		3,  0, 0, 0, 4, 0, 0, 0, 4, 3, 2, 1,		 /* tag, flags, length, value */
-		4,  0, 0, 0, 2, 0, 0, 0, 'a', 'b', 0, 0,	 /* padded to 4 */
+		36, 0, 0, 0, 1, 0, 0, 0, 7,   0,   0, 0, /* length, type, flags, id */
+		3,  0, 0, 0, 4, 0, 0, 0, 4,   3,   2, 1, /* tag, flags, length, value */
+		4,  0, 0, 0, 2, 0, 0, 0, 'a', 'b', 0, 0, /* padded to 4 */
 	};
 	assert_int_equal(proto_end(&w), sizeof want);
 	assert_memory_equal(mem, want, sizeof want);
@@ -51,10 +51,7 @@ static void malformed_messages_are_refused(void **state)
 		 {20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 200, 0, 1, 0, 0, 0, 0, 0},
 		 20,
 		 -EOPNOTSUPP},
-		{"unknown tag is skipped",
-		 {20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0, 0, 0, 0},
-		 20,
-		 0},
+		{"unknown tag is skipped", {20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0, 0, 0, 0}, 20, 0},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct proto_message m;

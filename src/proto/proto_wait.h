@@ -16,12 +16,12 @@
 
 #define PROTO_WAIT_BYTES 4096u
 #define PROTO_WAIT_MAGIC 0x54495745u /* "EWIT" */
-#define PROTO_WAIT_BITS	 16384u
+#define PROTO_WAIT_BITS  16384u
 
 struct proto_wait_page {
-	uint32_t word;	/* futex: incremented by a starting etwd */
+	uint32_t word;  /* futex: incremented by a starting etwd */
 	uint32_t magic; /* 0: written by nobody who knows of the rest */
-	uint32_t pid;	/* of that etwd, in its own namespace */
+	uint32_t pid;   /* of that etwd, in its own namespace */
 	uint32_t reserved[13];
 	uint64_t wanted[PROTO_WAIT_BITS / 64];
 };

@@ -50,22 +50,18 @@ static ULONG register_guids(WMIDPREQUEST callback, PVOID context, LPCGUID contro
 	return result;
 }
 
-ULONG WMIAPI RegisterTraceGuidsW(WMIDPREQUEST RequestAddress, PVOID RequestContext,
-				 LPCGUID ControlGuid, ULONG GuidCount,
-				 PTRACE_GUID_REGISTRATION TraceGuidReg, LPCWSTR MofImagePath,
+ULONG WMIAPI RegisterTraceGuidsW(WMIDPREQUEST RequestAddress, PVOID RequestContext, LPCGUID ControlGuid,
+				 ULONG GuidCount, PTRACE_GUID_REGISTRATION TraceGuidReg, LPCWSTR MofImagePath,
 				 LPCWSTR MofResourceName, TRACEGUID_HANDLE *RegistrationHandle)
 {
-	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg,
-			      RegistrationHandle);
+	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg, RegistrationHandle);
 }
 
-ULONG WMIAPI RegisterTraceGuidsA(WMIDPREQUEST RequestAddress, PVOID RequestContext,
-				 LPCGUID ControlGuid, ULONG GuidCount,
-				 PTRACE_GUID_REGISTRATION TraceGuidReg, LPCSTR MofImagePath,
+ULONG WMIAPI RegisterTraceGuidsA(WMIDPREQUEST RequestAddress, PVOID RequestContext, LPCGUID ControlGuid,
+				 ULONG GuidCount, PTRACE_GUID_REGISTRATION TraceGuidReg, LPCSTR MofImagePath,
 				 LPCSTR MofResourceName, TRACEGUID_HANDLE *RegistrationHandle)
 {
-	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg,
-			      RegistrationHandle);
+	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg, RegistrationHandle);
 }
 
 ULONG WMIAPI UnregisterTraceGuids(TRACEGUID_HANDLE RegistrationHandle)
@@ -126,8 +122,8 @@ ULONG WMIAPI CreateTraceInstanceId(HANDLE RegHandle, PEVENT_INSTANCE_INFO InstIn
 }
 
 /* User data behind a header of `head` bytes: one block, or the MOF_FIELDs found there. */
-static ULONG gather(const uint8_t *event, uint32_t size, uint32_t head, ULONG flags,
-		    struct pool_piece *piece, uint32_t *inout_count)
+static ULONG gather(const uint8_t *event, uint32_t size, uint32_t head, ULONG flags, struct pool_piece *piece,
+		    uint32_t *inout_count)
 {
 	uint32_t n = *inout_count;
 	if (flags & WNODE_FLAG_USE_MOF_PTR) {
@@ -138,8 +134,7 @@ static ULONG gather(const uint8_t *event, uint32_t size, uint32_t head, ULONG fl
 		for (uint32_t i = 0; i < fields; i++) {
 			MOF_FIELD f;
 			memcpy(&f, event + head + i * sizeof f, sizeof f);
-			piece[n++] = (struct pool_piece){(const void *)(uintptr_t)f.DataPtr,
-							 f.Length, 0};
+			piece[n++] = (struct pool_piece){(const void *)(uintptr_t)f.DataPtr, f.Length, 0};
 		}
 	} else if (size > head) {
 		piece[n++] = (struct pool_piece){event + head, size - head, 0};
@@ -166,8 +161,7 @@ ULONG WMIAPI TraceEvent(TRACELOGGER_HANDLE TraceHandle, PEVENT_TRACE_HEADER Even
 	}
 	struct pool_piece piece[1 + MAX_MOF_FIELDS];
 	uint32_t count = 1;
-	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags,
-			 piece, &count);
+	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags, piece, &count);
 	if (r != ERROR_SUCCESS) {
 		return r;
 	}
@@ -182,9 +176,7 @@ ULONG WMIAPI TraceEvent(TRACELOGGER_HANDLE TraceHandle, PEVENT_TRACE_HEADER Even
 		.descriptor = &desc,
 		.piece = piece,
 		.count = count,
-		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP
-				     ? (uint64_t)EventTrace->TimeStamp.QuadPart
-				     : 0,
+		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP ? (uint64_t)EventTrace->TimeStamp.QuadPart : 0,
 	};
 	return provider_classic_write(TraceHandle, &ev);
 }
@@ -214,8 +206,7 @@ ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle, PEVENT_INSTANCE_
 	head.parent_id = ParentInstInfo ? ParentInstInfo->InstanceId : 0;
 	struct pool_piece piece[1 + MAX_MOF_FIELDS];
 	uint32_t count = 1;
-	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags,
-			 piece, &count);
+	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags, piece, &count);
 	if (r != ERROR_SUCCESS) {
 		return r;
 	}
@@ -230,9 +221,7 @@ ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle, PEVENT_INSTANCE_
 		.descriptor = &desc,
 		.piece = piece,
 		.count = count,
-		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP
-				     ? (uint64_t)EventTrace->TimeStamp.QuadPart
-				     : 0,
+		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP ? (uint64_t)EventTrace->TimeStamp.QuadPart : 0,
 	};
 	return provider_classic_write(TraceHandle, &ev);
 }

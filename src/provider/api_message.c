@@ -39,8 +39,8 @@ static uint32_t put_prefix(uint8_t *to, ULONG flags, LPCGUID guid)
 	return n;
 }
 
-ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid,
-		     USHORT MessageNumber, va_list MessageArgList)
+ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid, USHORT MessageNumber,
+		     va_list MessageArgList)
 {
 	if (LoggerHandle == 0 || (LoggerHandle & 0xFFFF) == PROVIDER_KERNEL_LOGGER_ID) {
 		return ERROR_INVALID_HANDLE;
@@ -63,14 +63,12 @@ ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUI
 		if (count > ARGS_MAX) {
 			return ERROR_INVALID_PARAMETER;
 		}
-		piece[count++] =
-			(struct pool_piece){ptr, (uint32_t)BASE_MIN(size, (size_t)UINT32_MAX), 0};
+		piece[count++] = (struct pool_piece){ptr, (uint32_t)BASE_MIN(size, (size_t)UINT32_MAX), 0};
 	}
 	piece[0] = (struct pool_piece){prefix, put_prefix(prefix, MessageFlags, MessageGuid), 0};
 	EVENT_DESCRIPTOR desc = {
 		.Id = MessageNumber,
-		.Task = (USHORT)((MessageFlags & ~(ULONG)TRACE_MESSAGE_POINTER32) |
-				 TRACE_MESSAGE_POINTER64),
+		.Task = (USHORT)((MessageFlags & ~(ULONG)TRACE_MESSAGE_POINTER32) | TRACE_MESSAGE_POINTER64),
 	};
 	struct provider_classic_event ev = {
 		.kind = POOL_REC_MESSAGE,
@@ -81,8 +79,7 @@ ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUI
 	return provider_classic_write(LoggerHandle, &ev);
 }
 
-ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid,
-		   USHORT MessageNumber, ...)
+ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid, USHORT MessageNumber, ...)
 {
 	va_list args;
 /* The prototype is Windows'; on both of our ABIs the number is passed as the promoted type anyway.

@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback,
-			    PVOID CallbackContext, PREGHANDLE RegHandle)
+ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback, PVOID CallbackContext,
+			    PREGHANDLE RegHandle)
 {
 	if (!RegHandle) {
 		return ERROR_INVALID_PARAMETER;
@@ -51,12 +51,11 @@ static void track_binary(REGHANDLE handle, const void *code)
 	}
 }
 
-ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS InformationClass,
-				  PVOID EventInformation, ULONG InformationLength)
+ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS InformationClass, PVOID EventInformation,
+				  ULONG InformationLength)
 {
 	const struct provider_hot *hot = provider_lookup(RegHandle);
-	if (!hot || (hot->flags & PROVIDER_HOT_CLASSIC) ||
-	    (!EventInformation && InformationLength != 0)) {
+	if (!hot || (hot->flags & PROVIDER_HOT_CLASSIC) || (!EventInformation && InformationLength != 0)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	int r;
@@ -68,20 +67,15 @@ ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS Informat
 		track_binary(RegHandle, __builtin_return_address(0));
 		return ERROR_SUCCESS;
 	case EventProviderSetTraits:
-		r = EventInformation
-			    ? provider_set_traits(RegHandle, EventInformation, InformationLength)
-			    : -EINVAL;
-		return r == 0	      ? ERROR_SUCCESS
-		       : r == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY
-				      : ERROR_INVALID_PARAMETER;
+		r = EventInformation ? provider_set_traits(RegHandle, EventInformation, InformationLength) : -EINVAL;
+		return r == 0 ? ERROR_SUCCESS : r == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER;
 	case EventProviderUseDescriptorType:
 		if (!EventInformation || InformationLength != 1) {
 			return ERROR_INVALID_PARAMETER;
 		}
 		r = provider_set_typed(RegHandle, *(const uint8_t *)EventInformation != 0);
 		return r == 0 ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
-	default:
-		return ERROR_NOT_SUPPORTED;
+	default: return ERROR_NOT_SUPPORTED;
 	}
 }
 
@@ -92,12 +86,11 @@ static bool entry_enabled(const struct ctl_entry *e, uint8_t level, uint64_t key
 		return false;
 	}
 	uint64_t all = order_load_relaxed(&e->all_inter);
-	return keyword == 0 ||
-	       ((keyword & order_load_relaxed(&e->any_union)) != 0 && (keyword & all) == all);
+	return keyword == 0 || ((keyword & order_load_relaxed(&e->any_union)) != 0 && (keyword & all) == all);
 }
 
-static __attribute__((noinline, cold)) BOOLEAN any_enabled(const struct provider_hot *hot,
-							   uint8_t level, uint64_t keyword)
+static __attribute__((noinline, cold)) BOOLEAN any_enabled(const struct provider_hot *hot, uint8_t level,
+							   uint64_t keyword)
 {
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
 		const struct ctl_entry *e = order_load_acquire(&hot->all[d]);
@@ -120,8 +113,7 @@ static inline BOOLEAN hot_enabled(const struct provider_hot *hot, uint8_t level,
 BOOLEAN EVNTAPI EventEnabled(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor)
 {
 	const struct provider_hot *hot = provider_lookup(RegHandle);
-	return hot && EventDescriptor &&
-	       hot_enabled(hot, EventDescriptor->Level, EventDescriptor->Keyword);
+	return hot && EventDescriptor && hot_enabled(hot, EventDescriptor->Level, EventDescriptor->Keyword);
 }
 
 BOOLEAN EVNTAPI EventProviderEnabled(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword)
@@ -139,12 +131,8 @@ ULONG EVNTAPI EventActivityIdControl(ULONG ControlCode, LPGUID ActivityId)
 	memcpy(&given, ActivityId, sizeof given);
 	provider_activity_get(&old);
 	switch (ControlCode) {
-	case EVENT_ACTIVITY_CTRL_GET_ID:
-		memcpy(ActivityId, &old, sizeof old);
-		return ERROR_SUCCESS;
-	case EVENT_ACTIVITY_CTRL_SET_ID:
-		provider_activity_set(&given);
-		return ERROR_SUCCESS;
+	case EVENT_ACTIVITY_CTRL_GET_ID: memcpy(ActivityId, &old, sizeof old); return ERROR_SUCCESS;
+	case EVENT_ACTIVITY_CTRL_SET_ID: provider_activity_set(&given); return ERROR_SUCCESS;
 	case EVENT_ACTIVITY_CTRL_CREATE_ID:
 		provider_activity_create(&fresh);
 		memcpy(ActivityId, &fresh, sizeof fresh);
@@ -158,7 +146,6 @@ ULONG EVNTAPI EventActivityIdControl(ULONG ControlCode, LPGUID ActivityId)
 		provider_activity_set(&fresh);
 		memcpy(ActivityId, &old, sizeof old);
 		return ERROR_SUCCESS;
-	default:
-		return ERROR_INVALID_PARAMETER;
+	default: return ERROR_INVALID_PARAMETER;
 	}
 }

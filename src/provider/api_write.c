@@ -28,16 +28,15 @@
 #ifdef CALLS_ARE_CALLS
 static __thread const void *api_frame;
 #define REMEMBER_FRAME() (api_frame = __builtin_frame_address(0))
-#define API_FRAME()	 api_frame
+#define API_FRAME()      api_frame
 #else
 #define REMEMBER_FRAME() ((void)0)
-#define API_FRAME()	 __builtin_frame_address(0)
+#define API_FRAME()      __builtin_frame_address(0)
 #endif
 
 _Static_assert(sizeof(EVENT_DATA_DESCRIPTOR) == sizeof(struct pool_piece) &&
 		       offsetof(EVENT_DATA_DESCRIPTOR, Size) == offsetof(struct pool_piece, size) &&
-		       offsetof(EVENT_DATA_DESCRIPTOR, Type) ==
-			       offsetof(struct pool_piece, reserved),
+		       offsetof(EVENT_DATA_DESCRIPTOR, Type) == offsetof(struct pool_piece, reserved),
 	       "passed through as it is");
 _Static_assert(sizeof(EVENT_DESCRIPTOR) == 16, "as on Windows");
 
@@ -48,50 +47,42 @@ static inline ULONG keep_frame(ULONG code)
 	return code;
 }
 
-static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count,
-				 PEVENT_DATA_DESCRIPTOR data)
+static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count, PEVENT_DATA_DESCRIPTOR data)
 {
 	return !descriptor || count > MAX_EVENT_DATA_DESCRIPTORS || (BASE_UNLIKELY(!data) && count != 0);
 }
 
 /* Reached by sibling calls from the functions below, like those from EventWrite: the return address
  * is still the one in the caller of EventWrite, and this frame the first one there is. */
-static __attribute__((noinline)) uint32_t write_again(struct provider_hot *hot,
-						      const void *descriptor, uint32_t count,
-						      const struct pool_piece *piece,
-						      const void *activity)
+static __attribute__((noinline)) uint32_t write_again(struct provider_hot *hot, const void *descriptor, uint32_t count,
+						      const struct pool_piece *piece, const void *activity)
 {
 	return keep_frame(provider_emit_again(hot, descriptor, activity, piece, count, API_FRAME()));
 }
 
-static __attribute__((noinline)) uint32_t write_plain_rest(struct pool_slot *s, uint8_t *at,
-							   uint8_t *to,
-							   const struct pool_piece *piece,
-							   uint64_t numbers, const void *descriptor)
+static __attribute__((noinline)) uint32_t write_plain_rest(struct pool_slot *s, uint8_t *at, uint8_t *to,
+							   const struct pool_piece *piece, uint64_t numbers,
+							   const void *descriptor)
 {
 	return provider_write_rest(s, at, to, piece, numbers, descriptor, write_again, false);
 }
 
-static __attribute__((noinline)) uint32_t write_typed_rest(struct pool_slot *s, uint8_t *at,
-							   uint8_t *to,
-							   const struct pool_piece *piece,
-							   uint64_t numbers, const void *descriptor)
+static __attribute__((noinline)) uint32_t write_typed_rest(struct pool_slot *s, uint8_t *at, uint8_t *to,
+							   const struct pool_piece *piece, uint64_t numbers,
+							   const void *descriptor)
 {
 	return provider_write_rest(s, at, to, piece, numbers, descriptor, write_again, true);
 }
 
 /* One for each shape. The most usual one is part of EventWrite. */
-#define WRITE_SHAPE(inlining, name, shape)                                                         \
-	static inlining ULONG name(struct provider_hot *hot, const struct ctl_entry *entry,        \
-				   PCEVENT_DESCRIPTOR descriptor, ULONG count,                     \
-				   PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)                  \
-	{                                                                                          \
-		return provider_write(hot, entry, descriptor, activity,                            \
-				      (const struct pool_piece *)(const void *)data, count,        \
-				      write_again,                                                 \
-				      (shape) & PROVIDER_SHAPE_TYPED ? write_typed_rest            \
-								     : write_plain_rest,           \
-				      shape);                                                      \
+#define WRITE_SHAPE(inlining, name, shape)                                                                             \
+	static inlining ULONG name(struct provider_hot *hot, const struct ctl_entry *entry,                            \
+				   PCEVENT_DESCRIPTOR descriptor, ULONG count, PEVENT_DATA_DESCRIPTOR data,            \
+				   LPCGUID activity)                                                                   \
+	{                                                                                                              \
+		return provider_write(hot, entry, descriptor, activity, (const struct pool_piece *)(const void *)data, \
+				      count, write_again,                                                              \
+				      (shape)&PROVIDER_SHAPE_TYPED ? write_typed_rest : write_plain_rest, shape);      \
 	}
 WRITE_SHAPE(inline __attribute__((always_inline)), write_plain, PROVIDER_SHAPE_PLAIN)
 WRITE_SHAPE(__attribute__((noinline)), write_typed, PROVIDER_SHAPE_TYPED)
@@ -105,8 +96,7 @@ static inline bool nobody_listens(const struct ctl_entry *entry)
 
 /* All checks, in their order: a bad handle, the first write of a forked child, bad parameters, a thread
  * with an activity, many pieces. */
-static __attribute__((noinline)) ULONG write_careful(REGHANDLE handle,
-						     PCEVENT_DESCRIPTOR descriptor, ULONG count,
+static __attribute__((noinline)) ULONG write_careful(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG count,
 						     PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
 {
 	struct provider_hot *hot = provider_lookup(handle);
@@ -127,15 +117,14 @@ static __attribute__((noinline)) ULONG write_careful(REGHANDLE handle,
 
 /* One jump each: joined by ||, compilers compute the conditions first. write_careful() looks for itself
  * whether anybody listens. */
-#define UNUSUAL(condition, activity)                                                               \
-	__asm__ volatile("");                                                                      \
-	if (BASE_UNLIKELY(condition)) {                                                            \
-		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData,          \
-				     activity);                                                    \
+#define UNUSUAL(condition, activity)                                                                 \
+	__asm__ volatile("");                                                                        \
+	if (BASE_UNLIKELY(condition)) {                                                              \
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, activity); \
 	}
 
-ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-			 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
+ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG UserDataCount,
+			 PEVENT_DATA_DESCRIPTOR UserData)
 {
 	REMEMBER_FRAME();
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
@@ -158,9 +147,8 @@ ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor
 }
 
 /* The general case. `frame` is the API function's, whose caller begins a stack. */
-static __attribute__((noinline)) ULONG write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor,
-						ULONG64 filter, ULONG flags, LPCGUID activity,
-						LPCGUID related, ULONG count,
+static __attribute__((noinline)) ULONG write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG64 filter,
+						ULONG flags, LPCGUID activity, LPCGUID related, ULONG count,
 						PEVENT_DATA_DESCRIPTOR data, const void *frame)
 {
 	struct provider_hot *hot = provider_lookup(handle);
@@ -187,32 +175,28 @@ static __attribute__((noinline)) ULONG write_ex(REGHANDLE handle, PCEVENT_DESCRI
 	return provider_emit(&ev);
 }
 
-ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter,
-			   ULONG Flags, LPCGUID ActivityId, LPCGUID RelatedActivityId,
-			   ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
+ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter, ULONG Flags,
+			   LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
+			   PEVENT_DATA_DESCRIPTOR UserData)
 {
-	return keep_frame(write_ex(RegHandle, EventDescriptor, Filter, Flags, ActivityId,
-				   RelatedActivityId, UserDataCount, UserData,
-				   __builtin_frame_address(0)));
+	return keep_frame(write_ex(RegHandle, EventDescriptor, Filter, Flags, ActivityId, RelatedActivityId,
+				   UserDataCount, UserData, __builtin_frame_address(0)));
 }
 
 /* Apart, and reached by a jump, for the sake of its frame. */
-static __attribute__((noinline)) ULONG write_related(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor,
-						     LPCGUID activity, LPCGUID related, ULONG count,
-						     PEVENT_DATA_DESCRIPTOR data)
+static __attribute__((noinline)) ULONG write_related(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, LPCGUID activity,
+						     LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data)
 {
-	return keep_frame(write_ex(handle, descriptor, 0, 0, activity, related, count, data,
-				   API_FRAME()));
+	return keep_frame(write_ex(handle, descriptor, 0, 0, activity, related, count, data, API_FRAME()));
 }
 
-ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-				 LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
-				 PEVENT_DATA_DESCRIPTOR UserData)
+ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, LPCGUID ActivityId,
+				 LPCGUID RelatedActivityId, ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
 {
 	REMEMBER_FRAME();
 	if (BASE_UNLIKELY(RelatedActivityId)) {
-		return write_related(RegHandle, EventDescriptor, ActivityId, RelatedActivityId,
-				     UserDataCount, UserData);
+		return write_related(RegHandle, EventDescriptor, ActivityId, RelatedActivityId, UserDataCount,
+				     UserData);
 	}
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
 	if (BASE_UNLIKELY(!hot)) {

@@ -81,7 +81,7 @@ struct fake_etwd {
 	uint32_t *wait_page;
 	bool stop;
 	const struct fake_order *order; /* what the test wants sent; NULL when done */
-	bool silent;			/* accept and say nothing */
+	bool silent;                    /* accept and say nothing */
 	uint32_t chunk_size;
 	uint32_t ctl_flags;
 	uint32_t peers; /* ever accepted */
@@ -111,8 +111,7 @@ static int fake_memory(const char *name, uint64_t bytes, uint8_t **ret)
 {
 	int fd = base_memfd(name, bytes);
 	*ret = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd < 0 || *ret == MAP_FAILED ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+	if (fd < 0 || *ret == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
 		abort();
 	}
 	return fd;
@@ -180,8 +179,7 @@ static void fake_on_hello(struct fake_etwd *f, struct fake_peer *p, const struct
 	close(fds[1]);
 }
 
-static void fake_on_register(struct fake_etwd *f, struct fake_peer *p,
-			     const struct proto_message *m)
+static void fake_on_register(struct fake_etwd *f, struct fake_peer *p, const struct proto_message *m)
 {
 	uint32_t index = 0;
 	proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index);
@@ -190,8 +188,7 @@ static void fake_on_register(struct fake_etwd *f, struct fake_peer *p,
 	proto_get_guid(m, PROTO_TAG_GUID, &r->guid);
 	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &r->flags);
 	const uint8_t *t;
-	if (proto_get(m, PROTO_TAG_TRAITS, &t, &r->traits_bytes) &&
-	    r->traits_bytes <= sizeof r->traits) {
+	if (proto_get(m, PROTO_TAG_TRAITS, &t, &r->traits_bytes) && r->traits_bytes <= sizeof r->traits) {
 		memcpy(r->traits, t, r->traits_bytes);
 	}
 	struct ctl_entry *e = (struct ctl_entry *)(void *)(p->ctl + r->offset);
@@ -223,12 +220,8 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 	const uint8_t *t;
 	size_t n;
 	switch (m->type) {
-	case PROTO_HELLO:
-		fake_on_hello(f, p, m);
-		break;
-	case PROTO_REGISTER:
-		fake_on_register(f, p, m);
-		break;
+	case PROTO_HELLO: fake_on_hello(f, p, m); break;
+	case PROTO_REGISTER: fake_on_register(f, p, m); break;
 	case PROTO_UNREGISTER:
 		r->used = false;
 		f->unregisters++;
@@ -255,12 +248,8 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
 		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
 		break;
-	case PROTO_NOTIFIED:
-		f->notified++;
-		break;
-	case PROTO_BELL:
-		f->bells++;
-		break;
+	case PROTO_NOTIFIED: f->notified++; break;
+	case PROTO_BELL: f->bells++; break;
 	case PROTO_BINARY_TRACK:
 		proto_get_str(m, PROTO_TAG_PATH, f->binary_path, sizeof f->binary_path);
 		f->binary_tracks++;
@@ -417,8 +406,7 @@ static inline struct fake_etwd *fake_start(const char *dir)
 	snprintf(addr.sun_path, sizeof addr.sun_path, "%s/provider", f->dir);
 	unlink(addr.sun_path);
 	f->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (bind(f->listener, (struct sockaddr *)&addr, sizeof addr) < 0 ||
-	    listen(f->listener, 16) < 0) {
+	if (bind(f->listener, (struct sockaddr *)&addr, sizeof addr) < 0 || listen(f->listener, 16) < 0) {
 		abort();
 	}
 	/* As etwd does: bump the wait page, wake whoever sleeps on it. */
@@ -468,8 +456,8 @@ static void fake_give_order(struct fake_etwd *f, const struct fake_order *o)
 	}
 }
 
-static inline void fake_set(struct fake_etwd *f, const struct guid *g,
-			    const struct filter_row *rows, uint32_t count, uint64_t classic_handle)
+static inline void fake_set(struct fake_etwd *f, const struct guid *g, const struct filter_row *rows, uint32_t count,
+			    uint64_t classic_handle)
 {
 	pthread_mutex_lock(&f->lock);
 	struct fake_enable *e = fake_enable_of(f, g);
@@ -486,8 +474,8 @@ static inline void fake_set(struct fake_etwd *f, const struct guid *g,
 	pthread_mutex_unlock(&f->lock);
 }
 
-static inline void fake_notify(struct fake_etwd *f, const struct guid *g, uint32_t code,
-			       const void *filter, size_t filter_bytes)
+static inline void fake_notify(struct fake_etwd *f, const struct guid *g, uint32_t code, const void *filter,
+			       size_t filter_bytes)
 {
 	pthread_mutex_lock(&f->lock);
 	struct fake_order o = {.guid = g,

@@ -43,7 +43,7 @@
 /* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in
  * the environment changes it, for programs that must not miss their first event on a busy machine.
  */
-#define PROVIDER_WAIT_MS     50
+#define PROVIDER_WAIT_MS 50
 /* And, once in its life, so much longer when a session wants the provider and the daemon is busy,
  * not stopped: an event that is written before the answer is seen by nobody, and not counted. */
 #define PROVIDER_PATIENCE_MS 5000

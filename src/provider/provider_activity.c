@@ -25,8 +25,7 @@ void provider_activity_create(struct guid *ret)
 			uint64_t zero = 0;
 			uint32_t pid = (uint32_t)syscall(SYS_getpid);
 			/* Never 0, so that the first of several racing threads wins for all. */
-			order_cas_full(&r->activity_salt, &zero,
-				       (fresh & 0x0FFFFFFF00000000u) << 0 | pid | 1ull << 63);
+			order_cas_full(&r->activity_salt, &zero, (fresh & 0x0FFFFFFF00000000u) << 0 | pid | 1ull << 63);
 			order_store_release(&r->activity_ready, 1u);
 		}
 		n = order_add_relaxed(&r->activity_next, 1u) + 1;

@@ -48,8 +48,7 @@ static uint32_t same_bit(const struct seg_header *from, uint32_t bit, const stru
 	return POOL_SESSION_BITS;
 }
 
-static void count_record(const struct seg_header *from, const struct pool_rec *rec,
-			 struct seg_header *to)
+static void count_record(const struct seg_header *from, const struct pool_rec *rec, struct seg_header *to)
 {
 	for (uint64_t m = rec->mask; m != 0; m &= m - 1) {
 		uint32_t bit = same_bit(from, (uint32_t)__builtin_ctzll(m), to);
@@ -62,8 +61,8 @@ static void count_record(const struct seg_header *from, const struct pool_rec *r
 
 /* Our own memory, written by our own writers: the sizes are right, except where the program
  * scribbles. */
-static void count_chunk(const struct seg_header *first, const uint8_t *data, uint32_t from,
-			uint32_t to, struct seg_header *target)
+static void count_chunk(const struct seg_header *first, const uint8_t *data, uint32_t from, uint32_t to,
+			struct seg_header *target)
 {
 	while (to - from >= sizeof(struct pool_rec)) {
 		const struct pool_rec *rec = (const struct pool_rec *)(const void *)(data + from);
@@ -88,14 +87,12 @@ static void count_undrained(const struct provider_attached *old, struct seg_head
 			uint64_t word = order_load_acquire(&desc[i].word);
 			uint32_t span = BASE_MIN(BASE_MAX(desc[i].span, 1u), POOL_CHUNKS - i);
 			uint32_t to = pool_word_committed(word), gen = pool_word_gen(word);
-			uint32_t from =
-				pool_hint_bytes(order_load_relaxed(&desc[i].cons_hint), gen);
+			uint32_t from = pool_hint_bytes(order_load_relaxed(&desc[i].cons_hint), gen);
 			if ((taken >> i & 1) == 0 || gen == 0) {
 				continue;
 			}
 			if (from < to && to <= span * size) {
-				count_chunk(old->segment[0],
-					    mem + POOL_DATA_OFFSET + (uint64_t)i * size, from, to,
+				count_chunk(old->segment[0], mem + POOL_DATA_OFFSET + (uint64_t)i * size, from, to,
 					    target);
 			}
 			i += span - 1;
@@ -104,8 +101,7 @@ static void count_undrained(const struct provider_attached *old, struct seg_head
 	/* What was lost there and not told either. */
 	const struct seg_header *h = old->segment[0];
 	for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {
-		uint64_t untold =
-			order_load_relaxed(&h->lost[i]) - order_load_relaxed(&h->lost_told[i]);
+		uint64_t untold = order_load_relaxed(&h->lost[i]) - order_load_relaxed(&h->lost_told[i]);
 		uint32_t bit = untold ? same_bit(h, i, target) : POOL_SESSION_BITS;
 		if (bit < POOL_SESSION_BITS) {
 			order_add_relaxed(&target->lost[bit], untold);
@@ -119,8 +115,7 @@ static void drop_locked(struct provider_dest *d, struct provider_attached *old)
 	struct provider_attached *next = &d->at;
 	for (uint32_t i = 0; i < PROVIDER_OLD_POOLS; i++) {
 		struct provider_attached *o = &d->old[i];
-		if (o->link && o->serial > old->serial &&
-		    (!next->link || o->serial < next->serial)) {
+		if (o->link && o->serial > old->serial && (!next->link || o->serial < next->serial)) {
 			next = o;
 		}
 	}

@@ -55,8 +55,7 @@ static struct provider_link *map_control(int fd)
 		return NULL;
 	}
 	size_t want = PROVIDER_LINK_ALIGN;
-	uint8_t *area =
-		mmap(NULL, 2 * want, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *area = mmap(NULL, 2 * want, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (area == MAP_FAILED) {
 		return NULL;
 	}
@@ -67,8 +66,7 @@ static struct provider_link *map_control(int fd)
 	munmap(base + AREA_BYTES, (size_t)(area + 2 * want - base) - AREA_BYTES);
 	struct provider_link *link = (struct provider_link *)(void *)base;
 	/* Wiped, or a forked child would go on writing into its parent's chunks. */
-	if (mmap(base + PROVIDER_LINK_BYTES, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) ==
-		    MAP_FAILED ||
+	if (mmap(base + PROVIDER_LINK_BYTES, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ||
 	    mprotect(link, PROVIDER_LINK_BYTES, PROT_READ | PROT_WRITE) != 0 ||
 	    madvise(link, PROVIDER_LINK_BYTES, MADV_WIPEONFORK) != 0) {
 		munmap(base, AREA_BYTES);
@@ -86,8 +84,7 @@ static struct provider_link *map_control(int fd)
 
 const struct ctl_entry *provider_attach_entry(const struct provider_attached *at, uint32_t offset)
 {
-	if (offset % 64 != 0 || offset < sizeof(struct ctl_header) ||
-	    at->link->ctl_bytes < sizeof(struct ctl_entry) ||
+	if (offset % 64 != 0 || offset < sizeof(struct ctl_header) || at->link->ctl_bytes < sizeof(struct ctl_entry) ||
 	    offset > at->link->ctl_bytes - sizeof(struct ctl_entry)) {
 		return NULL;
 	}
@@ -96,8 +93,7 @@ const struct ctl_entry *provider_attach_entry(const struct provider_attached *at
 
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size)
 {
-	if (at->segments >= POOL_SEGMENTS_MAX || chunk_size < POOL_CHUNK_MIN ||
-	    chunk_size > POOL_CHUNK_MAX) {
+	if (at->segments >= POOL_SEGMENTS_MAX || chunk_size < POOL_CHUNK_MIN || chunk_size > POOL_CHUNK_MAX) {
 		return -EINVAL;
 	}
 	uint64_t bytes = pool_segment_bytes(chunk_size);
@@ -108,9 +104,8 @@ int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk
 	if (mem == MAP_FAILED) {
 		return -errno;
 	}
-	int r = at->segments == 0
-			? pool_writer_add_fresh(at->link->writer, mem, bytes, chunk_size)
-			: pool_writer_add_segment(at->link->writer, mem, bytes, chunk_size);
+	int r = at->segments == 0 ? pool_writer_add_fresh(at->link->writer, mem, bytes, chunk_size)
+				  : pool_writer_add_segment(at->link->writer, mem, bytes, chunk_size);
 	if (r < 0) {
 		munmap(mem, bytes);
 		return r;
@@ -122,8 +117,7 @@ int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk
 	return 0;
 }
 
-static int welcome(const struct proto_message *m, int *fds, int count, uint32_t kind,
-		   struct provider_attached *ret)
+static int welcome(const struct proto_message *m, int *fds, int count, uint32_t kind, struct provider_attached *ret)
 {
 	uint32_t status = 0, chunk_size = POOL_CHUNK_MIN;
 	proto_get_u32(m, PROTO_TAG_STATUS, &status);
@@ -172,8 +166,8 @@ static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_
 	}
 }
 
-int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
-		    const struct provider_haste *haste, struct provider_attached *ret)
+int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms, const struct provider_haste *haste,
+		    struct provider_attached *ret)
 {
 	if (d->dir[0] == 0) {
 		return -ENOENT;
@@ -198,10 +192,8 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 		tell_registrations(d, fd, buf, cap, !haste);
 		do {
 			count = PROTO_FDS_MAX;
-			n = proto_recv(fd, buf, cap, fds, &count,
-				       haste ? provider_left_ms(haste->until) : timeout_ms);
-		} while (n == -ETIMEDOUT && haste &&
-			 provider_patience_more(d, haste->wanted, haste->until));
+			n = proto_recv(fd, buf, cap, fds, &count, haste ? provider_left_ms(haste->until) : timeout_ms);
+		} while (n == -ETIMEDOUT && haste && provider_patience_more(d, haste->wanted, haste->until));
 		if (n > 0) {
 			r = proto_parse(buf, (size_t)n, &m);
 			r = r < 0 ? r : welcome(&m, fds, count, d->kind, ret);
@@ -244,11 +236,9 @@ void provider_attach_retire(struct provider_attached *at)
 	 * kept. */
 	order_store_release(&at->link->writer->alive, 0u);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-	(void)!mmap((uint8_t *)at->link + PROVIDER_LINK_BYTES, POOL_CTL_BYTES, PROT_READ, flags, -1,
-		    0);
+	(void)!mmap((uint8_t *)at->link + PROVIDER_LINK_BYTES, POOL_CTL_BYTES, PROT_READ, flags, -1, 0);
 	for (uint32_t i = 0; i < at->segments; i++) {
-		(void)!mmap(at->segment[i], at->segment_bytes[i], PROT_READ | PROT_WRITE, flags, -1,
-			    0);
+		(void)!mmap(at->segment[i], at->segment_bytes[i], PROT_READ | PROT_WRITE, flags, -1, 0);
 	}
 	at->link = NULL;
 	at->segments = 0;

@@ -82,8 +82,7 @@ int main(void)
 			row[i] = fake_row_all((uint8_t)i);
 		}
 		fake_set(f, &G, row, sessions, 0);
-		printf("%u session(s), empty pool, no drain meanwhile %5.2f ns\n", sessions,
-		       best(h, 2000, true));
+		printf("%u session(s), empty pool, no drain meanwhile %5.2f ns\n", sessions, best(h, 2000, true));
 		pthread_t t;
 		stop = 0;
 		pthread_create(&t, NULL, drainer, NULL);

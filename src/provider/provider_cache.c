@@ -30,8 +30,7 @@ static bool is_abandoned(struct provider_hot *hot, uint32_t by)
 	       (by == provider_tid() || pool_thread_is_dead(by));
 }
 
-__attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *hot,
-							 const void *descriptor,
+__attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *hot, const void *descriptor,
 							 const struct ctl_entry *e, uint32_t cfg,
 							 const struct pool_verdict *pv)
 {
@@ -56,8 +55,7 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 	order_store_relaxed(&v->keyword, le64_get(desc + 8));
 	order_store_relaxed(&v->entry, e);
 	order_store_relaxed(&v->writer, writer);
-	order_pair head =
-		pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot), pv->cfg_gen);
+	order_pair head = pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot), pv->cfg_gen);
 	order_store_relaxed(&v->head[0], head[0]);
 	order_store_relaxed(&v->head[1], head[1]);
 	order_store_relaxed(&v->mask, pv->mask);

@@ -17,7 +17,7 @@ static struct provider_job **jobs_tail = &jobs;
 static bool thread_runs;
 static bool busy;     /* a thread is calling */
 static bool some_due; /* some registration's */
-static bool sweep; /* there are registrations of modules that are gone */
+static bool sweep;    /* there are registrations of modules that are gone */
 static __thread bool on_thread __attribute__((tls_model("initial-exec"))); /* this is the callback thread */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
@@ -157,7 +157,8 @@ static void run_due(void)
 			if (reg->state == PROVIDER_REG_LIVE) {
 				struct provider_job j = {.index = i, .generation = reg->generation, .dest = d};
 				struct provider_notice n = {
-					.code = said->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
+					.code = said->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER
+							 : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
 					.level = said->level,
 					.any = said->any,
 					.all = said->all,
@@ -213,8 +214,8 @@ static void run(struct provider_job *j)
 	if (live) {
 		struct provider_registration copy = *reg;
 		uint32_t result = 0;
-		const void *code = copy.wmi_fn ? (const void *)(uintptr_t)copy.wmi_fn
-					       : (const void *)(uintptr_t)copy.enable_fn;
+		const void *code =
+			copy.wmi_fn ? (const void *)(uintptr_t)copy.wmi_fn : (const void *)(uintptr_t)copy.enable_fn;
 		if (code && provider_module_is_there(reg->module, code)) {
 			reg->running = true;
 			pthread_mutex_unlock(&provider_lock);

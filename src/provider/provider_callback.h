@@ -14,9 +14,9 @@ struct provider_job {
 	uint32_t index;
 	uint32_t generation;
 	uint32_t dest;
-	uint64_t serial;	       /* of the attachment that asked */
+	uint64_t serial;               /* of the attachment that asked */
 	struct provider_notice notice; /* merged; its filter pointer is not used */
-	uint32_t filter_type;	       /* EVENT_FILTER_TYPE_*, 0 none */
+	uint32_t filter_type;          /* EVENT_FILTER_TYPE_*, 0 none */
 	uint32_t filter_bytes;
 	uint64_t filter[]; /* 8-aligned copy */
 };

@@ -21,8 +21,8 @@ void provider_classic_refresh_locked(void)
 		for (uint64_t d = 0; d < PROVIDER_DESTS && n < MAP_MAX; d++) {
 			uint64_t handle = reg->said[d].classic_handle;
 			if (handle != 0) {
-				order_store_relaxed(&map[n], (handle & 0xFFFF) | (uint64_t)i << 16 |
-								     d << 32 | 1ull << 63);
+				order_store_relaxed(&map[n],
+						    (handle & 0xFFFF) | (uint64_t)i << 16 | d << 32 | 1ull << 63);
 				n++;
 			}
 		}
@@ -71,10 +71,7 @@ static struct class *class_at(uint64_t handle)
 	}
 	struct class *block = order_load_acquire(&blocks[index / BLOCK_CLASSES]);
 	struct class *c = block ? &block[index % BLOCK_CLASSES] : NULL;
-	return c && order_load_acquire(&c->registration) != 0 &&
-			       c->generation == (uint32_t)(handle >> 32)
-		       ? c
-		       : NULL;
+	return c && order_load_acquire(&c->registration) != 0 && c->generation == (uint32_t)(handle >> 32) ? c : NULL;
 }
 
 uint64_t provider_class_add(uint64_t registration, const struct guid *guid)

@@ -68,11 +68,9 @@ static void register_refuses_missing_arguments(void **state)
 {
 	TRACEGUID_HANDLE h;
 	struct seen s = {0};
-	assert_int_equal(RegisterTraceGuidsW(NULL, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h),
-			 87);
+	assert_int_equal(RegisterTraceGuidsW(NULL, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h), 87);
 	assert_int_equal(RegisterTraceGuidsW(on_request, &s, NULL, 0, NULL, NULL, NULL, &h), 87);
-	assert_int_equal(
-		RegisterTraceGuidsA(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, NULL), 87);
+	assert_int_equal(RegisterTraceGuidsA(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, NULL), 87);
 	assert_int_equal(UnregisterTraceGuids(0), 87);
 	assert_int_equal(UnregisterTraceGuids(12345), 87);
 	assert_true(GetTraceLoggerHandle(NULL) == (TRACELOGGER_HANDLE)-1);
@@ -83,8 +81,7 @@ static void register_of_an_enabled_provider_returns_what_the_callback_says(void 
 	TRACEGUID_HANDLE h;
 	struct seen s = {.answer = 1234};
 	enable(HANDLE_5);
-	assert_int_equal(
-		RegisterTraceGuidsW(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h), 1234);
+	assert_int_equal(RegisterTraceGuidsW(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h), 1234);
 	assert_int_equal(s.count, 1);
 	assert_int_equal(s.code, 4);
 	assert_true(s.logger == HANDLE_5);
@@ -110,8 +107,7 @@ static void a_classic_event_goes_to_the_session_of_its_handle(void **state)
 	e.h.Class.Level = 3;
 	e.h.Class.Version = 2;
 	memcpy(&e.h.Guid, &CLASS, 16);
-	assert_int_equal(
-		RegisterTraceGuidsW(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h), 0);
+	assert_int_equal(RegisterTraceGuidsW(on_request, &s, GUIDP(CONTROL), 0, NULL, NULL, NULL, &h), 0);
 	assert_int_equal(TraceEvent(HANDLE_5, &e.h), 6); /* nobody enabled */
 	enable(HANDLE_5);
 	wait_count(&s.count, 1);
@@ -223,12 +219,10 @@ static void a_message_is_laid_out_as_in_the_file(void **state)
 	assert_int_equal(TraceMessage(0xFFFF, 0, NULL, 1, NULL), 6);
 	assert_int_equal(TraceMessage(HANDLE_5, 0x10000, NULL, 1, NULL), 87);
 	assert_int_equal(TraceMessage(HANDLE_5, TRACE_MESSAGE_GUID, NULL, 1, NULL), 87);
-	assert_int_equal(TraceMessage(HANDLE_5, TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID,
-				      GUIDP(CLASS), 1, NULL),
+	assert_int_equal(TraceMessage(HANDLE_5, TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID, GUIDP(CLASS), 1, NULL),
 			 87);
-	assert_int_equal(TraceMessage(HANDLE_5, 0x2B, GUIDP(CLASS), 77, &arg, (size_t)4, "ab",
-				      (size_t)3, NULL, (size_t)0),
-			 0);
+	assert_int_equal(
+		TraceMessage(HANDLE_5, 0x2B, GUIDP(CLASS), 77, &arg, (size_t)4, "ab", (size_t)3, NULL, (size_t)0), 0);
 	assert_int_equal(TraceMessage(HANDLE_5, 0, NULL, 78, NULL), 0);
 	assert_int_equal(fake_drain(f), 2);
 	const struct fake_event *ev = &f->event[0];
@@ -249,8 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(register_refuses_missing_arguments, setup),
-		cmocka_unit_test_setup(
-			register_of_an_enabled_provider_returns_what_the_callback_says, setup),
+		cmocka_unit_test_setup(register_of_an_enabled_provider_returns_what_the_callback_says, setup),
 		cmocka_unit_test_setup(a_classic_event_goes_to_the_session_of_its_handle, setup),
 		cmocka_unit_test_setup(guid_and_data_may_stand_elsewhere, setup),
 		cmocka_unit_test_setup(instances_carry_their_classes_and_numbers, setup),

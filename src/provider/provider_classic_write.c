@@ -9,8 +9,8 @@
 
 #pragma weak inproc_destination
 
-static bool target_of(const struct provider_classic_target *t, const struct ctl_entry **ret_entry,
-		      const void **ret_ctl, uint32_t *ret_bytes, struct pool_writer **ret_writer)
+static bool target_of(const struct provider_classic_target *t, const struct ctl_entry **ret_entry, const void **ret_ctl,
+		      uint32_t *ret_bytes, struct pool_writer **ret_writer)
 {
 	const struct ctl_entry *e = order_load_acquire(&provider_memory.hot[t->index].all[t->dest]);
 	if (!e || e == &provider_entry_off) {
@@ -41,8 +41,8 @@ uint32_t provider_classic_write(uint64_t handle, const struct provider_classic_e
 	const void *ctl;
 	uint32_t ctl_bytes, rows;
 	struct pool_writer *writer;
-	if (handle == 0 || (handle & 0xFFFF) == PROVIDER_KERNEL_LOGGER_ID ||
-	    !provider_classic_find(handle, &t) || !target_of(&t, &e, &ctl, &ctl_bytes, &writer)) {
+	if (handle == 0 || (handle & 0xFFFF) == PROVIDER_KERNEL_LOGGER_ID || !provider_classic_find(handle, &t) ||
+	    !target_of(&t, &e, &ctl, &ctl_bytes, &writer)) {
 		return ERROR_INVALID_HANDLE;
 	}
 	const struct filter_table *table = provider_rows(e, ctl, ctl_bytes, &rows);

@@ -40,8 +40,7 @@ static bool has_note(const uint8_t *p, size_t n, size_t align)
 			return false;
 		}
 		const uint8_t *s = bytes_take(&in, (name + pad) & ~pad);
-		if (s && type == SCHEMA_SECTION_NOTE_TYPE &&
-		    name == sizeof SCHEMA_SECTION_NOTE_NAME &&
+		if (s && type == SCHEMA_SECTION_NOTE_TYPE && name == sizeof SCHEMA_SECTION_NOTE_NAME &&
 		    memcmp(s, SCHEMA_SECTION_NOTE_NAME, name) == 0) {
 			return true;
 		}
@@ -74,8 +73,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 	struct look *l = ctx;
 	if (l->first) {
 		l->first = false;
-		l->adds =
-			size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds + 1 : 0;
+		l->adds = size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds + 1 : 0;
 		if (l->adds && l->adds == order_load_relaxed(&looked_at)) {
 			return 1;
 		}
@@ -83,8 +81,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 	for (unsigned i = 0; i < info->dlpi_phnum && l->count < MODULES_MAX; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
 		if (h->p_type != PT_NOTE ||
-		    !has_note((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz,
-			      h->p_align)) {
+		    !has_note((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz, h->p_align)) {
 			continue;
 		}
 		char *copy = path_of(info);

@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-struct provider_dest provider_dests[2] = {{.kind = PROVIDER_DEST_USER},
-					  {.kind = PROVIDER_DEST_SYSTEM}};
+struct provider_dest provider_dests[2] = {{.kind = PROVIDER_DEST_USER}, {.kind = PROVIDER_DEST_SYSTEM}};
 
 #define LISTENER_STACK_BYTES (128u << 10)
 /* What may wait for a daemon that does not read; more would only pile up. */
@@ -98,8 +97,7 @@ bool provider_dests_start_locked(void)
 			d->state = PROVIDER_DEST_STARTING;
 		}
 		d->listener = true;
-		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) !=
-		    0) {
+		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) != 0) {
 			d->listener = false; /* see provider_scarce.h */
 			d->state = was == PROVIDER_DEST_NONE ? PROVIDER_DEST_DETACHED : was;
 			all = false;
@@ -169,8 +167,7 @@ void provider_send_now_locked(struct provider_dest *d)
 {
 	while (d->out && d->cookie != 0 && provider_fd_cookie(d->at.fd) == d->cookie) {
 		struct provider_message *m = d->out;
-		if (send(d->at.fd, m->data, m->bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-		    provider_is_shortage(errno)) {
+		if (send(d->at.fd, m->data, m->bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && provider_is_shortage(errno)) {
 			return; /* with the next call */
 		}
 		d->out = m->next;
@@ -188,8 +185,7 @@ long provider_make_register(void *mem, size_t cap, uint32_t index)
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
 	bool classic = (reg->flags & PROVIDER_HOT_CLASSIC) != 0;
 	proto_put_u32(&w, PROTO_TAG_REG_FLAGS,
-		      (classic ? PROTO_REG_CLASSIC : 0u) |
-			      (classic || reg->enable_fn ? PROTO_REG_CALLBACK : 0u));
+		      (classic ? PROTO_REG_CLASSIC : 0u) | (classic || reg->enable_fn ? PROTO_REG_CALLBACK : 0u));
 	if (reg->traits) {
 		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
 	}
@@ -250,8 +246,7 @@ uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index)
 	uint64_t ticket = 0;
 	if (mem) {
 		struct proto_writer w;
-		proto_begin(&w, mem, cap, PROTO_TRAITS,
-			    provider_request_id(index, reg->generation));
+		proto_begin(&w, mem, cap, PROTO_TRAITS, provider_request_id(index, reg->generation));
 		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
 		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
 		long n = proto_end(&w);
@@ -319,8 +314,7 @@ static bool get_notice(const struct proto_message *m, struct provider_notice *re
 	uint16_t tag;
 	const uint8_t *p;
 	while (proto_next(m, &at, &tag, &p, &bytes)) {
-		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) >= 0x80000000u &&
-		    le32_get(p) <= 0x80000002u) {
+		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) >= 0x80000000u && le32_get(p) <= 0x80000002u) {
 			n.filter = p;
 			n.filter_bytes = bytes;
 			break;
@@ -352,8 +346,7 @@ static void registered(struct provider_dest *d, const struct proto_message *m, u
 	}
 }
 
-void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
-			      int fd_count)
+void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds, int fd_count)
 {
 	uint32_t index = m->id & 0xFFFFu, chunk_size = 0;
 	struct provider_notice n;
@@ -385,17 +378,13 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		}
 		break;
 	case PROTO_NOTIFY:
-		if (proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) &&
-		    index < PROVIDER_REGISTRATIONS_MAX && get_notice(m, &n)) {
+		if (proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) && index < PROVIDER_REGISTRATIONS_MAX &&
+		    get_notice(m, &n)) {
 			provider_notice_locked(index, d->kind, &n);
 		}
 		break;
-	case PROTO_IMAGES | PROTO_REPLY:
-		provider_images_answered_locked(d, m->id);
-		break;
-	case PROTO_PRIVATE:
-		provider_private_asked_locked(d, m);
-		break;
+	case PROTO_IMAGES | PROTO_REPLY: provider_images_answered_locked(d, m->id); break;
+	case PROTO_PRIVATE: provider_private_asked_locked(d, m); break;
 	case PROTO_POOL:
 		/* Not populated here: most processes that are enabled write little or nothing, and the
 		 * pages of a burst come with it. */
@@ -419,8 +408,7 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		provider_post_locked(d, mem, (size_t)proto_end(&w));
 		break;
 	}
-	default:
-		break; /* a newer daemon */
+	default: break; /* a newer daemon */
 	}
 	pthread_cond_broadcast(&provider_changed);
 }

@@ -48,23 +48,23 @@ struct provider_attached {
 struct provider_dest {
 	uint32_t kind; /* PROVIDER_DEST_USER or _SYSTEM */
 	enum provider_dest_state state;
-	char dir[100];		     /* runtime directory; empty = cannot be told */
-	bool listener;		     /* the thread exists */
-	bool private_fds;	     /* it has a descriptor table of its own */
-	bool unresponsive;	     /* a wait timed out: do not wait again before it speaks */
-	bool muted;		     /* orphaned for too long: registrations read as disabled */
-	bool handed_over; /* a forked child attached without threads: the listener takes it */
+	char dir[100];     /* runtime directory; empty = cannot be told */
+	bool listener;     /* the thread exists */
+	bool private_fds;  /* it has a descriptor table of its own */
+	bool unresponsive; /* a wait timed out: do not wait again before it speaks */
+	bool muted;        /* orphaned for too long: registrations read as disabled */
+	bool handed_over;  /* a forked child attached without threads: the listener takes it */
 	bool sender_running;
-	bool behind;	  /* something could not be said for want of memory: the listener says it */
-	bool dir_later;	  /* where the daemon is could not be found out */
-	int peer;		     /* process id of the daemon we last connected to; 0 unknown */
+	bool behind;                        /* something could not be said for want of memory: the listener says it */
+	bool dir_later;                     /* where the daemon is could not be found out */
+	int peer;                           /* process id of the daemon we last connected to; 0 unknown */
 	const struct proto_wait_page *wait; /* NULL: none; the listener replaces it */
-	struct provider_attached at; /* valid when at.link is not NULL */
+	struct provider_attached at;        /* valid when at.link is not NULL */
 	struct provider_attached old[PROVIDER_OLD_POOLS]; /* listener's; link NULL: unused */
-	uint64_t cookie;	     /* of at.fd */
-	uint64_t serial;	     /* number of this attachment */
-	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32]; /* REGISTER was posted for this index */
-	uint32_t stale[PROVIDER_REGISTRATIONS_MAX / 32]; /* and must be taken back */
+	uint64_t cookie;                                  /* of at.fd */
+	uint64_t serial;                                  /* number of this attachment */
+	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32];   /* REGISTER was posted for this index */
+	uint32_t stale[PROVIDER_REGISTRATIONS_MAX / 32];  /* and must be taken back */
 	struct provider_message *out;
 	struct provider_message **out_tail;
 	uint64_t posted;
@@ -117,8 +117,7 @@ long provider_make_described(void *mem, size_t cap, uint32_t i);
 void provider_send_described(int fd, void *buf, size_t cap);
 
 /* One message from the daemon. */
-void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
-			      int fd_count);
+void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds, int fd_count);
 /* Point all registrations of this destination at nothing; callbacks learn it. */
 void provider_dest_mute_locked(struct provider_dest *d, bool notify);
 int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, size_t stack_bytes);
@@ -133,8 +132,8 @@ struct provider_haste {
 /* Connect, HELLO, WELCOME, map. `buf` of PROTO_MESSAGE_MAX/16 bytes or more is scratch. The
  * registrations follow HELLO at once, so that a busy daemon answers all of it in one go; d->told
  * says which. haste NULL: a thread of ours, which takes the lock for that; timeout_ms is for it. */
-int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
-		    const struct provider_haste *haste, struct provider_attached *ret);
+int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms, const struct provider_haste *haste,
+		    struct provider_attached *ret);
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size);
 /* As the listener would, but in this thread, which takes the answers until the time is over. Leaves it to a listener
  * that is created later. `buf` as above; the lock is held, or nobody else can be here. (provider_fork.c) */
@@ -201,7 +200,6 @@ void provider_patience_renew(void);
  * or nobody else can be here. context: async-signal-safe */
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until);
 /* Some session wants this provider, or a group that its traits name. */
-bool provider_patience_wanted(const struct provider_dest *d,
-			      const struct provider_registration *reg);
+bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg);
 
 #endif

@@ -35,12 +35,9 @@ struct target {
 uint32_t provider_code_of(int err)
 {
 	switch (err) {
-	case 0:
-		return ERROR_SUCCESS;
-	case -EMSGSIZE:
-		return ERROR_MORE_DATA;
-	default:
-		return ERROR_NOT_ENOUGH_MEMORY;
+	case 0: return ERROR_SUCCESS;
+	case -EMSGSIZE: return ERROR_MORE_DATA;
+	default: return ERROR_NOT_ENOUGH_MEMORY;
 	}
 }
 
@@ -49,19 +46,17 @@ static uint8_t piece_type(const struct pool_piece *p)
 	return (uint8_t)p->reserved;
 }
 
-const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl,
-					 uint32_t ctl_bytes, uint32_t *ret_rows)
+const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+					 uint32_t *ret_rows)
 {
 	uint32_t cfg = order_load_acquire(&e->cfg);
 	uint64_t at = order_load_relaxed(&e->table[cfg & 1]);
 	if ((at & 7) != 0 || at + sizeof(struct filter_table) > ctl_bytes) {
 		return NULL;
 	}
-	const struct filter_table *t =
-		(const struct filter_table *)(const void *)((const uint8_t *)ctl + at);
+	const struct filter_table *t = (const struct filter_table *)(const void *)((const uint8_t *)ctl + at);
 	uint64_t rows = order_load_relaxed(&t->rows);
-	if (rows > POOL_SESSION_BITS ||
-	    at + sizeof *t + rows * sizeof(struct filter_row) > ctl_bytes) {
+	if (rows > POOL_SESSION_BITS || at + sizeof *t + rows * sizeof(struct filter_row) > ctl_bytes) {
 		return NULL;
 	}
 	*ret_rows = (uint32_t)rows;
@@ -69,8 +64,7 @@ const struct filter_table *provider_rows(const struct ctl_entry *e, const void *
 }
 
 /* EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE: the sessions that do not want such events. */
-static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void *ctl,
-					   uint32_t bytes)
+static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void *ctl, uint32_t bytes)
 {
 	uint32_t rows;
 	uint64_t mask = 0;
@@ -83,8 +77,8 @@ static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void
 	return mask;
 }
 
-static bool judge(const struct provider_event *ev, const struct ctl_entry *e, const void *ctl,
-		  uint32_t ctl_bytes, struct pool_writer *writer, struct target *ret)
+static bool judge(const struct provider_event *ev, const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+		  struct pool_writer *writer, struct target *ret)
 {
 	const uint8_t *desc = ev->descriptor;
 	if (order_load_relaxed(&e->enabled) == 0) {
@@ -112,8 +106,7 @@ static uint32_t targets_find(const struct provider_event *ev, struct target ret[
 		}
 		if (e && e != &provider_entry_off) {
 			struct provider_link *link = provider_link_of(e);
-			n += judge(ev, e, provider_ctl_of(e), link->ctl_bytes, link->writer,
-				   &ret[n]);
+			n += judge(ev, e, provider_ctl_of(e), link->ctl_bytes, link->writer, &ret[n]);
 		}
 	}
 	const struct ctl_entry *e = order_load_acquire(&ev->hot->all[PROVIDER_DEST_INPROC]);
@@ -156,8 +149,8 @@ static uint8_t *item_add(struct items *it, uint16_t type, uint32_t bytes)
 	return p + ETL_ITEM_HEADER_SIZE;
 }
 
-static void item_add_pieces(struct items *it, uint16_t item, const struct provider_event *ev,
-			    uint8_t type, uint32_t bytes)
+static void item_add_pieces(struct items *it, uint16_t item, const struct provider_event *ev, uint8_t type,
+			    uint32_t bytes)
 {
 	if (bytes == 0) {
 		return;
@@ -178,9 +171,8 @@ static uint32_t item_bytes(uint32_t data)
 	return data ? BASE_ALIGN8(ETL_ITEM_HEADER_SIZE + data) : 0;
 }
 
-static uint32_t write_all(const struct provider_event *ev, const struct parts *p,
-			  const struct target *target, uint32_t targets, const uint64_t *stack,
-			  uint32_t stack_frames, uint8_t *mem)
+static uint32_t write_all(const struct provider_event *ev, const struct parts *p, const struct target *target,
+			  uint32_t targets, const uint64_t *stack, uint32_t stack_frames, uint8_t *mem)
 {
 	struct items it = {.mem = mem};
 	if (ev->related) {
@@ -207,8 +199,7 @@ static uint32_t write_all(const struct provider_event *ev, const struct parts *p
 		.timestamp = p->timestamp,
 		.frame = ev->frame,
 	};
-	args.flags = (uint8_t)(ev->rec_flags | (args.activity ? POOL_REC_ACTIVITY : 0) |
-			       (it.len ? POOL_REC_ITEMS : 0) |
+	args.flags = (uint8_t)(ev->rec_flags | (args.activity ? POOL_REC_ACTIVITY : 0) | (it.len ? POOL_REC_ITEMS : 0) |
 			       (ev->flags & EVENT_WRITE_FLAG_INPRIVATE ? POOL_REC_INPRIVATE : 0));
 	uint32_t code = ERROR_SUCCESS;
 	for (uint32_t i = 0; i < targets; i++) {
@@ -228,10 +219,9 @@ static uint32_t refuse(const struct target *target, uint32_t targets)
 	return ERROR_ARITHMETIC_OVERFLOW;
 }
 
-static __attribute__((noinline)) uint32_t write_with_stack(const struct provider_event *ev,
-							   const struct parts *p,
-							   const struct target *target,
-							   uint32_t targets, uint32_t items_bytes)
+static __attribute__((noinline)) uint32_t write_with_stack(const struct provider_event *ev, const struct parts *p,
+							   const struct target *target, uint32_t targets,
+							   uint32_t items_bytes)
 {
 	uint64_t stack[PROVIDER_STACK_FRAMES_MAX];
 	uint32_t frames = provider_stack_walk(ev->frame, stack, PROVIDER_STACK_FRAMES_MAX);
@@ -244,8 +234,7 @@ static __attribute__((noinline)) uint32_t write_with_stack(const struct provider
 		return write_all(ev, p, target, targets, stack, frames, mem);
 	}
 	/* Rare: kilobytes of metadata and a stack. */
-	uint8_t *big =
-		mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *big = mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (big == MAP_FAILED) {
 		return refuse(target, targets);
 	}
@@ -254,13 +243,11 @@ static __attribute__((noinline)) uint32_t write_with_stack(const struct provider
 	return code;
 }
 
-static __attribute__((noinline)) uint32_t write_long_items(const struct provider_event *ev,
-							   const struct parts *p,
-							   const struct target *target,
-							   uint32_t targets, uint32_t items_bytes)
+static __attribute__((noinline)) uint32_t write_long_items(const struct provider_event *ev, const struct parts *p,
+							   const struct target *target, uint32_t targets,
+							   uint32_t items_bytes)
 {
-	uint8_t *big =
-		mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *big = mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (big == MAP_FAILED) {
 		return refuse(target, targets);
 	}
@@ -269,11 +256,11 @@ static __attribute__((noinline)) uint32_t write_long_items(const struct provider
 	return code;
 }
 
-static uint32_t write_parts(const struct provider_event *ev, const struct parts *p,
-			    const struct target *target, uint32_t targets)
+static uint32_t write_parts(const struct provider_event *ev, const struct parts *p, const struct target *target,
+			    uint32_t targets)
 {
-	uint64_t items = (ev->related ? item_bytes(16) : 0) +
-			 (uint64_t)item_bytes(p->traits_bytes) + item_bytes(p->schema_bytes);
+	uint64_t items = (ev->related ? item_bytes(16) : 0) + (uint64_t)item_bytes(p->traits_bytes) +
+			 item_bytes(p->schema_bytes);
 	uint16_t props = 0;
 	for (uint32_t i = 0; i < targets; i++) {
 		props |= target[i].verdict.props;
@@ -296,15 +283,12 @@ static uint32_t write_parts(const struct provider_event *ev, const struct parts 
 /* Sizes are summed saturating: 128 of 32 bits would wrap. */
 static uint32_t add_size(uint32_t sum, uint32_t n)
 {
-	return n > PROVIDER_EVENT_ROOM || sum > PROVIDER_EVENT_ROOM ? PROVIDER_EVENT_ROOM + 1
-								    : sum + n;
+	return n > PROVIDER_EVENT_ROOM || sum > PROVIDER_EVENT_ROOM ? PROVIDER_EVENT_ROOM + 1 : sum + n;
 }
 
 /* Payload descriptors between metadata: they have to become one array. 2 KB of stack, so apart. */
-static __attribute__((noinline)) uint32_t write_scattered(const struct provider_event *ev,
-							  struct parts *p,
-							  const struct target *target,
-							  uint32_t targets)
+static __attribute__((noinline)) uint32_t write_scattered(const struct provider_event *ev, struct parts *p,
+							  const struct target *target, uint32_t targets)
 {
 	struct pool_piece payload[MAX_EVENT_DATA_DESCRIPTORS];
 	uint32_t n = 0;
@@ -368,11 +352,9 @@ uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, c
 	return provider_emit(&ev);
 }
 
-__attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
-							const void *descriptor,
-							const void *activity,
-							const struct pool_piece *piece,
-							uint32_t count, const void *frame)
+__attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot, const void *descriptor,
+						       const void *activity, const struct pool_piece *piece,
+						       uint32_t count, const void *frame)
 {
 	const struct ctl_entry *e = order_load_acquire(&hot->entry);
 	if (e == &provider_entry_on || order_load_relaxed(&e->enabled) == 0) {
@@ -382,8 +364,7 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 	const uint8_t *desc = descriptor;
 	struct provider_link *link = provider_link_of(e);
 	uint32_t cfg = order_load_acquire(&e->cfg);
-	struct pool_verdict v = pool_ctl_evaluate(e, provider_ctl_of(e), link->ctl_bytes, desc[4],
-						  le64_get(desc + 8));
+	struct pool_verdict v = pool_ctl_evaluate(e, provider_ctl_of(e), link->ctl_bytes, desc[4], le64_get(desc + 8));
 	order_fence_acquire();
 	if (order_load_relaxed(&e->cfg) != cfg || (v.props & FILTER_ROW_STACK) != 0) {
 		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
@@ -402,17 +383,14 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 			return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
 		}
 		pool_writer_prepare(link->writer, provider_tid(), POOL_QUICK_ROOM + (uint32_t)total);
-		order_pair head = pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot),
-						v.cfg_gen);
+		order_pair head = pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot), v.cfg_gen);
 		order_pair mask = {0, v.mask};
 		bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
 		enum pool_quick_result result =
-			typed ? provider_write_known(hot, descriptor, activity, piece, count,
-						     link->writer, head, mask,
+			typed ? provider_write_known(hot, descriptor, activity, piece, count, link->writer, head, mask,
 						     PROVIDER_SHAPE_ANY | PROVIDER_SHAPE_TYPED, NULL)
-			      : provider_write_known(hot, descriptor, activity, piece, count,
-						     link->writer, head, mask, PROVIDER_SHAPE_ANY,
-						     NULL);
+			      : provider_write_known(hot, descriptor, activity, piece, count, link->writer, head, mask,
+						     PROVIDER_SHAPE_ANY, NULL);
 		if (result == POOL_QUICK_DONE) {
 			return ERROR_SUCCESS;
 		}

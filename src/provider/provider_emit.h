@@ -23,11 +23,11 @@
 struct provider_event {
 	struct provider_hot *hot;
 	const void *descriptor; /* 16 bytes */
-	const void *activity;	/* 16 bytes; NULL: the thread's */
-	const void *related;	/* 16 bytes or NULL */
+	const void *activity;   /* 16 bytes; NULL: the thread's */
+	const void *related;    /* 16 bytes or NULL */
 	const struct pool_piece *piece;
 	uint32_t count;
-	uint32_t flags;	  /* EVENT_WRITE_FLAG_* */
+	uint32_t flags;   /* EVENT_WRITE_FLAG_* */
 	uint64_t exclude; /* EventWriteEx.Filter */
 	uint8_t rec_flags;
 	const void *frame; /* of the API function: stacks start at its caller */
@@ -38,8 +38,8 @@ uint32_t provider_code_of(int err);
 
 /* The filter rows in force, all of them; NULL when the block makes no sense. For the rare questions
  * that pool_ctl_evaluate() does not answer. */
-const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl,
-					 uint32_t ctl_bytes, uint32_t *ret_rows);
+const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+					 uint32_t *ret_rows);
 
 static inline const void *provider_activity_or(const void *given)
 {
@@ -57,34 +57,31 @@ uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, c
 
 /* The same where provider_write() did not get through: without a verdict (keeps one for the next
  * such event) or with a full chunk. */
-uint32_t provider_emit_again(struct provider_hot *hot, const void *descriptor,
-			      const void *activity, const struct pool_piece *piece, uint32_t count,
-			      const void *frame);
+uint32_t provider_emit_again(struct provider_hot *hot, const void *descriptor, const void *activity,
+			     const struct pool_piece *piece, uint32_t count, const void *frame);
 /* Keep the verdict on this descriptor, decided under `cfg` of `e`. */
-void provider_cache_fill(struct provider_hot *hot, const void *descriptor,
-			 const struct ctl_entry *e, uint32_t cfg, const struct pool_verdict *pv);
+void provider_cache_fill(struct provider_hot *hot, const void *descriptor, const struct ctl_entry *e, uint32_t cfg,
+			 const struct pool_verdict *pv);
 
 /* Events usually have constant descriptors, one beside the other. */
-static inline struct provider_verdict *provider_verdict_place(struct provider_hot *hot,
-							      const void *descriptor)
+static inline struct provider_verdict *provider_verdict_place(struct provider_hot *hot, const void *descriptor)
 {
 	size_t at = ((uintptr_t)descriptor << 2) & ((PROVIDER_VERDICTS - 1) << 6);
 	return (struct provider_verdict *)(void *)((uint8_t *)hot->verdict + at);
 }
 _Static_assert(sizeof(struct provider_verdict) == 1u << 6, "provider_verdict_place");
 
-enum provider_shape { /* constants for provider_write() */
-	PROVIDER_SHAPE_PLAIN = 0,    /* provider_thread_plain(), at most POOL_QUICK_PIECES */
-	PROVIDER_SHAPE_TYPED = 1,    /* descriptor types count: TraceLogging; alone: as its macros do */
-	PROVIDER_SHAPE_ANY = 2,	     /* with an activity, with many pieces: all that is possible */
+enum provider_shape {                           /* constants for provider_write() */
+		      PROVIDER_SHAPE_PLAIN = 0, /* provider_thread_plain(), at most POOL_QUICK_PIECES */
+		      PROVIDER_SHAPE_TYPED = 1, /* descriptor types count: TraceLogging; alone: as its macros do */
+		      PROVIDER_SHAPE_ANY = 2,   /* with an activity, with many pieces: all that is possible */
 };
 
 /* What is written when verdict and thread id are known. */
 static inline __attribute__((always_inline)) enum pool_quick_result
 provider_write_known(const struct provider_hot *hot, const void *descriptor, const void *activity,
-		     const struct pool_piece *piece, uint32_t count, struct pool_writer *writer,
-		     order_pair head, order_pair mask, unsigned shape,
-		     struct pool_quick_rest *ret_rest)
+		     const struct pool_piece *piece, uint32_t count, struct pool_writer *writer, order_pair head,
+		     order_pair mask, unsigned shape, struct pool_quick_rest *ret_rest)
 {
 	struct pool_quick q = {
 		.head = head,
@@ -115,18 +112,17 @@ typedef uint32_t provider_again_fn(struct provider_hot *hot, const void *descrip
 				   const struct pool_piece *piece, const void *activity);
 /* Ends an event whose slot is locked, for the same reason by a jump: provider_write_rest() with what its
  * parameters are, six registers full. */
-typedef uint32_t provider_rest_fn(struct pool_slot *s, uint8_t *at, uint8_t *to,
-				  const struct pool_piece *piece, uint64_t numbers,
-				  const void *descriptor);
+typedef uint32_t provider_rest_fn(struct pool_slot *s, uint8_t *at, uint8_t *to, const struct pool_piece *piece,
+				  uint64_t numbers, const void *descriptor);
 
-static inline __attribute__((always_inline)) uint32_t
-provider_write_rest(struct pool_slot *s, uint8_t *at, uint8_t *to, const struct pool_piece *piece,
-		    uint64_t numbers, const void *descriptor, provider_again_fn *again, bool typed)
+static inline __attribute__((always_inline)) uint32_t provider_write_rest(struct pool_slot *s, uint8_t *at, uint8_t *to,
+									  const struct pool_piece *piece,
+									  uint64_t numbers, const void *descriptor,
+									  provider_again_fn *again, bool typed)
 {
 	uint32_t count = (uint8_t)numbers;
 	struct pool_quick_rest r = {s, at, to, numbers >> 32, (uint8_t)(numbers >> 8)};
-	if (BASE_LIKELY(pool_quick_finish(&r, piece, count, provider_thread.tid,
-					  PROVIDER_EVENT_ROOM, typed))) {
+	if (BASE_LIKELY(pool_quick_finish(&r, piece, count, provider_thread.tid, PROVIDER_EVENT_ROOM, typed))) {
 		return ERROR_SUCCESS;
 	}
 	return again(&provider_memory.hot[(uint16_t)(numbers >> 16)], descriptor, count, piece, NULL);
@@ -134,8 +130,8 @@ provider_write_rest(struct pool_slot *s, uint8_t *at, uint8_t *to, const struct 
 
 static inline __attribute__((always_inline)) uint32_t
 provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const void *descriptor, const void *activity,
-	       const struct pool_piece *piece, uint32_t count, provider_again_fn *again,
-	       provider_rest_fn *rest, unsigned shape)
+	       const struct pool_piece *piece, uint32_t count, provider_again_fn *again, provider_rest_fn *rest,
+	       unsigned shape)
 {
 	const uint8_t *desc = descriptor;
 	/* Needed again only when something is unusual: not worth a register. */
@@ -148,11 +144,10 @@ provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const vo
 		goto miss;
 	}
 	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
-	__asm__("" : "+r"(v)); /* one base register */
+	__asm__("" : "+r"(v));                      /* one base register */
 	uint64_t tag = order_load_acquire(&v->tag); /* T */
 	if (BASE_UNLIKELY(provider_tag_differs(v, tag, order_load_relaxed(&entry->cfg)) ||
-			  order_differs(&v->keyword, le64_get(desc + 8)) ||
-			  order_differs(&v->entry, entry) ||
+			  order_differs(&v->keyword, le64_get(desc + 8)) || order_differs(&v->entry, entry) ||
 			  order_differs(&v->level, (uint64_t)desc[4]))) {
 		goto miss;
 	}
@@ -168,13 +163,12 @@ provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const vo
 		return ERROR_SUCCESS;
 	}
 	struct pool_quick_rest r = {0};
-	enum pool_quick_result result = provider_write_known(hot, descriptor, activity, piece, count,
-							     writer, head, mask, shape, &r);
+	enum pool_quick_result result =
+		provider_write_known(hot, descriptor, activity, piece, count, writer, head, mask, shape, &r);
 	if (result == POOL_QUICK_REST) {
 		/* count, next_piece and before fit 8, 8 and 32 bits, the registration 16 */
 		return rest(r.s, r.at, r.to, piece,
-			    count | r.next_piece << 8 |
-				    (uint64_t)provider_hot_index(kept_hot) << 16 | r.before << 32,
+			    count | r.next_piece << 8 | (uint64_t)provider_hot_index(kept_hot) << 16 | r.before << 32,
 			    kept_descriptor);
 	}
 	if (BASE_LIKELY(result == POOL_QUICK_DONE)) {

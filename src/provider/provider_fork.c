@@ -26,10 +26,10 @@
 
 #define CHILD_BUF_BYTES 4096
 /* What follows fork immediately is usually exec. */
-#define CHILD_QUIET_MS	  20
-#define CHILD_AGAIN_MS	  200
+#define CHILD_QUIET_MS    20
+#define CHILD_AGAIN_MS    200
 #define CHILD_STACK_BYTES (64u << 10)
-#define CHILD_TRIES	  5
+#define CHILD_TRIES       5
 
 static uint32_t recovering PROVIDER_FEW; /* thread id in the child that does it */
 
@@ -75,8 +75,7 @@ void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t by
 			}
 		}
 		uint32_t index = m.id & 0xFFFFu, offset = 0, level = 0;
-		if (m.type == (PROTO_REGISTER | PROTO_REPLY) &&
-		    index < PROVIDER_REGISTRATIONS_MAX &&
+		if (m.type == (PROTO_REGISTER | PROTO_REPLY) && index < PROVIDER_REGISTRATIONS_MAX &&
 		    proto_get_u32(&m, PROTO_TAG_ENTRY_OFFSET, &offset)) {
 			struct provider_registration *reg = &provider_registrations[index];
 			const struct ctl_entry *e = provider_attach_entry(&at, offset);
@@ -86,8 +85,7 @@ void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t by
 			said->level = (uint8_t)level;
 			proto_get_u64(&m, PROTO_TAG_ANY, &said->any);
 			proto_get_u64(&m, PROTO_TAG_ALL, &said->all);
-			proto_get_u64(&m, PROTO_TAG_CLASSIC_HANDLE,
-				      &reg->said[d->kind].classic_handle);
+			proto_get_u64(&m, PROTO_TAG_CLASSIC_HANDLE, &reg->said[d->kind].classic_handle);
 			reg->entry[d->kind] = e ? e : &provider_entry_off;
 			provider_refresh_locked(index);
 			waiting--;
@@ -125,8 +123,8 @@ static void forget_destination(struct provider_dest *d)
 static void wait_recovered(void)
 {
 	struct timespec ms = {0, 1000000};
-	struct timespec until = provider_deadline(2 * provider_wait_ms() + PROVIDER_STARVED_MS +
-						  2 * PROVIDER_PATIENCE_MS);
+	struct timespec until =
+		provider_deadline(2 * provider_wait_ms() + PROVIDER_STARVED_MS + 2 * PROVIDER_PATIENCE_MS);
 	while (order_load_acquire(&recovering) != 0 && provider_left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}
@@ -216,7 +214,8 @@ void provider_fork_recover(void)
 	order_store_release(&provider_memory.epoch, process);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
-			provider_handle_publish_locked(i, (uint64_t)provider_registrations[i].generation << 32 | (i + 1));
+			provider_handle_publish_locked(i,
+						       (uint64_t)provider_registrations[i].generation << 32 | (i + 1));
 		}
 	}
 	order_store_release(&recovering, 0u);
@@ -254,14 +253,14 @@ void provider_fork_tell_locked(void)
 		for (uint32_t d = 0; d < 2 && reg->state == PROVIDER_REG_LIVE; d++) {
 			const struct provider_said *s = &reg->said[d];
 			bool same = s->on == was->on &&
-				    (!s->on || (s->level == was->level && s->any == was->any &&
-						s->all == was->all));
+				    (!s->on || (s->level == was->level && s->any == was->any && s->all == was->all));
 			if (d == 1 && provider_dests[d].dir[0] == 0) {
 				continue;
 			}
 			if (!same && (s->on || d == 0)) {
 				struct provider_notice n = {
-					.code = s->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
+					.code = s->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER
+						      : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
 					.level = s->level,
 					.any = s->any,
 					.all = s->all,

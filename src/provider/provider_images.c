@@ -11,8 +11,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define MESSAGE_BYTES 32768u
-#define HEAD_BYTES    64u
+#define MESSAGE_BYTES  32768u
+#define HEAD_BYTES     64u
 #define LIST_BYTES_MAX (1u << 20)
 
 /* Of each daemon: the number of changes it was told, and which of our messages it has answered. */
@@ -40,8 +40,7 @@ bool provider_stacks_wanted(const struct provider_dest *d)
 	pthread_mutex_lock(&provider_lock);
 	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
 		const struct ctl_entry *e = provider_registrations[i].entry[d->kind];
-		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
-			 order_load_acquire(&e->enabled) != 0 &&
+		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE && order_load_acquire(&e->enabled) != 0 &&
 			 (order_load_relaxed(&e->flags) & CTL_ENTRY_STACK);
 	}
 	pthread_mutex_unlock(&provider_lock);

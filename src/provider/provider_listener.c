@@ -18,23 +18,23 @@
 
 /* For a daemon that lives: one that dies closes the socket. Longer than any application thread waits, or
  * it would be given up while they still hope. */
-#define WELCOME_MS	   (PROVIDER_STARVED_MS + 2 * PROVIDER_PATIENCE_MS)
-#define SPREAD_MS	   8u	     /* 2,000 processes do not reconnect in one instant */
-#define RETRY_MS	   60000u    /* in case the wait page was replaced by another file */
-#define SHORTAGE_MS	   10u	     /* to the next try where something was short; then twice that */
-#define BEHIND_MS	   100u
-#define LOADER_TRIES	   8u /* it may not be installed */
-#define REFUSED_NS	   20000000u /* a daemon that hangs up so soon does not want us */
-#define REFUSED_MS	   100u
+#define WELCOME_MS         (PROVIDER_STARVED_MS + 2 * PROVIDER_PATIENCE_MS)
+#define SPREAD_MS          8u     /* 2,000 processes do not reconnect in one instant */
+#define RETRY_MS           60000u /* in case the wait page was replaced by another file */
+#define SHORTAGE_MS        10u    /* to the next try where something was short; then twice that */
+#define BEHIND_MS          100u
+#define LOADER_TRIES       8u        /* it may not be installed */
+#define REFUSED_NS         20000000u /* a daemon that hangs up so soon does not want us */
+#define REFUSED_MS         100u
 #define SENDER_STACK_BYTES (64u << 10)
-#define REAP_BELLS	   16u
-#define REAP_MS		   10u /* no sooner again, however often it is wished for */
+#define REAP_BELLS         16u
+#define REAP_MS            10u /* no sooner again, however often it is wished for */
 /* Below the frame that gives it back: enough for the call itself; and what may have been touched,
  * less than the smallest stack a thread of ours has. */
 #define STACK_IN_USE 256u
 #define STACK_DEEP   32768u
 /* So often a process that never wrote looks whether its daemon is still there. */
-#define QUIET_LOOK_MS	   600000u
+#define QUIET_LOOK_MS 600000u
 /* And one with private sessions of controllers, which end with it. */
 #define HOST_LOOK_MS 1000u
 
@@ -245,8 +245,8 @@ static const struct ctl_header *control_of(const struct provider_dest *d)
 static bool alone(const struct provider_dest *d)
 {
 	struct provider_word now = {&d->at.link->writer->bell, ~d->at.link->writer->bell, false};
-	return (order_load_relaxed(&control_of(d)->flags) & POOL_CTL_RINGS) != 0 &&
-	       !BASE_THREAD_SANITIZER && provider_words_sleep(&now, 1, 0) == 0;
+	return (order_load_relaxed(&control_of(d)->flags) & POOL_CTL_RINGS) != 0 && !BASE_THREAD_SANITIZER &&
+	       provider_words_sleep(&now, 1, 0) == 0;
 }
 
 /* Attaching goes deeper into the stack than anything that follows, and needs the buffer. Many
@@ -319,7 +319,7 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 			give_back(buf);
 		}
 		uint32_t ms = provider_private_hosting() ? HOST_LOOK_MS
-			      : w->used[0]		 ? PROVIDER_ORPHAN_MS
+			      : w->used[0]               ? PROVIDER_ORPHAN_MS
 							 : QUIET_LOOK_MS;
 		ms = look_for_abandoned(w, &reaped_ns, due, ms);
 		if (!make_good(d) || !provider_private_start()) {
@@ -337,8 +337,7 @@ static void serve_together(struct provider_dest *d, uint8_t *buf)
 	pthread_mutex_lock(&provider_lock);
 	order_store_relaxed(&d->sender_stop, 0u);
 	/* Created here, so that it shares our descriptor table. */
-	d->sender_running =
-		provider_thread_create(&d->sender, sender_main, d, SENDER_STACK_BYTES) == 0;
+	d->sender_running = provider_thread_create(&d->sender, sender_main, d, SENDER_STACK_BYTES) == 0;
 	bool running = d->sender_running;
 	pthread_mutex_unlock(&provider_lock);
 	start_loader(); /* nobody wakes us for it */

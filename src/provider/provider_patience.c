@@ -32,8 +32,7 @@ int provider_left_ms(const struct timespec *until)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 +
-		  (until->tv_nsec - now.tv_nsec) / 1000000;
+	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 + (until->tv_nsec - now.tv_nsec) / 1000000;
 	return ms < 0 ? 0 : (int)ms;
 }
 
@@ -67,8 +66,7 @@ static char state_of(uint32_t pid)
 	return strchr("TtZXx", p[2]) ? 0 : p[2];
 }
 
-bool provider_patience_wanted(const struct provider_dest *d,
-			      const struct provider_registration *reg)
+bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg)
 {
 	if (d->dir[0] == 0) {
 		return false;
@@ -92,9 +90,7 @@ bool provider_patience_wanted(const struct provider_dest *d,
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until)
 {
 	int peer = d ? order_load_relaxed(&d->peer) : 0;
-	uint32_t pid = peer > 0 ? (uint32_t)peer
-		       : d && d->wait ? order_load_relaxed(&d->wait->pid)
-				      : 0;
+	uint32_t pid = peer > 0 ? (uint32_t)peer : d && d->wait ? order_load_relaxed(&d->wait->pid) : 0;
 	char state = wanted && pid != 0 ? state_of(pid) : 'S';
 	uint32_t *left = state == 'R' && starved_ms > 0 ? &starved_ms : &left_ms;
 	uint32_t step = BASE_MIN(*left, STEP_MS);

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 
 #define WORKER_STACK_BYTES (256u << 10)
-#define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
-#define PATH_BYTES	   4096u
+#define EXIT_MS            2000u /* what the end of the program may wait for etwd to hear of it */
+#define PATH_BYTES         4096u
 
 /* A program linked without private sessions cannot host any. */
 #pragma weak inproc_start
@@ -48,7 +48,7 @@ struct hosted {
 static struct job *jobs, **jobs_tail = &jobs;
 static bool working;
 static struct hosted *hosted; /* the worker's */
-static uint32_t hosting; /* 0: that list is empty */
+static uint32_t hosting;      /* 0: that list is empty */
 static pid_t hosting_pid;
 static uint32_t worker_missing; /* there is a job and no thread for it */
 
@@ -66,8 +66,8 @@ static const char *may_ask(const struct job *j, const struct proto_session *s)
 	if (r) {
 		provider_rights_get(r);
 		why = s->owner_uid != 0 && s->owner_uid != j->asker.uid ? "the process is another user's"
-		      : !j->asker_known ? "the rights of the user are not known"
-					: provider_rights_exceed(r, &j->asker);
+		      : !j->asker_known                                 ? "the rights of the user are not known"
+									: provider_rights_exceed(r, &j->asker);
 	}
 	free(r);
 	return why;
@@ -97,19 +97,20 @@ static uint32_t start(const struct job *j, uint64_t id, const struct proto_sessi
 	struct hosted *h = calloc(1, sizeof *h);
 	uint16_t *name = s->name ? utf16_dup(s->name, s->name_len) : NULL, *file = NULL;
 	struct inproc_session_args a = {
-		.sink = {
-			.name = name,
-			.log_file_mode = s->log_file_mode,
-			.buffer_size_kb = s->buffer_size_kb,
-			.minimum_buffers = s->minimum_buffers,
-			.maximum_buffers = s->maximum_buffers,
-			.maximum_file_size = s->maximum_file_size,
-			.flush_timer = s->flush_timer,
-			.clock = s->clock,
-			.clock_freq = clock_frequency(),
-			.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
-			.other_table = provider_dests[j->dest].private_fds,
-		},
+		.sink =
+			{
+				.name = name,
+				.log_file_mode = s->log_file_mode,
+				.buffer_size_kb = s->buffer_size_kb,
+				.minimum_buffers = s->minimum_buffers,
+				.maximum_buffers = s->maximum_buffers,
+				.maximum_file_size = s->maximum_file_size,
+				.flush_timer = s->flush_timer,
+				.clock = s->clock,
+				.clock_freq = clock_frequency(),
+				.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
+				.other_table = provider_dests[j->dest].private_fds,
+			},
 		.guid = s->guid,
 		.suffix = (s->flags & PROTO_SESSION_PID_SUFFIX) != 0,
 		.from_outside = true,
@@ -162,8 +163,7 @@ static uint32_t flush(uint64_t here, const struct proto_session *s, struct diag 
 	struct sink_stats stats;
 	struct sink_options options;
 	uint64_t found;
-	bool memory = s->log_file &&
-		      inproc_query(here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS &&
+	bool memory = s->log_file && inproc_query(here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS &&
 		      (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
 	return memory ? update(here, s, d) : inproc_flush(here, NULL, NULL);
 }
@@ -333,8 +333,9 @@ static void work(const struct job *j)
 	struct proto_writer w;
 	begin_done(&w, mem, cap, &j->m);
 	if (op == PROTO_PRIVATE_START) {
-		code = !inproc_start ? ERROR_NOT_SUPPORTED : said && !*at ? start(j, id, &s, &d)
-									 : ERROR_INVALID_PARAMETER;
+		code = !inproc_start  ? ERROR_NOT_SUPPORTED
+		       : said && !*at ? start(j, id, &s, &d)
+				      : ERROR_INVALID_PARAMETER;
 		at = find(j->dest, id);
 	} else if (!*at) {
 		code = ERROR_WMI_INSTANCE_NOT_FOUND;

@@ -281,18 +281,15 @@ static void a_callback_whose_library_is_gone_is_not_called(void **state)
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 static void allow_only(const int *calls, size_t n)
 {
-	struct sock_filter prog[64] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_filter prog[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
 	size_t k = 1;
 	for (size_t i = 0; i < n; i++) {
-		prog[k++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							 (uint32_t)calls[i], 0, 1);
+		prog[k++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
 		prog[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 	prog[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	struct sock_fprog fprog = {(unsigned short)k, prog};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog) != 0) {
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog) != 0) {
 		_exit(77);
 	}
 }
@@ -308,8 +305,7 @@ static void a_sandboxed_writer_needs_no_system_call(void **state)
 		ULONG r = write_id(h, 1); /* attaches, learns its thread id */
 		static const int calls[] = {SYS_exit_group};
 		allow_only(calls, 1);
-		for (int i = 0; i < 100;
-		     i++) { /* less than half a pool: the bell would be a futex */
+		for (int i = 0; i < 100; i++) { /* less than half a pool: the bell would be a futex */
 			r |= write_id(h, 2);
 		}
 		syscall(SYS_exit_group, (int)r);

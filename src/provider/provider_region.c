@@ -65,8 +65,7 @@ uint32_t provider_tid_slow(void)
 __attribute__((cold, noinline)) struct provider_hot *provider_lookup_slow(uint64_t handle)
 {
 	uint32_t index = (uint32_t)handle - 1;
-	if (index >= PROVIDER_REGISTRATIONS_MAX || handle >> 32 == 0 ||
-	    order_load_acquire(&region_state) != 2) {
+	if (index >= PROVIDER_REGISTRATIONS_MAX || handle >> 32 == 0 || order_load_acquire(&region_state) != 2) {
 		return NULL;
 	}
 	int saved = errno;

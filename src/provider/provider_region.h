@@ -49,8 +49,8 @@ struct provider_verdict {
 	const struct ctl_entry *entry;
 	struct pool_writer *writer;
 	uint64_t head[2]; /* the first 16 bytes of the record, see pool_rec_head() */
-	uint64_t level;	  /* before the mask as the time in a record is, see pool_quick.mask */
-	uint64_t mask;	  /* 0: nobody */
+	uint64_t level;   /* before the mask as the time in a record is, see pool_quick.mask */
+	uint64_t mask;    /* 0: nobody */
 };
 _Static_assert(sizeof(struct provider_verdict) == 64, "one cache line");
 /* Being written, by that thread. No cfg is that high. */
@@ -122,15 +122,14 @@ int provider_region_ready(void);
 
 struct provider_thread {
 	uint64_t activity[2]; /* EventActivityIdControl */
-	uint32_t tid;	      /* valid when epoch is the region's */
+	uint32_t tid;         /* valid when epoch is the region's */
 	uint32_t epoch;
 	uint32_t plain_epoch; /* the same while there is no activity, else 0 */
 	uint32_t reserved;
 	const void *stack_end; /* see provider_stack.c */
 };
 /* initial-exec: reachable from signal handlers without allocation. */
-extern __thread struct provider_thread provider_thread
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct provider_thread provider_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 uint32_t provider_tid_slow(void);
 /* After a change of activity or epoch. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define INDEX_WAIT_MS 1000u
+#define INDEX_WAIT_MS     1000u
 #define FILTER_SAID_BYTES (4 + 1024) /* type and data of a schematized filter */
 
 /* A program linked without private loggers has no in-process destination. */
@@ -76,8 +76,7 @@ static void inproc_attach_locked(uint32_t index)
 	struct inproc_destination *d = inproc_destination ? inproc_destination() : NULL;
 	if (d && reg->inproc_known && reg->entry[PROVIDER_DEST_INPROC] == &provider_entry_off) {
 		reg->entry[PROVIDER_DEST_INPROC] =
-			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl +
-								 reg->inproc_offset);
+			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl + reg->inproc_offset);
 		provider_refresh_locked(index);
 	}
 }
@@ -143,15 +142,13 @@ static void wait_called_locked(uint32_t index)
 	const struct provider_registration *reg = &provider_registrations[index];
 	struct timespec until = provider_deadline(wait_ms);
 	uint32_t generation = reg->generation, want = reg->jobs_queued;
-	while (!provider_callback_is_self() && reg->generation == generation &&
-	       (int32_t)(want - reg->jobs_done) > 0 &&
+	while (!provider_callback_is_self() && reg->generation == generation && (int32_t)(want - reg->jobs_done) > 0 &&
 	       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == 0) {
 	}
 }
 
-static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
-			    uint64_t all, const struct guid *source,
-			    const struct inproc_filter *filter)
+static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+			    const struct guid *source, const struct inproc_filter *filter)
 {
 	struct provider_notice n = {.code = code, .level = level, .any = any, .all = all};
 	uint8_t said[FILTER_SAID_BYTES];
@@ -200,8 +197,7 @@ void provider_refresh_locked(uint32_t index)
 
 /* Least restrictive over the destinations; each daemon has merged its sessions already. A capture
  * of state is one session's business: it carries what that session asked for. */
-struct provider_notice provider_notice_merged(const struct provider_registration *reg,
-				     const struct provider_notice *n)
+struct provider_notice provider_notice_merged(const struct provider_registration *reg, const struct provider_notice *n)
 {
 	struct provider_notice m = *n;
 	bool on = false;
@@ -247,8 +243,7 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 		} else {
 			job = provider_notice_merged(reg, n);
 		}
-		if ((reg->enable_fn || reg->wmi_fn) &&
-		    provider_callback_push_locked(index, dest, &job) == 0) {
+		if ((reg->enable_fn || reg->wmi_fn) && provider_callback_push_locked(index, dest, &job) == 0) {
 			return;
 		}
 	}
@@ -374,8 +369,7 @@ static void init_once_locked(void)
 	}
 }
 
-int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,
-		      uint32_t *ret_wmi_result)
+int provider_register(const struct provider_register_args *a, uint64_t *ret_handle, uint32_t *ret_wmi_result)
 {
 	BASE_NOT_CANCELLED;
 	int saved = errno;
@@ -399,8 +393,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	}
 	struct provider_registration *reg = &provider_registrations[index];
 	uint32_t generation = reg->generation + 1 ? reg->generation + 1 : 1;
-	const void *code = a->wmi_fn ? (const void *)(uintptr_t)a->wmi_fn
-				     : (const void *)(uintptr_t)a->enable_fn;
+	const void *code = a->wmi_fn ? (const void *)(uintptr_t)a->wmi_fn : (const void *)(uintptr_t)a->enable_fn;
 	*reg = (struct provider_registration){
 		.state = PROVIDER_REG_LIVE,
 		.generation = generation,
@@ -489,8 +482,7 @@ int provider_unregister(uint64_t handle, bool classic)
 	reg->leaving = 1u << PROVIDER_DESTS;
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
-		if (dest->state == PROVIDER_DEST_ATTACHED &&
-		    (dest->told[index / 32] >> (index % 32) & 1)) {
+		if (dest->state == PROVIDER_DEST_ATTACHED && (dest->told[index / 32] >> (index % 32) & 1)) {
 			reg->leaving |= 1u << d;
 			dest->told[index / 32] &= ~(1u << (index % 32));
 			if (provider_post_unregister_locked(dest, index) == 0) {
@@ -566,14 +558,11 @@ static void wait_traits_locked(uint32_t index)
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
 		bool late = dest->unresponsive;
-		while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE &&
-		       traits_missing(reg, d)) {
-			if (!late && pthread_cond_timedwait(&provider_changed, &provider_lock,
-							    &until) != ETIMEDOUT) {
+		while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE && traits_missing(reg, d)) {
+			if (!late && pthread_cond_timedwait(&provider_changed, &provider_lock, &until) != ETIMEDOUT) {
 				continue;
 			}
-			late = !provider_patience_more(dest, provider_patience_wanted(dest, reg),
-						       &until);
+			late = !provider_patience_more(dest, provider_patience_wanted(dest, reg), &until);
 			if (late) {
 				dest->unresponsive = true;
 				break;
@@ -589,8 +578,7 @@ void provider_traits_known_locked(uint32_t index)
 	struct provider_registration *reg = &provider_registrations[index];
 	bool known = reg->traits != NULL;
 	for (int d = 0; d < 2; d++) {
-		known &= reg->said[d].traits_known ||
-			 provider_dests[d].state != PROVIDER_DEST_ATTACHED;
+		known &= reg->said[d].traits_known || provider_dests[d].state != PROVIDER_DEST_ATTACHED;
 	}
 	if (known && !(reg->flags & PROVIDER_HOT_TRAITS)) {
 		reg->flags |= PROVIDER_HOT_TRAITS;
@@ -643,8 +631,7 @@ int provider_set_typed(uint64_t handle, bool typed)
 		return -EBADF;
 	}
 	uint32_t index = (uint32_t)(reg - provider_registrations);
-	reg->flags = typed ? reg->flags | PROVIDER_HOT_TYPED
-			   : reg->flags & ~(uint32_t)PROVIDER_HOT_TYPED;
+	reg->flags = typed ? reg->flags | PROVIDER_HOT_TYPED : reg->flags & ~(uint32_t)PROVIDER_HOT_TYPED;
 	order_store_release(&provider_memory.hot[index].flags, reg->flags);
 	pthread_mutex_unlock(&provider_lock);
 	return 0;
@@ -663,8 +650,7 @@ int provider_track_binary(uint64_t handle, const char *path)
 		reg->binary = copy;
 	}
 	for (int d = 0; d < 2; d++) {
-		provider_post_binary_locked(&provider_dests[d],
-					    (uint32_t)(reg - provider_registrations), path);
+		provider_post_binary_locked(&provider_dests[d], (uint32_t)(reg - provider_registrations), path);
 	}
 	pthread_mutex_unlock(&provider_lock);
 	return copy ? 0 : -ENOMEM;

@@ -11,13 +11,13 @@
 #include "provider/provider_region.h"
 
 /* EnableCallback and WMIDPREQUEST in our spelling; same ABI. */
-typedef void (*provider_enable_fn)(const struct guid *source, uint32_t code, uint8_t level,
-				   uint64_t any, uint64_t all, void *filter, void *context);
+typedef void (*provider_enable_fn)(const struct guid *source, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+				   void *filter, void *context);
 typedef uint32_t (*provider_wmi_fn)(int code, void *context, uint32_t *size, void *buffer);
 
 /* What one destination says about one registration. */
 struct provider_said {
-	bool registered; /* REGISTERED arrived */
+	bool registered;   /* REGISTERED arrived */
 	bool traits_sent;  /* with REGISTER */
 	bool traits_asked; /* a TRAITS is on its way: the answer to REGISTER says nothing of them */
 	bool traits_known; /* the daemon has them */
@@ -39,22 +39,22 @@ struct provider_registration {
 	uint32_t generation;
 	struct guid guid;
 	provider_enable_fn enable_fn; /* may be NULL */
-	provider_wmi_fn wmi_fn;	      /* classic only */
+	provider_wmi_fn wmi_fn;       /* classic only */
 	void *context;
 	struct provider_module *module; /* the callback's, else of who registered; see provider_unload.h */
-	bool module_only;		/* the latter: there is no callback */
-	char *binary;	      /* malloc; NULL: not to be told */
-	uint8_t *traits;      /* malloc; NULL none */
+	bool module_only;               /* the latter: there is no callback */
+	char *binary;                   /* malloc; NULL: not to be told */
+	uint8_t *traits;                /* malloc; NULL none */
 	uint32_t traits_bytes;
 	uint32_t flags; /* enum provider_hot_flags, copied into hot */
 	struct provider_said said[PROVIDER_DESTS];
-	struct provider_said before_fork; /* merged; of the parent */
-	bool forked;			  /* the callback has not been told since */
+	struct provider_said before_fork;              /* merged; of the parent */
+	bool forked;                                   /* the callback has not been told since */
 	const struct ctl_entry *entry[PROVIDER_DESTS]; /* provider_entry_off when not attached */
-	uint32_t jobs_queued;			       /* callbacks */
+	uint32_t jobs_queued;                          /* callbacks */
 	uint32_t jobs_done;
 	uint32_t wmi_result; /* of the latest classic callback */
-	uint32_t due;	     /* bit mask of destinations whose word its callback was not told, for want of memory */
+	uint32_t due;        /* bit mask of destinations whose word its callback was not told, for want of memory */
 	uint32_t leaving;    /* bit mask of destinations whose answer to UNREGISTER is awaited */
 	uint32_t inproc_offset;
 	bool inproc_known;
@@ -65,16 +65,16 @@ struct provider_registration {
 struct provider_cold {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* CLOCK_MONOTONIC; something below the lock changed */
-	uint32_t top;		/* indices at or above were never used */
+	uint32_t top;           /* indices at or above were never used */
 	uint32_t next_index;
 	bool initialised;
 	bool inproc_wanted; /* there is, or was, a private session */
 	struct provider_registration registration[PROVIDER_REGISTRATIONS_MAX];
 };
 extern struct provider_cold provider_cold __attribute__((visibility("hidden")));
-#define provider_lock		   (provider_cold.lock)
-#define provider_changed	   (provider_cold.changed)
-#define provider_registrations	   (provider_cold.registration)
+#define provider_lock              (provider_cold.lock)
+#define provider_changed           (provider_cold.changed)
+#define provider_registrations     (provider_cold.registration)
 #define provider_registrations_top (provider_cold.top)
 
 /* Initialise lock and condition (first registration, and again in a forked child). */
@@ -89,8 +89,7 @@ struct provider_register_args {
 	const void *caller; /* code that registers; NULL: not told */
 };
 /* Writes *ret_handle, then tells the daemons and waits a little. -ENOSPC: 1,024 reached. */
-int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,
-		      uint32_t *ret_wmi_result);
+int provider_register(const struct provider_register_args *a, uint64_t *ret_handle, uint32_t *ret_wmi_result);
 /* -EBADF for a handle that is not live (or not of that kind). */
 int provider_unregister(uint64_t handle, bool classic);
 /* Traits once: -EEXIST the second time, -EINVAL for a bad blob, -EBADF. */

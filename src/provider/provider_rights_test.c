@@ -27,8 +27,7 @@ static struct provider_rights plain(void)
 	};
 }
 
-static const struct provider_asker asker = {
-	.uid = USER, .gid = GROUP, .group_count = 2, .group = {EXTRA, GROUP}};
+static const struct provider_asker asker = {.uid = USER, .gid = GROUP, .group_count = 2, .group = {EXTRA, GROUP}};
 
 static void a_process_with_its_users_ids_has_nothing_more(void **state)
 {

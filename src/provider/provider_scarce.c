@@ -15,8 +15,8 @@
 
 #define THREADS_WAIT_MS 250 /* in the life of a process */
 #define THREADS_STEP_MS 10
-#define RETRY_FIRST_MS	20u /* between looks for a daemon by threads that write events */
-#define RETRY_LAST_MS	2000u
+#define RETRY_FIRST_MS  20u /* between looks for a daemon by threads that write events */
+#define RETRY_LAST_MS   2000u
 #define WRITE_BUF_BYTES 4096 /* as in provider_fork.c */
 
 static uint32_t scarce; /* 1: handles are hidden */
@@ -70,10 +70,8 @@ bool provider_is_shortage(int err)
 	case EPROTO: /* an answer that makes no sense, for want of memory to map it; or without its descriptors */
 	case EBADMSG:
 	case ETIMEDOUT:
-	case ECONNRESET:
-		return true;
-	default:
-		return false;
+	case ECONNRESET: return true;
+	default: return false;
 	}
 }
 

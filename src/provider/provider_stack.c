@@ -34,8 +34,7 @@ static uintptr_t (*unwind_ip)(struct _Unwind_Context *);
 static uintptr_t stack_end_above(uintptr_t at)
 {
 	uintptr_t end = 0;
-	uintptr_t candidates[2] = {(uintptr_t)pthread_self(),
-				   &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0};
+	uintptr_t candidates[2] = {(uintptr_t)pthread_self(), &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0};
 	for (int i = 0; i < 2; i++) {
 		if (candidates[i] > at && (end == 0 || candidates[i] < end)) {
 			end = candidates[i];
@@ -78,9 +77,7 @@ bool provider_stack_load(void)
 	void *lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
 	int (*trace)(trace_fn, void *) =
 		lib ? (int (*)(trace_fn, void *))(uintptr_t)dlsym(lib, "_Unwind_Backtrace") : NULL;
-	unwind_ip =
-		lib ? (uintptr_t(*)(struct _Unwind_Context *))(uintptr_t)dlsym(lib, "_Unwind_GetIP")
-		    : NULL;
+	unwind_ip = lib ? (uintptr_t(*)(struct _Unwind_Context *))(uintptr_t)dlsym(lib, "_Unwind_GetIP") : NULL;
 	if (trace && unwind_ip) {
 		trace(nothing, NULL);
 		order_store_release(&unwind_backtrace, trace);
@@ -88,8 +85,8 @@ bool provider_stack_load(void)
 	return lib != NULL;
 }
 
-static __attribute__((no_sanitize("address"))) uint32_t
-walk_frame_pointers(const uintptr_t *fp, uint64_t *ret_addresses, uint32_t max)
+static __attribute__((no_sanitize("address"))) uint32_t walk_frame_pointers(const uintptr_t *fp,
+									    uint64_t *ret_addresses, uint32_t max)
 {
 	uint32_t n = 0;
 	uintptr_t end = stack_end_above((uintptr_t)fp);
@@ -99,8 +96,8 @@ walk_frame_pointers(const uintptr_t *fp, uint64_t *ret_addresses, uint32_t max)
 			break;
 		}
 		ret_addresses[n++] = ret;
-		if (next <= (uintptr_t)fp || next - (uintptr_t)fp > FRAME_STEP_MAX ||
-		    next % sizeof(uintptr_t) != 0 || next > end || end - next < 2 * sizeof *fp) {
+		if (next <= (uintptr_t)fp || next - (uintptr_t)fp > FRAME_STEP_MAX || next % sizeof(uintptr_t) != 0 ||
+		    next > end || end - next < 2 * sizeof *fp) {
 			break;
 		}
 		fp = (const uintptr_t *)next;
@@ -108,8 +105,7 @@ walk_frame_pointers(const uintptr_t *fp, uint64_t *ret_addresses, uint32_t max)
 	return n;
 }
 
-__attribute__((noinline)) uint32_t provider_stack_walk(const void *frame, uint64_t *ret_addresses,
-						       uint32_t max)
+__attribute__((noinline)) uint32_t provider_stack_walk(const void *frame, uint64_t *ret_addresses, uint32_t max)
 {
 	const uintptr_t *fp = frame;
 	int (*trace)(trace_fn, void *) = order_load_acquire(&unwind_backtrace);

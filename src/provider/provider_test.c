@@ -115,8 +115,7 @@ static void handles_that_are_not_live_are_refused(void **state)
 		assert_int_equal(EventWriteEx(bad[i], &DESC, 0, 0, NULL, NULL, 1, &d), 6);
 		assert_int_equal(EventWriteString(bad[i], 0, 0, u"x"), 6);
 		assert_int_equal(EventUnregister(bad[i]), 6);
-		assert_int_equal(EventSetInformation(bad[i], EventProviderUseDescriptorType, "", 1),
-				 87);
+		assert_int_equal(EventSetInformation(bad[i], EventProviderUseDescriptorType, "", 1), 87);
 		assert_false(EventEnabled(bad[i], &DESC));
 		assert_false(EventProviderEnabled(bad[i], 0, 0));
 	}
@@ -180,12 +179,10 @@ static void events_that_do_not_fit_16_bits_overflow(void **state)
 	assert_int_equal(EventWrite(h, &DESC, 2, d), 534);
 	d[1].Size = 1;
 	assert_int_equal(EventWrite(h, &DESC, 2, d), 534);
-	assert_int_equal(EventWriteTransfer(h, &DESC, NULL, GUIDP(G2), 1, d),
-			 534); /* + 24 of item */
+	assert_int_equal(EventWriteTransfer(h, &DESC, NULL, GUIDP(G2), 1, d), 534); /* + 24 of item */
 	EVENT_DATA_DESCRIPTOR wrap[128];
 	for (int i = 0; i < 128; i++) {
-		wrap[i] =
-			(EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)big, .Size = 1u << 25};
+		wrap[i] = (EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)big, .Size = 1u << 25};
 	}
 	assert_int_equal(EventWrite(h, &DESC, 128, wrap), 534);
 	assert_int_equal(fake_drain(f), 1);
@@ -227,8 +224,7 @@ static void the_1025th_registration_is_refused(void **state)
 	assert_int_equal(EventUnregister(h[500]), 0);
 	uint32_t want = f->unregisters;
 	fake_wait(f, &f->unregisters, want);
-	for (int i = 0; i < 1000 && (r = EventRegister(GUIDP(G3), NULL, NULL, &h[1024])) != 0;
-	     i++) {
+	for (int i = 0; i < 1000 && (r = EventRegister(GUIDP(G3), NULL, NULL, &h[1024])) != 0; i++) {
 		usleep(1000); /* the index rests until the daemon has answered */
 	}
 	assert_int_equal(r, 0);
@@ -273,18 +269,14 @@ static void levels_and_keywords_choose_the_sessions(void **state)
 	struct filter_row row[3] = {
 		{.bit = 1, .level = 3, .any = 0xF0},
 		{.bit = 2, .level = 0, .any = UINT64_MAX, .props = FILTER_ROW_IGNORE_KEYWORD_0},
-		{.bit = 3,
-		 .level = 5,
-		 .any = 0x3,
-		 .all = 0x3,
-		 .props = FILTER_ROW_EXCLUDE_INPRIVATE},
+		{.bit = 3, .level = 5, .any = 0x3, .all = 0x3, .props = FILTER_ROW_EXCLUDE_INPRIVATE},
 	};
 	struct {
 		uint8_t level;
 		uint64_t keyword;
 		uint64_t mask;
-	} t[] = {{3, 0x10, 6}, {4, 0x10, 4}, {0, 0x10, 6}, {3, 0, 10},		{5, 0, 8},
-		 {5, 3, 12},   {5, 1, 4},    {6, 3, 4},	   {255, 1ull << 63, 4}};
+	} t[] = {{3, 0x10, 6}, {4, 0x10, 4}, {0, 0x10, 6}, {3, 0, 10},          {5, 0, 8},
+		 {5, 3, 12},   {5, 1, 4},    {6, 3, 4},    {255, 1ull << 63, 4}};
 	REGHANDLE h = must_register(&G1, NULL, NULL);
 	fake_set(f, &G1, row, 3, 0);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(t); i++) {
@@ -298,8 +290,7 @@ static void levels_and_keywords_choose_the_sessions(void **state)
 	}
 	EVENT_DESCRIPTOR both = {.Level = 1, .Keyword = 3};
 	fake_forget_events(f);
-	assert_int_equal(EventWriteEx(h, &both, 0, EVENT_WRITE_FLAG_INPRIVATE, NULL, NULL, 0, NULL),
-			 0);
+	assert_int_equal(EventWriteEx(h, &both, 0, EVENT_WRITE_FLAG_INPRIVATE, NULL, NULL, 0, NULL), 0);
 	assert_int_equal(EventWriteEx(h, &both, 1ull << 2, 0, NULL, NULL, 0, NULL), 0);
 	assert_int_equal(EventWriteEx(h, &both, ~0ull, 0, NULL, NULL, 0, NULL), 0);
 	assert_int_equal(fake_drain(f), 2);
@@ -450,9 +441,7 @@ static void every_mixture_of_sizes_arrives_as_it_was(void **state)
 		for (int round = 0; round < 3000; round++) {
 			EVENT_DATA_DESCRIPTOR d[14] = {
 				{.Ptr = (ULONGLONG)(uintptr_t)traits, .Size = 6, .Type = 2},
-				{.Ptr = (ULONGLONG)(uintptr_t)schema,
-				 .Size = 7 + (uint32_t)round % 35,
-				 .Type = 1},
+				{.Ptr = (ULONGLONG)(uintptr_t)schema, .Size = 7 + (uint32_t)round % 35, .Type = 1},
 			};
 			uint32_t n = typed ? 2 : 0, pieces = dice % 12, bytes = 0;
 			for (uint32_t k = 0; k < pieces; k++) {
@@ -460,8 +449,7 @@ static void every_mixture_of_sizes_arrives_as_it_was(void **state)
 				uint32_t size = sizes[(dice >> 16) % (round % 2 ? 3 : 18)];
 				const uint8_t *from = source + (dice >> 20);
 				size = BASE_MIN(size, (uint32_t)(source + sizeof source - from));
-				d[n++] = (EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)from,
-								 .Size = size};
+				d[n++] = (EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)from, .Size = size};
 				memcpy(want + bytes, from, size);
 				bytes += size;
 			}
@@ -469,9 +457,8 @@ static void every_mixture_of_sizes_arrives_as_it_was(void **state)
 			bool active = dice >> 29 == 0;
 			EventActivityIdControl(EVENT_ACTIVITY_CTRL_SET_ID, active ? &some : &none);
 			memset(&some, round | 1, sizeof some);
-			assert_int_equal(typed ? EventWriteTransfer(h, &DESC, NULL, NULL, n, d)
-					       : EventWrite(h, &DESC, n, d),
-					 0);
+			assert_int_equal(
+				typed ? EventWriteTransfer(h, &DESC, NULL, NULL, n, d) : EventWrite(h, &DESC, n, d), 0);
 			assert_int_equal(fake_drain(f), 1);
 			const struct fake_event *e = &f->event[0];
 			assert_int_equal(e->has_activity, active);
@@ -494,8 +481,7 @@ static void long_metadata_needs_no_limit_of_ours(void **state)
 {
 	static uint8_t schema[30000];
 	memset(schema, 0x5a, sizeof schema);
-	EVENT_DATA_DESCRIPTOR d = {
-		.Ptr = (ULONGLONG)(uintptr_t)schema, .Size = sizeof schema, .Type = 1};
+	EVENT_DATA_DESCRIPTOR d = {.Ptr = (ULONGLONG)(uintptr_t)schema, .Size = sizeof schema, .Type = 1};
 	struct item it[2];
 	REGHANDLE h = must_register(&G1, NULL, NULL);
 	enable_all(&G1, 0);
@@ -509,8 +495,7 @@ static void long_metadata_needs_no_limit_of_ours(void **state)
 }
 
 /* Without sanitizers' additions, so that its length is known. */
-static void __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
-write_deep(REGHANDLE h, int depth)
+static void __attribute__((noinline, no_sanitize("address", "undefined", "thread"))) write_deep(REGHANDLE h, int depth)
 {
 	if (depth > 0) {
 		write_deep(h, depth - 1);
@@ -616,8 +601,8 @@ static void unregister_from_its_own_callback_does_not_deadlock(void **state)
 }
 
 static uint32_t slow_entered, slow_left;
-static VOID NTAPI slow_callback(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any,
-				ULONGLONG all, PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+static VOID NTAPI slow_callback(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
+				PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
 	order_add_full(&slow_entered, 1u);
 	usleep(30000);
@@ -753,8 +738,7 @@ int main(void)
 		cmocka_unit_test_setup(the_1025th_registration_is_refused, setup),
 		cmocka_unit_test_setup(the_first_event_after_register_is_captured, setup),
 		cmocka_unit_test_setup(levels_and_keywords_choose_the_sessions, setup),
-		cmocka_unit_test_setup(the_merged_test_says_no_below_level_and_outside_keywords,
-				       setup),
+		cmocka_unit_test_setup(the_merged_test_says_no_below_level_and_outside_keywords, setup),
 		cmocka_unit_test_setup(a_string_event_is_utf16_with_terminator, setup),
 		cmocka_unit_test_setup(every_mixture_of_sizes_arrives_as_it_was, setup),
 		cmocka_unit_test_setup(typed_descriptors_become_items_only_after_opt_in, setup),

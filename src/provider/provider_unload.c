@@ -128,7 +128,8 @@ static uint32_t handles_of(const struct link_map *map, uintptr_t start, uintptr_
 	}
 	const ElfW(Phdr) *p = (const ElfW(Phdr) *)(start + e->e_phoff);
 	for (uint32_t i = 0; i < e->e_phnum; i++, p++) {
-		uintptr_t from = (uintptr_t)map->l_addr + p->p_vaddr, to = from + BASE_MIN((size_t)p->p_filesz, SCAN_MAX);
+		uintptr_t from = (uintptr_t)map->l_addr + p->p_vaddr,
+			  to = from + BASE_MIN((size_t)p->p_filesz, SCAN_MAX);
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_W) && from >= start && to >= from && to <= end) {
 			n += find_handles(from, to, ret + n, cap - n);
 		}
@@ -190,7 +191,8 @@ struct provider_module *provider_module_get_locked(const void *code)
 	if (!m) {
 		return NULL;
 	}
-	*m = (struct provider_module){.next = modules, .map = provider_code_module(code), .start = start, .end = end, .refs = 1};
+	*m = (struct provider_module){
+		.next = modules, .map = provider_code_module(code), .start = start, .end = end, .refs = 1};
 	m->watched = map && watch(map, start, end);
 	modules = m;
 	return m;

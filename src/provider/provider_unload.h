@@ -14,10 +14,10 @@ struct provider_module {
 	struct provider_module *next;
 	const void *map; /* the dynamic linker's name for it */
 	uintptr_t start, end;
-	uint32_t refs;	  /* registrations */
-	uint32_t gone;	  /* atomic: it is being unloaded, or was */
+	uint32_t refs;    /* registrations */
+	uint32_t gone;    /* atomic: it is being unloaded, or was */
 	uint64_t gone_ns; /* when */
-	bool watched;	  /* we are told; else only a look before a call is left */
+	bool watched;     /* we are told; else only a look before a call is left */
 };
 
 /* The module that holds this code; a reference. NULL: none does (a runtime made it), it is the program itself,

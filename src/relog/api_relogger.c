@@ -290,8 +290,8 @@ static void stream_added(struct com_relogger *g, uint32_t stream, void *context,
 	}
 }
 
-static HRESULT STDMETHODCALLTYPE relogger_add_file(ITraceRelogger *this, BSTR LogfileName,
-						   void *UserContext, RELOGSTREAM_ID *TraceHandle)
+static HRESULT STDMETHODCALLTYPE relogger_add_file(ITraceRelogger *this, BSTR LogfileName, void *UserContext,
+						   RELOGSTREAM_ID *TraceHandle)
 {
 	struct com_relogger *g = relogger_of(this);
 	struct diag d;
@@ -311,8 +311,8 @@ static HRESULT STDMETHODCALLTYPE relogger_add_file(ITraceRelogger *this, BSTR Lo
 	return r == -EBADMSG ? HRESULT_FROM_WIN32(ERROR_FILE_CORRUPT) : hresult_of(r);
 }
 
-static HRESULT STDMETHODCALLTYPE relogger_add_session(ITraceRelogger *this, BSTR LoggerName,
-						      void *UserContext, RELOGSTREAM_ID *TraceHandle)
+static HRESULT STDMETHODCALLTYPE relogger_add_session(ITraceRelogger *this, BSTR LoggerName, void *UserContext,
+						      RELOGSTREAM_ID *TraceHandle)
 {
 	struct com_relogger *g = relogger_of(this);
 	struct diag d;
@@ -347,23 +347,22 @@ static HRESULT STDMETHODCALLTYPE relogger_register(ITraceRelogger *this, ITraceE
 static HRESULT STDMETHODCALLTYPE relogger_inject(ITraceRelogger *this, ITraceEvent *Event)
 {
 	int r = Event ? relog_inject(relogger_of(this)->engine, &event_of(Event)->e) : -EFAULT;
-	return r == -EFAULT	  ? E_POINTER
-	       : r == -EMSGSIZE	  ? HRESULT_FROM_WIN32(ERROR_MORE_DATA)
+	return r == -EFAULT       ? E_POINTER
+	       : r == -EMSGSIZE   ? HRESULT_FROM_WIN32(ERROR_MORE_DATA)
 	       : r == -EOPNOTSUPP ? E_NOTIMPL
-	       : r == -EINVAL	  ? E_UNEXPECTED
+	       : r == -EINVAL     ? E_UNEXPECTED
 				  : hresult_of(r);
 }
 
-static HRESULT STDMETHODCALLTYPE relogger_create_event(ITraceRelogger *this, RELOGSTREAM_ID TraceHandle,
-						       ULONG Flags, ITraceEvent **Event)
+static HRESULT STDMETHODCALLTYPE relogger_create_event(ITraceRelogger *this, RELOGSTREAM_ID TraceHandle, ULONG Flags,
+						       ITraceEvent **Event)
 {
 	struct com_relogger *g = relogger_of(this);
 	if (!Event) {
 		return E_POINTER;
 	}
 	*Event = NULL;
-	const struct etl_file_info *f =
-		TraceHandle ? relog_stream_info(g->engine, (uint32_t)TraceHandle - 1) : NULL;
+	const struct etl_file_info *f = TraceHandle ? relog_stream_info(g->engine, (uint32_t)TraceHandle - 1) : NULL;
 	if (!f) {
 		return E_INVALIDARG;
 	}
@@ -372,8 +371,7 @@ static HRESULT STDMETHODCALLTYPE relogger_create_event(ITraceRelogger *this, REL
 		return E_OUTOFMEMORY;
 	}
 	if (!(Flags & (EVENT_HEADER_FLAG_32_BIT_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER))) {
-		Flags |= f->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER
-					      : EVENT_HEADER_FLAG_64_BIT_HEADER;
+		Flags |= f->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER;
 	}
 	relog_event_init(&e->e, (uint16_t)Flags);
 	e->e.r.time_raw = relog_now_raw(g->engine);
@@ -411,8 +409,7 @@ static int on_begin(void *ctx, struct relog_event *header)
 {
 	struct com_relogger *g = ctx;
 	struct com_event *e = wrap(g, header, 0);
-	return e ? answer(g, g->callback->lpVtbl->OnBeginProcessTrace(g->callback, &e->com, &g->com))
-		 : -ENOMEM;
+	return e ? answer(g, g->callback->lpVtbl->OnBeginProcessTrace(g->callback, &e->com, &g->com)) : -ENOMEM;
 }
 
 static int on_event(void *ctx, struct relog_event *event, uint32_t stream)
@@ -430,8 +427,7 @@ static int on_finish(void *ctx)
 
 static HRESULT STDMETHODCALLTYPE relogger_process(ITraceRelogger *this)
 {
-	static const struct relog_callbacks callbacks = {
-		.begin = on_begin, .event = on_event, .finish = on_finish};
+	static const struct relog_callbacks callbacks = {.begin = on_begin, .event = on_event, .finish = on_finish};
 	struct com_relogger *g = relogger_of(this);
 	struct diag d;
 	diag_clear(&d);

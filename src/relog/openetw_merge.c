@@ -62,8 +62,8 @@ uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *out
 		}
 	}
 	relog_destroy(m.g);
-	return r == 0	       ? ERROR_SUCCESS
-	       : r == -EBADMSG ? ERROR_FILE_CORRUPT
+	return r == 0            ? ERROR_SUCCESS
+	       : r == -EBADMSG   ? ERROR_FILE_CORRUPT
 	       : r == -ECANCELED ? ERROR_CANCELLED
-			       : win32_from_errno(r);
+				 : win32_from_errno(r);
 }

@@ -23,7 +23,7 @@ struct relog_writer;
 /* What stands in the header of the new file. */
 struct relog_head {
 	struct etl_file_info info; /* of the first input: clock, machine, buffer size */
-	const uint8_t *payload;	   /* its header record's payload, or NULL: made from info */
+	const uint8_t *payload;    /* its header record's payload, or NULL: made from info */
 	uint32_t payload_bytes;
 	uint32_t pid, tid;
 	uint32_t mode; /* EVENT_TRACE_* besides COMPRESSED */
@@ -33,12 +33,11 @@ struct relog_head {
 };
 
 /* Creates the file, or empties an existing one. -errno. */
-int relog_writer_create(const char *path, const struct relog_head *head, bool compress,
-			struct relog_writer **ret, struct diag *d);
+int relog_writer_create(const char *path, const struct relog_head *head, bool compress, struct relog_writer **ret,
+			struct diag *d);
 /* One record, complete with its header, at a raw time. Order matters little: what comes late goes to
  * a buffer of its own. -EMSGSIZE: bigger than a buffer. */
-int relog_writer_put(struct relog_writer *w, uint16_t cpu, uint64_t time_raw, const void *record,
-		     uint32_t bytes);
+int relog_writer_put(struct relog_writer *w, uint16_t cpu, uint64_t time_raw, const void *record, uint32_t bytes);
 /* Writes what is buffered and the header. Losses and the end time are taken from `head`. */
 int relog_writer_finish(struct relog_writer *w, const struct relog_head *head, struct diag *d);
 void relog_writer_destroy(struct relog_writer *w);
@@ -60,7 +59,7 @@ enum relog_change {
 struct relog_event {
 	struct etl_record r; /* as it is now; r.raw is the original, NULL for a new event */
 	unsigned changed;    /* enum relog_change */
-	uint8_t *raw;	     /* own copy of the original record */
+	uint8_t *raw;        /* own copy of the original record */
 	uint32_t raw_cap;
 	uint8_t *payload; /* own, when RELOG_PAYLOAD */
 	struct consume_view view;
@@ -97,8 +96,8 @@ int relog_create(struct relog **ret);
 /* A stream's number is the order in which it was added. -errno. */
 int relog_add_file(struct relog *g, const char *path, uint32_t *ret_stream, struct diag *d);
 /* *ret_status: the Win32 code of a refused session, else 0. */
-int relog_add_session(struct relog *g, const uint16_t *name, uint32_t units, uint32_t *ret_stream,
-		      uint32_t *ret_status, struct diag *d);
+int relog_add_session(struct relog *g, const uint16_t *name, uint32_t units, uint32_t *ret_stream, uint32_t *ret_status,
+		      struct diag *d);
 int relog_set_output(struct relog *g, const char *path);
 void relog_set_compress(struct relog *g, bool compress);
 /* How the output calls itself: the COM relogger and merges differ. Borrowed strings. */

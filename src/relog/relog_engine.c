@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define HEADER_HOOK	0x0000u
+#define HEADER_HOOK 0x0000u
 
 struct relog {
 	struct consume_source *sources[CONSUME_SOURCES_MAX];
@@ -37,7 +37,8 @@ int relog_create(struct relog **ret)
 		return -ENOMEM;
 	}
 	g->compress = true;
-	relog_set_names(g, EVENT_TRACE_RELOG_MODE | EVENT_TRACE_ADD_HEADER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, "", "ReloggedFile.ETL");
+	relog_set_names(g, EVENT_TRACE_RELOG_MODE | EVENT_TRACE_ADD_HEADER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, "",
+			"ReloggedFile.ETL");
 	*ret = g;
 	return g->logger && g->file ? 0 : -ENOMEM;
 }
@@ -80,13 +81,12 @@ static bool is_input(const struct relog *g, const char *path)
 	return false;
 }
 
-int relog_add_session(struct relog *g, const uint16_t *name, uint32_t units, uint32_t *ret_stream,
-		      uint32_t *ret_status, struct diag *d)
+int relog_add_session(struct relog *g, const uint16_t *name, uint32_t units, uint32_t *ret_stream, uint32_t *ret_status,
+		      struct diag *d)
 {
 	struct consume_source *s;
 	*ret_status = 0;
-	int r = g->count == CONSUME_SOURCES_MAX ? -ENOSPC
-						: consume_rt_open(name, units, &s, ret_status, d);
+	int r = g->count == CONSUME_SOURCES_MAX ? -ENOSPC : consume_rt_open(name, units, &s, ret_status, d);
 	return r < 0 ? r : add(g, s, ret_stream);
 }
 
@@ -172,9 +172,8 @@ static void head_of(const struct relog *g, struct relog_head *h)
 		h->info.buffer_size = BASE_MAX(h->info.buffer_size, f->buffer_size);
 		if (f->start_filetime < h->info.start_filetime) {
 			/* A pair on the first stream's line, so that all its times stay what they are. */
-			h->info.start_raw = g->same_clock[i]
-						    ? f->start_raw
-						    : raw_of(&g->sources[0]->clock, f->start_filetime);
+			h->info.start_raw =
+				g->same_clock[i] ? f->start_raw : raw_of(&g->sources[0]->clock, f->start_filetime);
 			h->info.start_filetime = f->start_filetime;
 		}
 	}
@@ -209,8 +208,8 @@ static int start(struct run *u, const struct etl_record *r, struct diag *d)
 	return relog_writer_create(u->g->path, &u->head, u->g->compress, &u->g->writer, d);
 }
 
-static int deliver(struct run *u, const struct etl_record *r, uint32_t stream,
-		   const struct relog_callbacks *cb, void *ctx)
+static int deliver(struct run *u, const struct etl_record *r, uint32_t stream, const struct relog_callbacks *cb,
+		   void *ctx)
 {
 	struct relog *g = u->g;
 	int err = relog_event_take(&u->event, r);

@@ -44,12 +44,10 @@ void relog_event_init(struct relog_event *e, uint16_t flags)
 	e->r.raw = NULL;
 	e->r.raw_bytes = 0;
 	e->r.pointer_size = narrow ? 4 : 8;
-	e->r.type = classic ? (narrow ? ETL_RT_FULL32 : ETL_RT_FULL64)
-			    : (narrow ? ETL_RT_EVENT32 : ETL_RT_EVENT64);
-	e->r.event_flags =
-		(uint16_t)((flags & (EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_STRING_ONLY)) |
-			   (narrow ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER) |
-			   EVENT_HEADER_FLAG_PROCESSOR_INDEX);
+	e->r.type = classic ? (narrow ? ETL_RT_FULL32 : ETL_RT_FULL64) : (narrow ? ETL_RT_EVENT32 : ETL_RT_EVENT64);
+	e->r.event_flags = (uint16_t)((flags & (EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_STRING_ONLY)) |
+				      (narrow ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER) |
+				      EVENT_HEADER_FLAG_PROCESSOR_INDEX);
 }
 
 int relog_event_copy(struct relog_event *to, const struct relog_event *from)
@@ -154,9 +152,8 @@ static void put_event(const struct etl_record *r, uint8_t *out)
 {
 	out[2] = r->type;
 	out[3] = 0xC0;
-	le16_put(out + ETL_EH_FLAGS,
-		 (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
-			    (r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY))));
+	le16_put(out + ETL_EH_FLAGS, (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
+						(r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY))));
 	le16_put(out + ETL_EH_PROPERTY, r->event_property);
 	le32_put(out + ETL_EH_TID, r->tid);
 	le32_put(out + ETL_EH_PID, r->pid);
@@ -227,9 +224,8 @@ int relog_event_encode(const struct relog_event *e, uint8_t *out)
 		memcpy(out, r.raw, r.raw_bytes);
 		return (int)r.raw_bytes;
 	}
-	bool hooked = r.type == ETL_RT_SYSTEM32 || r.type == ETL_RT_SYSTEM64 ||
-		      r.type == ETL_RT_COMPACT32 || r.type == ETL_RT_COMPACT64 ||
-		      r.type == ETL_RT_PERFINFO32 || r.type == ETL_RT_PERFINFO64;
+	bool hooked = r.type == ETL_RT_SYSTEM32 || r.type == ETL_RT_SYSTEM64 || r.type == ETL_RT_COMPACT32 ||
+		      r.type == ETL_RT_COMPACT64 || r.type == ETL_RT_PERFINFO32 || r.type == ETL_RT_PERFINFO64;
 	bool perfinfo = r.type == ETL_RT_PERFINFO32 || r.type == ETL_RT_PERFINFO64;
 	if (hooked && (e->changed & (RELOG_PROVIDER | RELOG_DESCRIPTOR))) {
 		r.type = r.pointer_size == 4 ? ETL_RT_FULL32 : ETL_RT_FULL64;

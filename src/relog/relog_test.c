@@ -60,8 +60,7 @@ static HRESULT relog(const char *path, bool compress, struct client *c)
 {
 	ITraceRelogger *g;
 	uint16_t wide[600];
-	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceRelogger, (void **)&g),
-			 S_OK);
+	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceRelogger, (void **)&g), S_OK);
 	c->com.lpVtbl = &client_table;
 	utf8_to_utf16(path, strlen(path), wide, 600);
 	HRESULT hr = g->lpVtbl->AddLogfileTraceStream(g, (BSTR)wide, NULL, &c->stream);
@@ -194,8 +193,7 @@ static HRESULT change(struct client *c, ITraceEvent *e, ITraceRelogger *g)
 		assert_int_equal(e->lpVtbl->GetEventRecord(e, &r), S_OK);
 		assert_int_equal(g->lpVtbl->CreateEventInstance(
 					 g, c->stream,
-					 EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER,
-					 &made),
+					 EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER, &made),
 				 S_OK);
 		made->lpVtbl->SetProviderId(made, &image_class);
 		made->lpVtbl->SetEventDescriptor(made, &load);
@@ -268,8 +266,7 @@ static void wrong_calls_get_the_codes_of_com(void **state)
 	struct client c = {.com.lpVtbl = &client_table, .on_event = inject_all};
 	assert_int_equal(openetw_create_object(&other, &IID_ITraceRelogger, &none), REGDB_E_CLASSNOTREG);
 	assert_null(none);
-	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceEvent, &none),
-			 E_NOINTERFACE);
+	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceEvent, &none), E_NOINTERFACE);
 	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_IUnknown, (void **)&g), S_OK);
 	assert_int_equal(g->lpVtbl->ProcessTrace(g), E_UNEXPECTED);
 	assert_int_equal(g->lpVtbl->RegisterCallback(g, &c.com), S_OK);
@@ -352,8 +349,12 @@ static void an_event_of_another_provider_loses_the_description_of_the_first(void
 				uint16_t type = orders[i][k];
 				bool is_tl = type == 11, is_traits = type == 12;
 				at += put_item(raw + at, type, k + 1 < count,
-					       is_tl ? (const void *)tl : is_traits ? (const void *)traits : &first,
-					       is_tl ? sizeof tl : is_traits ? sizeof traits : sizeof first);
+					       is_tl       ? (const void *)tl
+					       : is_traits ? (const void *)traits
+							   : &first,
+					       is_tl       ? sizeof tl
+					       : is_traits ? sizeof traits
+							   : sizeof first);
 			}
 			memcpy(raw + at, "pay", 3);
 			struct etl_record r = {.type = ETL_RT_EVENT64,

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFER_MIN	(64u << 10) /* any record fits in there, or in no session's buffer */
-#define BUFFER_MAX	(1u << 20)
-#define OPEN_BYTES_MAX	(64u << 20) /* files may name thousands of processors */
-#define HEADER_ROUND	0x200u
-#define FORMAT_XPRESS	3u
-#define LAYOUT_PLAIN	0x05010000u
-#define LAYOUT_PACKED	0x00020000u
+#define BUFFER_MIN     (64u << 10) /* any record fits in there, or in no session's buffer */
+#define BUFFER_MAX     (1u << 20)
+#define OPEN_BYTES_MAX (64u << 20) /* files may name thousands of processors */
+#define HEADER_ROUND   0x200u
+#define FORMAT_XPRESS  3u
+#define LAYOUT_PLAIN   0x05010000u
+#define LAYOUT_PACKED  0x00020000u
 
 struct open_buffer {
 	uint8_t *mem;
@@ -75,8 +75,7 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 		le32_put(p + ETL_LH_TIMER_RESOLUTION, f->timer_resolution);
 		le32_put(p + ETL_LH_START_BUFFERS, 1);
 		le32_put(p + ETL_LH_CPU_MHZ, f->cpu_mhz);
-		memcpy(p + (wide ? ETL_LH64_TIME_ZONE : ETL_LH32_TIME_ZONE), f->time_zone,
-		       ETL_TIME_ZONE_SIZE);
+		memcpy(p + (wide ? ETL_LH64_TIME_ZONE : ETL_LH32_TIME_ZONE), f->time_zone, ETL_TIME_ZONE_SIZE);
 		le64_put(p + (wide ? ETL_LH64_BOOT_TIME : ETL_LH32_BOOT_TIME), f->boot_filetime);
 	}
 	le32_put(p + ETL_LH_BUFFER_SIZE, w->buffer_size);
@@ -109,8 +108,7 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 	le64_put(rec + 16, f->start_raw);
 
 	uint32_t used = ETL_BUFFER_HEADER_SIZE + BASE_ALIGN8(bytes);
-	uint32_t size = w->compress ? (used + HEADER_ROUND - 1) / HEADER_ROUND * HEADER_ROUND
-				    : w->buffer_size;
+	uint32_t size = w->compress ? (used + HEADER_ROUND - 1) / HEADER_ROUND * HEADER_ROUND : w->buffer_size;
 	le32_put(buf + ETL_BH_BUFFER_SIZE, size);
 	le32_put(buf + ETL_BH_SAVED_OFFSET, used);
 	le64_put(buf + ETL_BH_TIME_STAMP, f->start_filetime);
@@ -122,8 +120,8 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 	return (int)size;
 }
 
-int relog_writer_create(const char *path, const struct relog_head *head, bool compress,
-			struct relog_writer **ret, struct diag *d)
+int relog_writer_create(const char *path, const struct relog_head *head, bool compress, struct relog_writer **ret,
+			struct diag *d)
 {
 	struct relog_writer *w = calloc(1, sizeof *w);
 	int r = -ENOMEM;
@@ -180,9 +178,8 @@ static int close_buffer(struct relog_writer *w, struct open_buffer *b, uint16_t 
 	etl_write_buffer_header(b->mem, &a, !w->compress);
 	if (w->compress) {
 		uint32_t plain = used - ETL_BUFFER_HEADER_SIZE;
-		size = ETL_BUFFER_HEADER_SIZE +
-		       (uint32_t)xpress_compress(b->mem + ETL_BUFFER_HEADER_SIZE, plain,
-						 w->packed + ETL_BUFFER_HEADER_SIZE);
+		size = ETL_BUFFER_HEADER_SIZE + (uint32_t)xpress_compress(b->mem + ETL_BUFFER_HEADER_SIZE, plain,
+									  w->packed + ETL_BUFFER_HEADER_SIZE);
 		memcpy(w->packed, b->mem, ETL_BUFFER_HEADER_SIZE);
 		out = w->packed;
 		le32_put(out + ETL_BH_BUFFER_SIZE, size);
@@ -236,8 +233,7 @@ static int open_fresh(struct relog_writer *w, struct open_buffer *b)
 	return 0;
 }
 
-int relog_writer_put(struct relog_writer *w, uint16_t cpu, uint64_t time_raw, const void *record,
-		     uint32_t bytes)
+int relog_writer_put(struct relog_writer *w, uint16_t cpu, uint64_t time_raw, const void *record, uint32_t bytes)
 {
 	uint32_t room = BASE_ALIGN8(bytes);
 	if (bytes > ETL_RECORD_MAX || room > w->buffer_size - ETL_BUFFER_HEADER_SIZE) {
@@ -279,8 +275,7 @@ int relog_writer_finish(struct relog_writer *w, const struct relog_head *head, s
 	}
 	if (r == 0 && w->last_at > 0) {
 		uint8_t flags[2];
-		le16_put(flags, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX |
-					(w->compress ? ETL_BF_COMPRESSED : 0));
+		le16_put(flags, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX | (w->compress ? ETL_BF_COMPRESSED : 0));
 		r = base_pwrite_all(w->fd, flags, 2, w->last_at + ETL_BH_FLAG);
 	}
 	if (r == 0) {

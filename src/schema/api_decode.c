@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define CACHE_SLOTS	 2048u /* power of two; at most half are used */
+#define CACHE_SLOTS      2048u /* power of two; at most half are used */
 #define CACHE_MEMORY_MAX (64u << 20)
 
 struct cache_slot {
@@ -134,15 +134,13 @@ static uint64_t hash_bytes(const uint8_t *p, size_t n)
 }
 
 /* 0 and the model, or NULL with a reason; -ENOMEM. */
-static int find_tlg(struct openetw_decoder *d, const struct schema_record *s,
-		    const struct schema_event **ret)
+static int find_tlg(struct openetw_decoder *d, const struct schema_record *s, const struct schema_event **ret)
 {
 	uint64_t hash = hash_bytes(s->tlg, s->tlg_bytes);
 	uint32_t at = (uint32_t)hash & (CACHE_SLOTS - 1);
 	for (; d->cache[at].key; at = (at + 1) & (CACHE_SLOTS - 1)) {
 		const struct cache_slot *c = &d->cache[at];
-		if (c->hash == hash && c->key_bytes == s->tlg_bytes &&
-		    memcmp(c->key, s->tlg, s->tlg_bytes) == 0) {
+		if (c->hash == hash && c->key_bytes == s->tlg_bytes && memcmp(c->key, s->tlg, s->tlg_bytes) == 0) {
 			*ret = c->event;
 			return 0;
 		}
@@ -187,16 +185,13 @@ static void say_number(struct openetw_text *t, const char *what, uint32_t n)
 	out_u64(t, n);
 }
 
-static const struct manifest_provider *known_provider(const struct openetw_decoder *d,
-						      const struct schema_record *s)
+static const struct manifest_provider *known_provider(const struct openetw_decoder *d, const struct schema_record *s)
 {
-	const struct manifest_provider *p = schema_store_provider(d->store, s->classic,
-								  &s->provider);
+	const struct manifest_provider *p = schema_store_provider(d->store, s->classic, &s->provider);
 	return p ? p : schema_process_provider(s->classic, &s->provider);
 }
 
-static void explain_manifest(struct openetw_decoder *d, const struct schema_record *s,
-			     struct openetw_text *t)
+static void explain_manifest(struct openetw_decoder *d, const struct schema_record *s, struct openetw_text *t)
 {
 	const struct manifest_provider *p = known_provider(d, s);
 	bool described = schema_store_resolve_sent(d->store, &s->provider, s->id, s->version) ||
@@ -228,8 +223,7 @@ static void explain_manifest(struct openetw_decoder *d, const struct schema_reco
 	}
 	say_number(t, " id ", s->id);
 	if (guid_equal(&d->bad_manifest, &s->provider)) {
-		say_number(t, ": the manifest it sent cannot be read, line ",
-			   d->bad_manifest_diag.line);
+		say_number(t, ": the manifest it sent cannot be read, line ", d->bad_manifest_diag.line);
 		out_str(t, ": ");
 		out_utf8(t, d->bad_manifest_diag.text, strlen(d->bad_manifest_diag.text), false);
 		return;
@@ -238,8 +232,7 @@ static void explain_manifest(struct openetw_decoder *d, const struct schema_reco
 		   "~/.local/share/openetw/manifests");
 }
 
-static void explain_class(struct openetw_decoder *d, const struct schema_record *s,
-			  struct openetw_text *t)
+static void explain_class(struct openetw_decoder *d, const struct schema_record *s, struct openetw_text *t)
 {
 	const struct manifest_provider *p = known_provider(d, s);
 	out_str(t, "no schema: class ");
@@ -252,8 +245,9 @@ static void explain_class(struct openetw_decoder *d, const struct schema_record 
 	if (p) {
 		say_number(t, " in version ", s->version);
 	}
-	out_str(t, p ? "" : ": not a known class; describe it in a .etwcat file in "
-			     "~/.local/share/openetw/manifests");
+	out_str(t, p ? ""
+		     : ": not a known class; describe it in a .etwcat file in "
+		       "~/.local/share/openetw/manifests");
 }
 
 static void explain_missing(struct openetw_decoder *d, const struct schema_record *s)
@@ -305,8 +299,8 @@ static int learn(struct openetw_decoder *d, const struct schema_record *s)
 static int learn_chunk(struct openetw_decoder *d, const struct schema_record *s)
 {
 	struct diag diag = {0};
-	int err = schema_chunks_add(d->chunks, &s->provider, s->pid, s->tid, s->payload,
-				    s->payload_bytes, d->store, &diag);
+	int err = schema_chunks_add(d->chunks, &s->provider, s->pid, s->tid, s->payload, s->payload_bytes, d->store,
+				    &diag);
 	if (err > 0) {
 		forget_known(d);
 	} else if (err == -EBADMSG) {
@@ -318,7 +312,8 @@ static int learn_chunk(struct openetw_decoder *d, const struct schema_record *s)
 
 /* Processes of different builds send different manifests under one GUID, so what was found holds for one process, and
  * for payloads of the length it describes. */
-static const struct schema_event *find_sent(struct openetw_decoder *d, struct known_slot *k, const struct schema_record *s)
+static const struct schema_event *find_sent(struct openetw_decoder *d, struct known_slot *k,
+					    const struct schema_record *s)
 {
 	struct schema_ask ask = schema_record_ask(s);
 	if (k->event && k->pid == s->pid && schema_ask_fits(&ask, k->event)) {
@@ -329,8 +324,7 @@ static const struct schema_event *find_sent(struct openetw_decoder *d, struct kn
 	return k->event;
 }
 
-static const struct schema_event *find_known(struct openetw_decoder *d,
-					     const struct schema_record *s)
+static const struct schema_event *find_known(struct openetw_decoder *d, const struct schema_record *s)
 {
 	uint16_t id = s->classic ? s->opcode : s->id;
 
@@ -339,10 +333,9 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 		forget_known(d);
 		d->known_generation = generation;
 	}
-	uint64_t h = (le64_get(s->provider.b) ^ le64_get(s->provider.b + 8)) + id * 0x10001ull +
-		     s->version * 0x1000001ull;
-	struct known_slot *k =
-		&d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
+	uint64_t h =
+		(le64_get(s->provider.b) ^ le64_get(s->provider.b + 8)) + id * 0x10001ull + s->version * 0x1000001ull;
+	struct known_slot *k = &d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
 	bool hit = k->used && k->id == id && k->version == s->version && k->classic == s->classic &&
 		   guid_equal(&k->guid, &s->provider);
 	if (BASE_UNLIKELY(hit && k->sent)) {
@@ -357,13 +350,11 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 			return NULL;
 		}
 	}
-	*k = (struct known_slot){.guid = s->provider, .id = id, .version = s->version, .classic = s->classic, .used = true};
-	const struct schema_event *e =
-		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
-	k->sent = !s->classic && !e &&
-		  (schema_store_sent(d->store, &s->provider) || schema_process_sent(&s->provider));
-	const struct schema_event *other =
-		schema_process_find(s->classic, &s->provider, id, s->version);
+	*k = (struct known_slot){
+		.guid = s->provider, .id = id, .version = s->version, .classic = s->classic, .used = true};
+	const struct schema_event *e = schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
+	k->sent = !s->classic && !e && (schema_store_sent(d->store, &s->provider) || schema_process_sent(&s->provider));
+	const struct schema_event *other = schema_process_find(s->classic, &s->provider, id, s->version);
 	if (k->sent && !(other && other->better)) {
 		return find_sent(d, k, s);
 	}
@@ -374,8 +365,7 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 }
 
 /* *ret is NULL when there is none; explain_missing() says why. */
-static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
-		       const struct schema_event **ret)
+static int find_schema(struct openetw_decoder *d, const struct schema_record *s, const struct schema_event **ret)
 {
 	*ret = NULL;
 	if (BASE_LIKELY(s->tlg != NULL)) {
@@ -407,15 +397,13 @@ static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 /* ---- decoding
  * --------------------------------------------------------------------------------------- */
 
-static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct schema_record *s,
-		   struct schema_payload *p)
+static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct schema_record *s, struct schema_payload *p)
 {
 	const struct schema_event *e;
 	schema_record_read(r, s);
 	int err = find_schema(d, s, &e);
-	*p = (struct schema_payload){e, s->payload, s->payload_bytes,
-				     s->pointer_size ? s->pointer_size : 8, d->store,
-				     &d->unread};
+	*p = (struct schema_payload){e,        s->payload, s->payload_bytes, s->pointer_size ? s->pointer_size : 8,
+				     d->store, &d->unread};
 	d->unread = e ? 0 : (uint32_t)s->payload_bytes;
 	return err;
 }
@@ -428,17 +416,14 @@ static uint32_t result(struct openetw_decoder *d, const struct openetw_text *t, 
 }
 
 /* The usual pointer size is tried first, so that records which fit it cost nothing extra. */
-static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s,
-			   struct schema_payload *p, int err)
+static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s, struct schema_payload *p, int err)
 {
-	return s->classic &&
-	       (BASE_UNLIKELY(err < 0 || d->unread != 0) || schema_record_ends_with_text(p->event)) &&
+	return s->classic && (BASE_UNLIKELY(err < 0 || d->unread != 0) || schema_record_ends_with_text(p->event)) &&
 	       schema_record_settle(p);
 }
 
 /* The message's text goes before its arguments. */
-static int message_json(struct openetw_decoder *d, const struct schema_payload *p,
-			struct openetw_text *t)
+static int message_json(struct openetw_decoder *d, const struct schema_payload *p, struct openetw_text *t)
 {
 	openetw_text_clear(&d->scratch);
 	wpp_format(p, &d->scratch);
@@ -472,8 +457,8 @@ static int message_text(const struct schema_payload *p, struct openetw_text *t)
 	return err < 0 ? err : walked;
 }
 
-static uint32_t decode_json(struct openetw_decoder *d, const struct schema_record *s,
-		       struct schema_payload *p, struct openetw_text *t)
+static uint32_t decode_json(struct openetw_decoder *d, const struct schema_record *s, struct schema_payload *p,
+			    struct openetw_text *t)
 {
 	if (BASE_LIKELY(p->event != NULL)) {
 		size_t at = t->length;
@@ -504,8 +489,8 @@ uint32_t openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, s
 	return err < 0 ? win32_from_errno(err) : decode_json(d, &s, &p, t);
 }
 
-static uint32_t decode_text(struct openetw_decoder *d, const struct schema_record *s,
-		       struct schema_payload *p, struct openetw_text *t)
+static uint32_t decode_text(struct openetw_decoder *d, const struct schema_record *s, struct schema_payload *p,
+			    struct openetw_text *t)
 {
 	if (p->event) {
 		size_t at = t->length;
@@ -557,8 +542,7 @@ static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *conte
 	return fn(context, &f);
 }
 
-uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn,
-			  void *context)
+uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn, void *context)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -609,8 +593,7 @@ static const char *finished_name(const struct openetw_text *t)
 	return t->failed || !t->data ? "" : t->data;
 }
 
-static const char *event_name(struct openetw_text *t, const struct schema_record *s,
-			      const struct schema_event *e)
+static const char *event_name(struct openetw_text *t, const struct schema_record *s, const struct schema_event *e)
 {
 	if (e && e->event_name.bytes) {
 		return schema_text(e, e->event_name);
@@ -634,8 +617,8 @@ static const char *event_name(struct openetw_text *t, const struct schema_record
 	return finished_name(t);
 }
 
-static const char *provider_name(const struct openetw_decoder *d, struct openetw_text *t,
-				 const struct schema_record *s, const struct schema_event *e)
+static const char *provider_name(const struct openetw_decoder *d, struct openetw_text *t, const struct schema_record *s,
+				 const struct schema_event *e)
 {
 	const char *name;
 	size_t bytes;
@@ -672,11 +655,11 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 	}
 }
 
-typedef uint32_t decode_fn(struct openetw_decoder *d, const struct schema_record *s,
-		      struct schema_payload *p, struct openetw_text *t);
+typedef uint32_t decode_fn(struct openetw_decoder *d, const struct schema_record *s, struct schema_payload *p,
+			   struct openetw_text *t);
 
 static uint32_t decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
-			const char **ret_provider, const char **ret_event, decode_fn *decode)
+			     const char **ret_provider, const char **ret_event, decode_fn *decode)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -691,16 +674,14 @@ static uint32_t decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, s
 	return code;
 }
 
-uint32_t openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
-			      struct openetw_text *t, const char **ret_provider,
-			      const char **ret_event)
+uint32_t openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
+				   const char **ret_provider, const char **ret_event)
 {
 	return decode_named(d, r, t, ret_provider, ret_event, decode_json);
 }
 
-uint32_t openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r,
-			      struct openetw_text *t, const char **ret_provider,
-			      const char **ret_event)
+uint32_t openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
+				   const char **ret_provider, const char **ret_event)
 {
 	return decode_named(d, r, t, ret_provider, ret_event, decode_text);
 }
@@ -739,8 +720,7 @@ bool openetw_event_message(struct openetw_decoder *d, const EVENT_RECORD *r, str
 	return true;
 }
 
-const char *openetw_message_attribute(struct openetw_decoder *d, const EVENT_RECORD *r,
-				      const char *name)
+const char *openetw_message_attribute(struct openetw_decoder *d, const EVENT_RECORD *r, const char *name)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -778,8 +758,7 @@ bool openetw_schema_learn(const EVENT_RECORD *r)
 	struct schema_record s;
 	schema_record_read(r, &s);
 	if (schema_record_is_manifest_chunk(&s)) {
-		return schema_process_learn_chunk(&s.provider, s.pid, s.tid, s.payload,
-						  s.payload_bytes) == 1;
+		return schema_process_learn_chunk(&s.provider, s.pid, s.tid, s.payload, s.payload_bytes) == 1;
 	}
 	return s.metadata && schema_process_learn(s.opcode, s.payload, s.payload_bytes) == 1;
 }

@@ -69,8 +69,7 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 		return ERROR_NOT_FOUND;
 	}
 	if (s->classic) {
-		struct schema_payload p = {t.event, s->payload, s->payload_bytes, t.pointer_size,
-					   NULL, NULL};
+		struct schema_payload p = {t.event, s->payload, s->payload_bytes, t.pointer_size, NULL, NULL};
 		schema_record_settle(&p);
 		t.pointer_size = p.pointer_size;
 	}
@@ -78,8 +77,8 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 	return ERROR_SUCCESS;
 }
 
-static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s,
-		      struct openetw_text *name, struct schema_tei_names *ret)
+static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s, struct openetw_text *name,
+		      struct schema_tei_names *ret)
 {
 	ret->provider = s->provider;
 	if (s->control_guid) { /* for self-describing events this member is the control GUID [doc]
@@ -103,8 +102,8 @@ static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s,
  * providers of their own. */
 static struct guid classic_provider(const struct schema_event *e)
 {
-	static const struct guid kernel = {{0xAD, 0x4A, 0x81, 0x9E, 0x04, 0x32, 0xD2, 0x11, 0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8,
-					    0x69, 0x39}};
+	static const struct guid kernel = {
+		{0xAD, 0x4A, 0x81, 0x9E, 0x04, 0x32, 0xD2, 0x11, 0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
 	static const uint32_t own[] = {0x222962ab, 0x3ac66736, 0xc861d0e2};
 	bool is_kernel = strcmp(schema_text(e, e->provider_name), "MSNT_SystemTrace") == 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(own); i++) {
@@ -113,12 +112,10 @@ static struct guid classic_provider(const struct schema_event *e)
 	return is_kernel ? kernel : e->provider;
 }
 
-TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount,
-					PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
-					PULONG BufferSize)
+TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount, PTDH_CONTEXT TdhContext,
+					PTRACE_EVENT_INFO Buffer, PULONG BufferSize)
 {
-	ULONG status =
-		Event ? schema_tdh_check_buffer(Buffer, BufferSize) : ERROR_INVALID_PARAMETER;
+	ULONG status = Event ? schema_tdh_check_buffer(Buffer, BufferSize) : ERROR_INVALID_PARAMETER;
 	if (status != ERROR_SUCCESS) {
 		return status;
 	}
@@ -128,8 +125,7 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 		return status;
 	}
 	struct openetw_text block = {0}, name = {0};
-	struct schema_payload payload = {t.event,	 t.record.payload, t.record.payload_bytes,
-					 t.pointer_size, NULL,		   NULL};
+	struct schema_payload payload = {t.event, t.record.payload, t.record.payload_bytes, t.pointer_size, NULL, NULL};
 	struct schema_tei_names names = {.provider = t.event->provider, .payload = &payload};
 	if (t.owned) {
 		tlg_names(Event, &t.record, &name, &names);
@@ -161,11 +157,10 @@ static const struct schema_map *map_of_event(const struct schema_record *s, cons
 }
 
 /* TraceLogging has no maps. */
-TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName,
-					   PEVENT_MAP_INFO pBuffer, ULONG *pBufferSize)
+TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName, PEVENT_MAP_INFO pBuffer,
+					   ULONG *pBufferSize)
 {
-	if (!pEvent || !pMapName ||
-	    schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {
+	if (!pEvent || !pMapName || schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct schema_record s;
@@ -183,8 +178,7 @@ TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName
 	if (!name.failed) {
 		m = map_of_event(&s, name.data, name.length);
 		m = m ? m : schema_process_find_map(&s.provider, name.data, name.length);
-		status = m ? schema_tdh_give(m->block, m->block_bytes, pBuffer, pBufferSize)
-			   : ERROR_NOT_FOUND;
+		status = m ? schema_tdh_give(m->block, m->block_bytes, pBuffer, pBufferSize) : ERROR_NOT_FOUND;
 	}
 	openetw_text_free(&name);
 	return status;
@@ -224,8 +218,7 @@ static int any_event(void *ctx, const struct schema_event *e)
 	return 1;
 }
 
-TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid,
-						    PPROVIDER_EVENT_INFO Buffer, ULONG *BufferSize)
+TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid, PPROVIDER_EVENT_INFO Buffer, ULONG *BufferSize)
 {
 	if (!ProviderGuid || schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
@@ -249,12 +242,10 @@ TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid,
 	return status;
 }
 
-TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid,
-						PEVENT_DESCRIPTOR EventDescriptor,
+TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid, PEVENT_DESCRIPTOR EventDescriptor,
 						PTRACE_EVENT_INFO Buffer, ULONG *BufferSize)
 {
-	if (!ProviderGuid || !EventDescriptor ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
+	if (!ProviderGuid || !EventDescriptor || schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct guid g;

@@ -14,14 +14,10 @@ static ULONG status_of(int err, const struct diag *d)
 		err_text_set("%s", d->text);
 	}
 	switch (err) {
-	case 0:
-		return ERROR_SUCCESS;
-	case -ENOSPC:
-		return ERROR_INSUFFICIENT_BUFFER;
-	case -ENOMEM:
-		return ERROR_NOT_ENOUGH_MEMORY;
-	default:
-		return ERROR_INVALID_PARAMETER;
+	case 0: return ERROR_SUCCESS;
+	case -ENOSPC: return ERROR_INSUFFICIENT_BUFFER;
+	case -ENOMEM: return ERROR_NOT_ENOUGH_MEMORY;
+	default: return ERROR_INVALID_PARAMETER;
 	}
 }
 
@@ -33,8 +29,8 @@ static ULONG find_event(const struct guid *g, PCEVENT_DESCRIPTOR d, const struct
 		return ERROR_SUCCESS;
 	}
 	if (schema_process_provider(false, g)) {
-		err_text_set("the manifest of provider {%s} declares no event %u in version %u",
-			     guid_format(g, text), d->Id, d->Version);
+		err_text_set("the manifest of provider {%s} declares no event %u in version %u", guid_format(g, text),
+			     d->Id, d->Version);
 	} else {
 		err_text_set("no manifest of provider {%s} is known; load it with TdhLoadManifest",
 			     guid_format(g, text));
@@ -42,14 +38,12 @@ static ULONG find_event(const struct guid *g, PCEVENT_DESCRIPTOR d, const struct
 	return ERROR_NOT_FOUND;
 }
 
-TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR EventDescriptor,
-					BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
-					PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
+TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR EventDescriptor, BOOLEAN EventMatchANY,
+					ULONG PayloadPredicateCount, PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
 					PVOID *PayloadFilter)
 {
 	if (!ProviderGuid || !EventDescriptor || PayloadPredicateCount == 0 ||
-	    PayloadPredicateCount > MAX_PAYLOAD_PREDICATES || !PayloadPredicates ||
-	    !PayloadFilter) {
+	    PayloadPredicateCount > MAX_PAYLOAD_PREDICATES || !PayloadPredicates || !PayloadFilter) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct guid g;
@@ -71,19 +65,16 @@ TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR
 	}
 	uint8_t blob[FILTER_BYTES_MAX];
 	size_t bytes;
-	ULONG status =
-		text.failed ? ERROR_NOT_ENOUGH_MEMORY : find_event(&g, EventDescriptor, &event);
+	ULONG status = text.failed ? ERROR_NOT_ENOUGH_MEMORY : find_event(&g, EventDescriptor, &event);
 	if (status == ERROR_SUCCESS) {
 		struct schema_condition conditions[MAX_PAYLOAD_PREDICATES];
 		struct diag d = {0};
 		for (ULONG i = 0; i < PayloadPredicateCount; i++) {
-			conditions[i] = (struct schema_condition){text.data + at[2 * i],
-								  text.data + at[2 * i + 1],
+			conditions[i] = (struct schema_condition){text.data + at[2 * i], text.data + at[2 * i + 1],
 								  PayloadPredicates[i].CompareOp};
 		}
-		status = status_of(schema_filter_make(event, &g, EventDescriptor->Id,
-						      EventDescriptor->Version, EventMatchANY != 0,
-						      conditions, PayloadPredicateCount, blob,
+		status = status_of(schema_filter_make(event, &g, EventDescriptor->Id, EventDescriptor->Version,
+						      EventMatchANY != 0, conditions, PayloadPredicateCount, blob,
 						      &bytes, &d),
 				   &d);
 	}
@@ -113,8 +104,7 @@ TDHSTATUS TDHAPI TdhDeletePayloadFilter(PVOID *PayloadFilter)
 #define FILTERS_MAX (FILTER_BYTES_MAX / FILTER_EVENT_BYTES)
 
 TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount, PVOID *PayloadFilterPtrs,
-					    PBOOLEAN EventMatchALLFlags,
-					    PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
+					    PBOOLEAN EventMatchALLFlags, PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
 {
 	if (PayloadFilterCount == 0 || PayloadFilterCount > FILTERS_MAX || !PayloadFilterPtrs ||
 	    !EventFilterDescriptor) {
@@ -147,11 +137,10 @@ TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount, PVOID *Pay
 	return ERROR_SUCCESS;
 }
 
-TDHSTATUS TDHAPI
-TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
+TDHSTATUS TDHAPI TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
 {
-	if (!EventFilterDescriptor || (EventFilterDescriptor->Ptr != 0 &&
-				       EventFilterDescriptor->Type != EVENT_FILTER_TYPE_PAYLOAD)) {
+	if (!EventFilterDescriptor ||
+	    (EventFilterDescriptor->Ptr != 0 && EventFilterDescriptor->Type != EVENT_FILTER_TYPE_PAYLOAD)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	free((void *)(uintptr_t)EventFilterDescriptor->Ptr);

@@ -19,14 +19,13 @@ static bool is_known(USHORT in)
 	       (in >= TDH_INTYPE_COUNTEDSTRING && in <= TDH_INTYPE_WBEMSID);
 }
 
-static ULONG format_value(const EVENT_MAP_INFO *map, USHORT in, USHORT out,
-			  const struct schema_value *v, struct openetw_text *text)
+static ULONG format_value(const EVENT_MAP_INFO *map, USHORT in, USHORT out, const struct schema_value *v,
+			  struct openetw_text *text)
 {
 	uint32_t n;
 	if (map && is_mappable(in) && schema_value_u32(in, v->p, &n)) {
 		/* The caller's block, whose size he does not tell us; he got it from us. */
-		struct schema_map m = {(const uint8_t *)map, UINT32_MAX, (uint32_t)map->Flag,
-				       map->EntryCount};
+		struct schema_map m = {(const uint8_t *)map, UINT32_MAX, (uint32_t)map->Flag, map->EntryCount};
 		return schema_map_text(&m, n, text, NULL) ? ERROR_SUCCESS : ERROR_EVT_INVALID_EVENT_DATA;
 	}
 	schema_value_format(text, SCHEMA_STYLE_TDH, in, out, v);
@@ -50,10 +49,10 @@ static ULONG give_wide(const struct openetw_text *text, PWCHAR buffer, ULONG *si
 	return fits ? ERROR_SUCCESS : ERROR_INSUFFICIENT_BUFFER;
 }
 
-TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_MAP_INFO MapInfo,
-				   ULONG PointerSize, USHORT PropertyInType, USHORT PropertyOutType,
-				   USHORT PropertyLength, USHORT UserDataLength, PBYTE UserData,
-				   PULONG BufferSize, PWCHAR Buffer, PUSHORT UserDataConsumed)
+TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_MAP_INFO MapInfo, ULONG PointerSize,
+				   USHORT PropertyInType, USHORT PropertyOutType, USHORT PropertyLength,
+				   USHORT UserDataLength, PBYTE UserData, PULONG BufferSize, PWCHAR Buffer,
+				   PUSHORT UserDataConsumed)
 {
 	if (!BufferSize || !UserDataConsumed || (!UserData && UserDataLength != 0) ||
 	    (PointerSize != 4 && PointerSize != 8) || !is_known(PropertyInType)) {
@@ -65,8 +64,7 @@ TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_MAP_INFO 
 		length = SCHEMA_NO_LENGTH;
 	}
 	struct schema_value v;
-	if (schema_value_read(PropertyInType, PropertyOutType, length, PointerSize, data,
-			      UserDataLength, &v) < 0) {
+	if (schema_value_read(PropertyInType, PropertyOutType, length, PointerSize, data, UserDataLength, &v) < 0) {
 		return ERROR_EVT_INVALID_EVENT_DATA;
 	}
 	struct openetw_text text = {0};

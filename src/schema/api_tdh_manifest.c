@@ -19,9 +19,9 @@ static ULONG take_path(PWSTR path, struct openetw_text *ret)
 
 static ULONG status_of(int err, ULONG malformed)
 {
-	return err == 0 ? ERROR_SUCCESS
+	return err == 0          ? ERROR_SUCCESS
 	       : err == -EBADMSG ? malformed
-	       : err == -ENOENT	 ? ERROR_FILE_NOT_FOUND
+	       : err == -ENOENT  ? ERROR_FILE_NOT_FOUND
 				 : win32_from_errno(err);
 }
 
@@ -30,8 +30,7 @@ TDHSTATUS TDHAPI TdhLoadManifest(PWSTR Manifest)
 	struct openetw_text path = {0};
 	ULONG status = take_path(Manifest, &path);
 	if (status == ERROR_SUCCESS) {
-		status = status_of(schema_process_load_file(path.data, NULL),
-				   ERROR_XML_PARSE_ERROR);
+		status = status_of(schema_process_load_file(path.data, NULL), ERROR_XML_PARSE_ERROR);
 	}
 	openetw_text_free(&path);
 	return status;
@@ -71,8 +70,7 @@ TDHSTATUS TDHAPI TdhLoadManifestFromMemory(LPCVOID pData, ULONG cbData)
 	}
 	const uint8_t *p = pData;
 	bool crim = cbData >= 4 && memcmp(p, "CRIM", 4) == 0;
-	int err = crim ? manifest_read_binary(p, cbData, NULL, NULL, &m, NULL)
-		       : manifest_read_xml(p, cbData, &m, NULL);
+	int err = crim ? manifest_read_binary(p, cbData, NULL, NULL, &m, NULL) : manifest_read_xml(p, cbData, &m, NULL);
 	memory_key(pData, cbData, key);
 	if (err == 0) {
 		err = schema_process_take_manifest(&m, SCHEMA_SOURCE_XML, key);
@@ -99,8 +97,7 @@ TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath)
 	} else if (status == ERROR_SUCCESS) {
 		/* What is no PE file (an ELF one, say) has no such resource. */
 		int err = schema_process_load_file(path.data, NULL);
-		status = err == -ENOENT ? ERROR_RESOURCE_NOT_FOUND
-					: status_of(err, ERROR_RESOURCE_NOT_FOUND);
+		status = err == -ENOENT ? ERROR_RESOURCE_NOT_FOUND : status_of(err, ERROR_RESOURCE_NOT_FOUND);
 	}
 	openetw_text_free(&path);
 	return status;

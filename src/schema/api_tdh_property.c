@@ -8,8 +8,7 @@
 #define STEPS_MAX (SCHEMA_DEPTH_MAX + 1)
 
 static ULONG find_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT contexts, ULONG count,
-			   PPROPERTY_DATA_DESCRIPTOR path, const uint8_t **ret_data,
-			   uint32_t *ret_bytes)
+			   PPROPERTY_DATA_DESCRIPTOR path, const uint8_t **ret_data, uint32_t *ret_bytes)
 {
 	if (!r || !path || count == 0 || count > STEPS_MAX) {
 		return ERROR_INVALID_PARAMETER;
@@ -35,25 +34,19 @@ static ULONG find_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT co
 	int err = names.failed ? -ENOMEM : 0;
 	for (ULONG i = 0; i < count && err == 0; i++) {
 		/* A lone struct of a scalar kind is addressed with 0 or with "all". */
-		steps[i] = (struct schema_step){names.data + at[i], at[i + 1] - at[i],
-						path[i].ArrayIndex};
+		steps[i] = (struct schema_step){names.data + at[i], at[i + 1] - at[i], path[i].ArrayIndex};
 	}
 	if (err == 0) {
-		struct schema_payload p = {t.event, t.record.payload, t.record.payload_bytes,
-					   t.pointer_size, NULL};
+		struct schema_payload p = {t.event, t.record.payload, t.record.payload_bytes, t.pointer_size, NULL};
 		err = schema_walk_find(&p, steps, (unsigned)count, ret_data, ret_bytes);
 	}
 	openetw_text_free(&names);
 	schema_event_destroy(t.owned);
 	switch (err) {
-	case 0:
-		return ERROR_SUCCESS;
-	case -ENOENT:
-		return ERROR_NOT_FOUND;
-	case -EBADMSG:
-		return ERROR_EVT_INVALID_EVENT_DATA;
-	default:
-		return win32_from_errno(err);
+	case 0: return ERROR_SUCCESS;
+	case -ENOENT: return ERROR_NOT_FOUND;
+	case -EBADMSG: return ERROR_EVT_INVALID_EVENT_DATA;
+	default: return win32_from_errno(err);
 	}
 }
 
@@ -65,12 +58,11 @@ static ULONG message_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT
 	struct openetw_text text = {0};
 	ULONG status = schema_tdh_find(r, context_count, contexts, &t);
 	if (status == ERROR_SUCCESS) {
-		struct schema_payload p = {t.event, t.record.payload, t.record.payload_bytes,
-					   t.pointer_size, NULL, NULL};
+		struct schema_payload p = {t.event, t.record.payload, t.record.payload_bytes, t.pointer_size, NULL,
+					   NULL};
 		schema_tdh_utf8((const void *)(uintptr_t)name->PropertyName, &text);
 		status = text.failed ? ERROR_OUTOFMEMORY
-				     : schema_tdh_message_property(text.data ? text.data : "", r, &p,
-								   buffer, size);
+				     : schema_tdh_message_property(text.data ? text.data : "", r, &p, buffer, size);
 	}
 	openetw_text_free(&text);
 	return status;
@@ -81,21 +73,20 @@ static bool is_message(const EVENT_RECORD *r, ULONG count)
 	return r && (r->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) && count == 1;
 }
 
-TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
-				    PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
-				    PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG *pPropertySize)
+TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+				    ULONG PropertyDataCount, PPROPERTY_DATA_DESCRIPTOR pPropertyData,
+				    ULONG *pPropertySize)
 {
 	const uint8_t *data;
 	uint32_t bytes;
 	if (!pPropertySize) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	ULONG status = find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount,
-				     pPropertyData, &data, &bytes);
+	ULONG status =
+		find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount, pPropertyData, &data, &bytes);
 	if (status == ERROR_NOT_FOUND && is_message(pEvent, PropertyDataCount)) {
 		ULONG size = 0;
-		status = message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, NULL,
-					  &size);
+		status = message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, NULL, &size);
 		status = status == ERROR_INSUFFICIENT_BUFFER ? ERROR_SUCCESS : status;
 		bytes = size;
 	}
@@ -105,9 +96,8 @@ TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 	return status;
 }
 
-TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount,
-				PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
-				PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG BufferSize,
+TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+				ULONG PropertyDataCount, PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG BufferSize,
 				PBYTE pBuffer)
 {
 	const uint8_t *data;
@@ -115,11 +105,10 @@ TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 	if (!pBuffer && BufferSize != 0) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	ULONG status = find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount,
-				     pPropertyData, &data, &bytes);
+	ULONG status =
+		find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount, pPropertyData, &data, &bytes);
 	if (status == ERROR_NOT_FOUND && is_message(pEvent, PropertyDataCount)) {
-		return message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, pBuffer,
-					&BufferSize);
+		return message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, pBuffer, &BufferSize);
 	}
 	if (status != ERROR_SUCCESS) {
 		return status;

@@ -20,8 +20,7 @@ struct provider_list {
 	bool failed;
 };
 
-static int add_provider(void *ctx, const struct guid *g, enum schema_source source,
-			const char *name)
+static int add_provider(void *ctx, const struct guid *g, enum schema_source source, const char *name)
 {
 	struct provider_list *l = ctx;
 	if (source > SCHEMA_SOURCE_WBEM || (l->only >= 0 && (int)source != l->only)) {
@@ -89,9 +88,8 @@ static ULONG enumerate(int only, void *buffer, ULONG *size)
 	if (!l.failed) {
 		build_list(&l, &block);
 	}
-	ULONG status = l.failed || block.failed
-			       ? ERROR_OUTOFMEMORY
-			       : schema_tdh_give(block.data, block.length, buffer, size);
+	ULONG status =
+		l.failed || block.failed ? ERROR_OUTOFMEMORY : schema_tdh_give(block.data, block.length, buffer, size);
 	for (size_t i = 0; i < l.count; i++) {
 		free(l.items[i].name);
 	}
@@ -106,8 +104,7 @@ TDHSTATUS TDHAPI TdhEnumerateProviders(PPROVIDER_ENUMERATION_INFO pBuffer, ULONG
 	return status == ERROR_SUCCESS ? enumerate(-1, pBuffer, pBufferSize) : status;
 }
 
-TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter,
-							PROVIDER_ENUMERATION_INFO *buffer,
+TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter, PROVIDER_ENUMERATION_INFO *buffer,
 							ULONG bufferSize, ULONG *bufferRequired)
 {
 	if (!bufferRequired || (!buffer && bufferSize != 0) ||
@@ -144,8 +141,7 @@ static void add_field(struct field_list *l, const struct manifest_name *n)
 /* Opcodes: the value in the high word, the task they belong to in the low one. */
 static uint64_t field_value(enum manifest_kind kind, const struct manifest_name *n)
 {
-	return kind != MANIFEST_OPCODE ? n->value
-				       : n->value << 16 | (n->task ? n->task->value & 0xFFFF : 0);
+	return kind != MANIFEST_OPCODE ? n->value : n->value << 16 | (n->task ? n->task->value & 0xFFFF : 0);
 }
 
 static uint32_t add_text(struct openetw_text *o, const char *s)
@@ -162,8 +158,7 @@ static uint32_t add_text(struct openetw_text *o, const char *s)
 }
 
 /* PROVIDER_FIELD_INFOARRAY: u32 count, u32 type; { u32 name, u32 description, u64 value }; texts */
-static ULONG give_fields(const struct field_list *l, EVENT_FIELD_TYPE type, void *buffer,
-			 ULONG *size)
+static ULONG give_fields(const struct field_list *l, EVENT_FIELD_TYPE type, void *buffer, ULONG *size)
 {
 	struct openetw_text o = {0};
 	size_t fixed = 8 + 16 * BASE_MAX(l->count, (size_t)1);
@@ -185,14 +180,13 @@ static ULONG give_fields(const struct field_list *l, EVENT_FIELD_TYPE type, void
 			le64_put(o.data + 8 + 16 * i + 8, field_value(field_kinds[type], n));
 		}
 	}
-	ULONG status = o.failed ? ERROR_OUTOFMEMORY
-				: schema_tdh_give(o.data, o.length, buffer, size);
+	ULONG status = o.failed ? ERROR_OUTOFMEMORY : schema_tdh_give(o.data, o.length, buffer, size);
 	openetw_text_free(&o);
 	return status;
 }
 
-static ULONG find_provider(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer,
-			   const ULONG *size, const struct manifest_provider **ret)
+static ULONG find_provider(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer, const ULONG *size,
+			   const struct manifest_provider **ret)
 {
 	struct guid g;
 	if (!guid || schema_tdh_check_buffer(buffer, size) != ERROR_SUCCESS) {
@@ -207,8 +201,7 @@ static ULONG find_provider(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffe
 }
 
 TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
-						  EVENT_FIELD_TYPE EventFieldType,
-						  PPROVIDER_FIELD_INFOARRAY pBuffer,
+						  EVENT_FIELD_TYPE EventFieldType, PPROVIDER_FIELD_INFOARRAY pBuffer,
 						  ULONG *pBufferSize)
 {
 	const struct manifest_provider *p;
@@ -221,9 +214,7 @@ TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventF
 	if (kind == MANIFEST_KEYWORD) { /* one result for each bit that is known */
 		for (unsigned bit = 0; bit < 64; bit++) {
 			const struct manifest_name *n =
-				EventFieldValue >> bit & 1
-					? manifest_find_value(p, kind, 1ull << bit, NULL)
-					: NULL;
+				EventFieldValue >> bit & 1 ? manifest_find_value(p, kind, 1ull << bit, NULL) : NULL;
 			if (n) {
 				add_field(&l, n);
 			}
@@ -231,8 +222,7 @@ TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventF
 	} else {
 		const struct manifest_name *task =
 			kind == MANIFEST_OPCODE && (EventFieldValue & 0xFFFF)
-				? manifest_find_value(p, MANIFEST_TASK, EventFieldValue & 0xFFFF,
-						      NULL)
+				? manifest_find_value(p, MANIFEST_TASK, EventFieldValue & 0xFFFF, NULL)
 				: NULL;
 		uint64_t value = kind == MANIFEST_OPCODE ? EventFieldValue >> 16 : EventFieldValue;
 		const struct manifest_name *n = manifest_find_value(p, kind, value, task);
@@ -240,7 +230,7 @@ TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventF
 			add_field(&l, n);
 		}
 	}
-	status = l.failed	? ERROR_OUTOFMEMORY
+	status = l.failed       ? ERROR_OUTOFMEMORY
 		 : l.count == 0 ? ERROR_NOT_FOUND
 				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
 	free(l.names);
@@ -248,8 +238,7 @@ TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventF
 }
 
 TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_TYPE EventFieldType,
-						      PPROVIDER_FIELD_INFOARRAY pBuffer,
-						      ULONG *pBufferSize)
+						      PPROVIDER_FIELD_INFOARRAY pBuffer, ULONG *pBufferSize)
 {
 	const struct manifest_provider *p;
 	ULONG status = find_provider(pGuid, EventFieldType, pBuffer, pBufferSize, &p);
@@ -260,7 +249,7 @@ TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_
 	for (const struct manifest_name *n = p->names[field_kinds[EventFieldType]]; n; n = n->next) {
 		add_field(&l, n);
 	}
-	status = l.failed	? ERROR_OUTOFMEMORY
+	status = l.failed       ? ERROR_OUTOFMEMORY
 		 : l.count == 0 ? ERROR_NOT_FOUND
 				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
 	free(l.names);
@@ -273,8 +262,7 @@ TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_
 #define EVENT_HEAD  offsetof(TRACE_EVENT_INFO, EventPropertyInfoArray)
 
 /* PROVIDER_FILTER_INFO is TRACE_EVENT_INFO with a shorter head: what stands behind moves up. */
-static void add_filter(struct openetw_text *o, const struct manifest_name *f,
-		       const struct openetw_text *event)
+static void add_filter(struct openetw_text *o, const struct manifest_name *f, const struct openetw_text *event)
 {
 	static const uint32_t moved = EVENT_HEAD - FILTER_HEAD;
 	size_t bytes = event->length - moved;
@@ -311,8 +299,8 @@ struct filter_list {
 
 static ULONG list_filters(const struct manifest_provider *p, struct filter_list *l)
 {
-	for (const struct manifest_name *f = p->names[MANIFEST_FILTER];
-	     f && l->count < BASE_ARRAY_LEN(l->at); f = f->next) {
+	for (const struct manifest_name *f = p->names[MANIFEST_FILTER]; f && l->count < BASE_ARRAY_LEN(l->at);
+	     f = f->next) {
 		struct schema_event *e;
 		struct openetw_text block = {0};
 		struct schema_tei_names names = {.provider = p->guid};
@@ -334,9 +322,8 @@ static ULONG list_filters(const struct manifest_provider *p, struct filter_list 
 	return l->count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
-TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,
-					     PTDH_CONTEXT pTdhContext, ULONG *FilterCount,
-					     PPROVIDER_FILTER_INFO *pBuffer, ULONG *pBufferSize)
+TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
+					     ULONG *FilterCount, PPROVIDER_FILTER_INFO *pBuffer, ULONG *pBufferSize)
 {
 	if (!pGuid || TdhContextCount != 0 || pTdhContext || !FilterCount ||
 	    schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {

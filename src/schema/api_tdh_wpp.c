@@ -30,8 +30,7 @@ static struct decoding_handle *handle_of(TDH_HANDLE h)
 
 static bool is_string(ULONG type)
 {
-	return type == TDH_CONTEXT_WPP_TMFFILE || type == TDH_CONTEXT_WPP_TMFSEARCHPATH ||
-	       type == TDH_CONTEXT_PDB_PATH;
+	return type == TDH_CONTEXT_WPP_TMFFILE || type == TDH_CONTEXT_WPP_TMFSEARCHPATH || type == TDH_CONTEXT_PDB_PATH;
 }
 
 TDHSTATUS TDHAPI TdhOpenDecodingHandle(PTDH_HANDLE Handle)
@@ -97,8 +96,7 @@ TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhCont
 		return ERROR_INVALID_PARAMETER;
 	}
 	ULONG type = (ULONG)TdhContext->ParameterType;
-	TdhContext->ParameterValue =
-		is_string(type) ? (ULONGLONG)(uintptr_t)d->strings[type] : d->numbers[type];
+	TdhContext->ParameterValue = is_string(type) ? (ULONGLONG)(uintptr_t)d->strings[type] : d->numbers[type];
 	return ERROR_SUCCESS;
 }
 
@@ -150,8 +148,8 @@ const struct schema_event *schema_tdh_find_message(const struct schema_record *s
 	return e && e->source == SCHEMA_SOURCE_WPP ? e : NULL;
 }
 
-static ULONG find_message(struct decoding_handle *d, const EVENT_RECORD *r,
-			  struct schema_payload *ret, struct schema_record *s)
+static ULONG find_message(struct decoding_handle *d, const EVENT_RECORD *r, struct schema_payload *ret,
+			  struct schema_record *s)
 {
 	schema_record_read(r, s);
 	if (!(s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)) {
@@ -183,15 +181,10 @@ static ULONG find_message(struct decoding_handle *d, const EVENT_RECORD *r,
 	if (!e || e->source != SCHEMA_SOURCE_WPP) {
 		return ERROR_NOT_FOUND;
 	}
-	unsigned pointer = d->numbers[TDH_CONTEXT_POINTERSIZE]
-				   ? (unsigned)d->numbers[TDH_CONTEXT_POINTERSIZE]
-				   : sizeof(void *);
-	*ret = (struct schema_payload){e,
-				       s->payload,
-				       s->payload_bytes,
-				       s->pointer_size ? s->pointer_size : pointer,
-				       d->formats,
-				       NULL};
+	unsigned pointer =
+		d->numbers[TDH_CONTEXT_POINTERSIZE] ? (unsigned)d->numbers[TDH_CONTEXT_POINTERSIZE] : sizeof(void *);
+	*ret = (struct schema_payload){
+		e, s->payload, s->payload_bytes, s->pointer_size ? s->pointer_size : pointer, d->formats, NULL};
 	return ERROR_SUCCESS;
 }
 
@@ -201,8 +194,7 @@ static ULONG give_text(const char *s, size_t n, void *buffer, ULONG *size)
 {
 	uint16_t *wide = malloc(2 * (n + 1));
 	long units = wide ? utf8_to_utf16(s, n, wide, n + 1) : -1;
-	ULONG status = units < 0 ? ERROR_OUTOFMEMORY
-				 : schema_tdh_give(wide, 2 * ((size_t)units + 1), buffer, size);
+	ULONG status = units < 0 ? ERROR_OUTOFMEMORY : schema_tdh_give(wide, 2 * ((size_t)units + 1), buffer, size);
 	free(wide);
 	return status;
 }
@@ -211,8 +203,7 @@ static ULONG give_message(const struct schema_payload *p, void *buffer, ULONG *s
 {
 	struct openetw_text t = {0};
 	wpp_format(p, &t); /* a payload cut off: what there is, as tracefmt shows it */
-	ULONG status = t.failed ? ERROR_OUTOFMEMORY
-				: give_text(t.data ? t.data : "", t.length, buffer, size);
+	ULONG status = t.failed ? ERROR_OUTOFMEMORY : give_text(t.data ? t.data : "", t.length, buffer, size);
 	openetw_text_free(&t);
 	return status;
 }
@@ -250,17 +241,16 @@ static ULONG give_time(uint64_t t, void *buffer, ULONG *size)
 	return schema_tdh_give(v, sizeof v, buffer, size);
 }
 
-ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r,
-				  const struct schema_payload *p, void *buffer, ULONG *size)
+ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r, const struct schema_payload *p, void *buffer,
+				  ULONG *size)
 {
 	const EVENT_HEADER *h = &r->EventHeader;
 	const struct schema_event *e = p->event;
 	static const struct {
 		const char *name, *key;
 	} attributes[] = {
-		{"FunctionName", "FUNC"},      {"LevelName", "LEVEL"},
-		{"FlagsName", "FLAGS"},	       {"ComponentName", "COMPNAME"},
-		{"SubComponentName", "SUBCOMP"},
+		{"FunctionName", "FUNC"},      {"LevelName", "LEVEL"},          {"FlagsName", "FLAGS"},
+		{"ComponentName", "COMPNAME"}, {"SubComponentName", "SUBCOMP"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(attributes); i++) {
 		if (strcmp(name, attributes[i].name) == 0) {
@@ -289,8 +279,7 @@ ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r,
 		return schema_tdh_give(&h->ProviderId, 16, buffer, size);
 	}
 	if (strcmp(name, "GuidName") == 0) {
-		return give_text(schema_text(e, e->provider_name), e->provider_name.bytes, buffer,
-				 size);
+		return give_text(schema_text(e, e->provider_name), e->provider_name.bytes, buffer, size);
 	}
 	if (strcmp(name, "GuidTypeName") == 0) {
 		return give_text(schema_text(e, e->event_name), e->event_name.bytes, buffer, size);
@@ -301,16 +290,14 @@ ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r,
 	if (strcmp(name, "RawSystemTime") == 0) {
 		return schema_tdh_give(&h->TimeStamp, 8, buffer, size);
 	}
-	return strcmp(name, "FormattedString") == 0 ? give_message(p, buffer, size)
-						    : ERROR_NOT_FOUND;
+	return strcmp(name, "FormattedString") == 0 ? give_message(p, buffer, size) : ERROR_NOT_FOUND;
 }
 
-TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName,
-				   PULONG BufferSize, PBYTE Buffer)
+TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName, PULONG BufferSize,
+				   PBYTE Buffer)
 {
 	struct decoding_handle *d = handle_of(Handle);
-	if (!d || !EventRecord || !PropertyName ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
+	if (!d || !EventRecord || !PropertyName || schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct schema_payload p;
@@ -320,15 +307,13 @@ TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
 	schema_tdh_utf8(PropertyName, &name);
 	if (status == ERROR_SUCCESS) {
 		status = name.failed ? ERROR_OUTOFMEMORY
-				     : schema_tdh_message_property(name.data, EventRecord, &p, Buffer,
-								   BufferSize);
+				     : schema_tdh_message_property(name.data, EventRecord, &p, Buffer, BufferSize);
 	}
 	openetw_text_free(&name);
 	return status;
 }
 
-TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PULONG BufferSize,
-				  PBYTE Buffer)
+TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PULONG BufferSize, PBYTE Buffer)
 {
 	struct decoding_handle *d = handle_of(Handle);
 	if (!d || !EventRecord || schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {

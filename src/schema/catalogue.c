@@ -160,8 +160,7 @@ int catalogue_each_section(const char *text, size_t n, catalogue_section_fn fn, 
 
 static int bad(struct catalogue_reader *r, const char *what, const char *near)
 {
-	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start,
-		what, near);
+	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start, what, near);
 	if (r->diag) {
 		r->diag->line = r->text.line_start;
 		r->diag->column = 1;
@@ -169,8 +168,8 @@ static int bad(struct catalogue_reader *r, const char *what, const char *near)
 	return -EBADMSG;
 }
 
-static struct manifest_name *add_name(struct catalogue_reader *r, enum manifest_kind kind,
-				      uint64_t value, const char *name, size_t n)
+static struct manifest_name *add_name(struct catalogue_reader *r, enum manifest_kind kind, uint64_t value,
+				      const char *name, size_t n)
 {
 	struct manifest_name *x = ARENA_NEW(r->arena, struct manifest_name);
 	char *text = arena_text(r->arena, name, n);
@@ -229,8 +228,8 @@ static bool word_value(const char *w, size_t n, bool bits, uint64_t *ret_value, 
 	size_t k = slash ? (size_t)(slash - w) : n;
 	*ret_mask = 0;
 	return word_number(w, k, ret_value) &&
-	       (!slash || (word_number(slash + 1, n - k - 1, ret_mask) && *ret_mask <= UINT32_MAX &&
-			   *ret_value != 0 && (*ret_value & ~*ret_mask) == 0));
+	       (!slash || (word_number(slash + 1, n - k - 1, ret_mask) && *ret_mask <= UINT32_MAX && *ret_value != 0 &&
+			   (*ret_value & ~*ret_mask) == 0));
 }
 
 /* map Name 0 First, 1 Second          bits Name 0x1 A, 0x2 B, 0x80/0x380 C, 0x100/0x380 D */
@@ -309,8 +308,7 @@ static int read_let(struct catalogue_reader *r, const char *rest)
 /* ---- events ----------------------------------------------------------------------------------- */
 
 /* task=T opcode=O level=4 keywords=0x10 channel=N behind the name */
-static int read_event_word(struct catalogue_reader *r, struct manifest_event *e, const char *w,
-			   size_t n)
+static int read_event_word(struct catalogue_reader *r, struct manifest_event *e, const char *w, size_t n)
 {
 	const char *eq = memchr(w, '=', n);
 	size_t key = eq ? (size_t)(eq - w) : n;
@@ -337,8 +335,7 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 		if (!number) {
 			const struct manifest_name *o = NULL;
 			for (o = r->provider->names[MANIFEST_OPCODE]; o; o = o->next) {
-				if (strcmp(o->name, text) == 0 &&
-				    (!o->task || o->task == e->task_of)) {
+				if (strcmp(o->name, text) == 0 && (!o->task || o->task == e->task_of)) {
 					break;
 				}
 			}
@@ -419,10 +416,8 @@ static int read_event(struct catalogue_reader *r, const char *rest)
 			}
 		}
 		if (!r->classic) {
-			e->opcode_of = manifest_find_value(r->provider, MANIFEST_OPCODE, e->opcode,
-							   e->task_of);
-			e->level_of = manifest_find_value(r->provider, MANIFEST_LEVEL, e->level,
-							  NULL);
+			e->opcode_of = manifest_find_value(r->provider, MANIFEST_OPCODE, e->opcode, e->task_of);
+			e->level_of = manifest_find_value(r->provider, MANIFEST_LEVEL, e->level, NULL);
 			/* As Windows does: an event is known by its task and opcode. */
 			e->symbol = e->name;
 			e->name = e->task_of ? NULL : e->name;
@@ -506,8 +501,7 @@ int catalogue_read_section(const struct catalogue_section *s, struct manifest *r
 	struct strbuf line = {0};
 	int err = r && p ? 0 : -ENOMEM;
 	if (err == 0) {
-		r->text = (struct catalogue_text){
-			.p = s->text, .end = s->text + s->text_bytes, .line = s->line};
+		r->text = (struct catalogue_text){.p = s->text, .end = s->text + s->text_bytes, .line = s->line};
 		r->arena = &ret->arena;
 		r->provider = p;
 		r->classic = s->classic;
@@ -519,9 +513,7 @@ int catalogue_read_section(const struct catalogue_section *s, struct manifest *r
 		p->guid = s->guid;
 		p->lenient = true;
 		const char *name = s->classic && s->provider ? s->provider : s->name;
-		p->name = arena_text(&ret->arena, name,
-				     s->classic && s->provider ? s->provider_bytes
-							       : s->name_bytes);
+		p->name = arena_text(&ret->arena, name, s->classic && s->provider ? s->provider_bytes : s->name_bytes);
 		ret->providers = p;
 		if (s->classic && !add_name(r, MANIFEST_TASK, 0, s->name, s->name_bytes)) {
 			err = -ENOMEM;

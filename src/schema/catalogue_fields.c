@@ -66,8 +66,7 @@ struct list {
 
 static int bad(struct catalogue_reader *r, const char *what, const char *near)
 {
-	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start,
-		what, near);
+	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start, what, near);
 	if (r->diag) {
 		r->diag->line = r->text.line_start;
 		r->diag->column = 1;
@@ -125,14 +124,12 @@ static int read_size(struct catalogue_reader *r, const char **at, const struct l
 	return 0;
 }
 
-static int read_type(struct catalogue_reader *r, const char **at, const struct list *l,
-		     struct manifest_item *it)
+static int read_type(struct catalogue_reader *r, const char **at, const struct list *l, struct manifest_item *it)
 {
 	const char *s = *at;
 	size_t n = strcspn(s, " \t(:?,");
 	size_t i = 0;
-	while (i < BASE_ARRAY_LEN(types) &&
-	       !(strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0)) {
+	while (i < BASE_ARRAY_LEN(types) && !(strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0)) {
 		i++;
 	}
 	if (i == BASE_ARRAY_LEN(types)) {
@@ -165,8 +162,7 @@ static int read_type(struct catalogue_reader *r, const char **at, const struct l
 
 static int read_list(struct catalogue_reader *r, const char **at, struct list *l);
 
-static int read_struct(struct catalogue_reader *r, const char **at, struct list *l,
-		       struct manifest_item *it)
+static int read_struct(struct catalogue_reader *r, const char **at, struct list *l, struct manifest_item *it)
 {
 	struct list members = {.outer = l, .depth = l->depth + 1};
 	(*at)++;

@@ -9,7 +9,7 @@
 
 #define CATALOGUE_LINE_MAX   (64u << 10)
 #define CATALOGUE_EVENTS_MAX 64u /* in one `event` line */
-#define CATALOGUE_DEPTH_MAX  8u	 /* structs and aliases inside each other */
+#define CATALOGUE_DEPTH_MAX  8u  /* structs and aliases inside each other */
 
 struct catalogue_text {
 	const char *p, *end;

@@ -141,8 +141,7 @@ static int check_builtin(void *ctx, const struct catalogue_section *s)
 				map = map->next;
 			}
 			if (*name && !map) {
-				fail_msg("%.*s event %u: no map %s", (int)s->name_bytes, s->name,
-					 e->id, name);
+				fail_msg("%.*s event %u: no map %s", (int)s->name_bytes, s->name, e->id, name);
 			}
 		}
 		for (struct manifest_event *o = e->next; o; o = o->next) {
@@ -225,14 +224,14 @@ static void kernel_payloads_have_their_documented_sizes(void **state)
 		uint8_t version;
 		unsigned pointer, bytes;
 	} cases[] = {
-		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 36, 2, 8, 24},	 /* CSwitch */
+		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 36, 2, 8, 24}, /* CSwitch */
 		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 36, 4, 8, 24},
-		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 50, 2, 8, 8},	 /* ReadyThread */
-		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 10, 3, 8, 52},	 /* DiskIo Read */
+		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 50, 2, 8, 8},  /* ReadyThread */
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 10, 3, 8, 52}, /* DiskIo Read */
 		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 12, 3, 8, 12},
 		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 14, 3, 8, 28},
-		{"3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 40},	 /* HardFault */
-		{"ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 46, 2, 8, 16},	 /* SampleProf */
+		{"3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 40}, /* HardFault */
+		{"ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 46, 2, 8, 16}, /* SampleProf */
 		{"ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 46, 2, 4, 12},
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 10, 3, 8, 828}, /* CPU */
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 11, 2, 8, 568}, /* PhyDisk */
@@ -241,13 +240,13 @@ static void kernel_payloads_have_their_documented_sizes(void **state)
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 16, 2, 8, 8},
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 35, 2, 8, 428},
 		{"3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 104}, /* process counters */
-		{"ae53722e-c863-11d2-8659-00c04fa321a1", 10, 1, 8, 30}, /* Registry of Server 2003 */
-		{"222962ab-6180-4b88-a825-346b75f2a24a", 42, 2, 8, 52},	 /* Heap Contract */
-		{"222962ab-6180-4b88-a825-346b75f2a24a", 43, 2, 8, 8},	 /* Lock */
-		{"222962ab-6180-4b88-a825-346b75f2a24a", 46, 2, 4, 4},	 /* Walk */
-		{"c861d0e2-a2c1-4d36-9f9c-970bab943a12", 35, 2, 8, 8},	 /* CallbackStop */
-		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 12, 0, 4, 4},	 /* ReadInit */
-		{"9a280ac0-c8e0-11d1-84e2-00c04fb998a2", 22, 1, 4, 28},	 /* DupACK */
+		{"ae53722e-c863-11d2-8659-00c04fa321a1", 10, 1, 8, 30},  /* Registry of Server 2003 */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 42, 2, 8, 52},  /* Heap Contract */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 43, 2, 8, 8},   /* Lock */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 46, 2, 4, 4},   /* Walk */
+		{"c861d0e2-a2c1-4d36-9f9c-970bab943a12", 35, 2, 8, 8},   /* CallbackStop */
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 12, 0, 4, 4},   /* ReadInit */
+		{"9a280ac0-c8e0-11d1-84e2-00c04fb998a2", 22, 1, 4, 28},  /* DupACK */
 		{"3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c", 100, 2, 8, 20}, /* HRRundown */
 	};
 	static const uint8_t zeros[4096];
@@ -255,8 +254,7 @@ static void kernel_payloads_have_their_documented_sizes(void **state)
 		struct guid g;
 		uint32_t bytes = 0;
 		assert_int_equal(guid_parse(cases[i].guid, &g), 0);
-		const struct schema_event *e =
-			schema_process_find(true, &g, cases[i].opcode, cases[i].version);
+		const struct schema_event *e = schema_process_find(true, &g, cases[i].opcode, cases[i].version);
 		assert_non_null(e);
 		struct schema_payload p = {e, zeros, cases[i].bytes, cases[i].pointer, NULL, NULL};
 		if (schema_walk_measure(&p, &bytes) != 0 || bytes != cases[i].bytes) {
@@ -358,8 +356,8 @@ static void put_payload(struct blob *p, unsigned width, const char *layout, cons
 
 static void kernel_events_written_by_a_program_of_another_width_are_decoded(void **state)
 {
-#define IMAGE	 "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"
-#define FILEIO	 "90cbdc39-4a3e-11d1-84f4-0000f80464e3"
+#define IMAGE  "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"
+#define FILEIO "90cbdc39-4a3e-11d1-84f4-0000f80464e3"
 	static const struct {
 		const char *guid;
 		uint8_t opcode, version;
@@ -367,13 +365,33 @@ static void kernel_events_written_by_a_program_of_another_width_are_decoded(void
 		uint64_t values[5];
 		const char *text, *json;
 	} cases[] = {
-		{IMAGE, 3, 0, "p4t", {0x1160000, 0x19e000}, "C:\\code\\test.exe",
+		{IMAGE,
+		 3,
+		 0,
+		 "p4t",
+		 {0x1160000, 0x19e000},
+		 "C:\\code\\test.exe",
 		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"FileName\":\"C:\\\\code\\\\test.exe\"}"},
-		{IMAGE, 3, 0, "p4t", {0x1160000, 0x3c4a000}, "\\Device\\a.dll",
+		{IMAGE,
+		 3,
+		 0,
+		 "p4t",
+		 {0x1160000, 0x3c4a000},
+		 "\\Device\\a.dll",
 		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":63217664,\"FileName\":\"\\\\Device\\\\a.dll\"}"},
-		{IMAGE, 3, 1, "pp4t", {0x1160000, 0x19e000, 7644}, "C:\\a.exe",
+		{IMAGE,
+		 3,
+		 1,
+		 "pp4t",
+		 {0x1160000, 0x19e000, 7644},
+		 "C:\\a.exe",
 		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"ProcessId\":7644,\"FileName\":\"C:\\\\a.exe\"}"},
-		{FILEIO, 0, 2, "pt", {0x8a0012f0}, "\\Device\\a",
+		{FILEIO,
+		 0,
+		 2,
+		 "pt",
+		 {0x8a0012f0},
+		 "\\Device\\a",
 		 "{\"FileObject\":\"0x8A0012F0\",\"FileName\":\"\\\\Device\\\\a\"}"},
 	};
 	struct openetw_decoder *d = openetw_decoder_create();
@@ -387,8 +405,9 @@ static void kernel_events_written_by_a_program_of_another_width_are_decoded(void
 			EVENT_RECORD *e = record_make(&r, NULL, &p);
 			assert_int_equal(guid_parse(cases[i].guid, &g), 0);
 			memcpy(&e->EventHeader.ProviderId, g.b, 16);
-			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
-					       (k & 2 ? EVENT_HEADER_FLAG_64_BIT_HEADER : EVENT_HEADER_FLAG_32_BIT_HEADER);
+			e->EventHeader.Flags =
+				EVENT_HEADER_FLAG_CLASSIC_HEADER |
+				(k & 2 ? EVENT_HEADER_FLAG_64_BIT_HEADER : EVENT_HEADER_FLAG_32_BIT_HEADER);
 			e->EventHeader.EventDescriptor.Opcode = cases[i].opcode;
 			e->EventHeader.EventDescriptor.Version = cases[i].version;
 			openetw_text_clear(&t);
@@ -421,8 +440,7 @@ static void *decode_many(void *arg)
 			EVENT_RECORD *e = record_make(&r, NULL, &p);
 			guid_parse(classes[i % BASE_ARRAY_LEN(classes)], &g);
 			memcpy(&e->EventHeader.ProviderId, g.b, 16);
-			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
-					       EVENT_HEADER_FLAG_64_BIT_HEADER;
+			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
 			e->EventHeader.EventDescriptor.Opcode = (UCHAR)(i / 5);
 			e->EventHeader.EventDescriptor.Version = (UCHAR)(2 + round);
 			openetw_text_clear(&t);

@@ -25,9 +25,9 @@ struct manifest_pos {
 struct manifest_map_entry {
 	struct manifest_map_entry *next;
 	uint32_t value;
-	const char *text; /* message with string references resolved */
+	const char *text;             /* message with string references resolved */
 	const char *message, *symbol; /* as written; may be NULL */
-	uint32_t mask; /* groups: the bits that hold the value */
+	uint32_t mask;                /* groups: the bits that hold the value */
 	struct manifest_pos pos;
 };
 struct manifest_map {
@@ -48,7 +48,7 @@ struct manifest_item {
 	struct manifest_item *next;
 	const char *name;
 	uint16_t in_type, out_type; /* TDH_INTYPE_*, TDH_OUTTYPE_*; in_type 0: struct */
-	const char *map_name;	    /* may be NULL */
+	const char *map_name;       /* may be NULL */
 	const struct manifest_map *map;
 	/* Elements and size: a number, or the item that holds it. */
 	bool has_count, has_length;
@@ -87,16 +87,16 @@ enum manifest_kind {
 struct manifest_name {
 	struct manifest_name *next;
 	const char *name;
-	const char *text;	      /* what people see: the message, else the name */
-	const char *symbol, *message; /* as written; may be NULL */
-	uint64_t value;		      /* keywords: the mask */
+	const char *text;                 /* what people see: the message, else the name */
+	const char *symbol, *message;     /* as written; may be NULL */
+	uint64_t value;                   /* keywords: the mask */
 	const struct manifest_name *task; /* opcodes of one task; NULL: of the provider */
 	const char *chid, *channel_type;  /* channels; may be NULL */
-	struct guid event_guid;		  /* tasks */
-	uint8_t version;		  /* filters */
-	bool imported, enabled;		  /* channels */
-	bool implied; /* a system channel that events use undeclared */
-	const char *tid;		  /* filters: of the template; may be NULL */
+	struct guid event_guid;           /* tasks */
+	uint8_t version;                  /* filters */
+	bool imported, enabled;           /* channels */
+	bool implied;                     /* a system channel that events use undeclared */
+	const char *tid;                  /* filters: of the template; may be NULL */
 	bool predefined;
 	struct manifest_pos pos;
 };
@@ -108,15 +108,15 @@ struct manifest_event {
 	uint16_t task;
 	uint64_t keyword;
 	bool not_logged;
-	bool opcode_given; /* else opcode_of is what 0 means */
-	bool better; /* than what the trace says: the provider's own description is wrong */
+	bool opcode_given;                   /* else opcode_of is what 0 means */
+	bool better;                         /* than what the trace says: the provider's own description is wrong */
 	const char *name, *symbol, *message; /* may be NULL */
-	const char *text;		     /* message resolved; may be NULL */
-	const char *keywords;		     /* as written; may be NULL */
-	const char *attributes;		     /* "k=v;..."; may be NULL */
+	const char *text;                    /* message resolved; may be NULL */
+	const char *keywords;                /* as written; may be NULL */
+	const char *attributes;              /* "k=v;..."; may be NULL */
 	uint32_t tags;
 	const struct manifest_name *level_of, *task_of, *opcode_of, *channel_of; /* may be NULL */
-	const struct manifest_template *template;				 /* may be NULL */
+	const struct manifest_template *template;                                /* may be NULL */
 	struct manifest_pos pos;
 };
 /* Regular expressions under a name, for tools; nothing decodes with them. */
@@ -134,8 +134,8 @@ struct manifest_provider {
 	struct guid guid, control_guid;
 	const char *name;
 	const char *symbol, *message, *resource_file, *message_file; /* may be NULL */
-	const char *message_ref; /* message as written; may be NULL */
-	struct guid group_guid;	 /* <traits> */
+	const char *message_ref;                                     /* message as written; may be NULL */
+	struct guid group_guid;                                      /* <traits> */
 	bool has_traits, include_name;
 	bool lenient; /* an unknown version is read as the newest known one below it */
 	struct manifest_name *names[MANIFEST_KIND_COUNT];
@@ -177,8 +177,8 @@ struct xml_doc;
 int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, struct diag *d);
 /* A WEVT_TEMPLATE resource ("CRIM"). `messages` gives the text of a message id or NULL. */
 typedef const char *(*manifest_message_fn)(void *ctx, uint32_t id);
-int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx,
-			 struct manifest *ret, struct diag *d);
+int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx, struct manifest *ret,
+			 struct diag *d);
 /* A PE file (.dll, .exe, .mui) with such a resource; its message table too. -ENOENT: none in it. */
 int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag *d);
 
@@ -193,18 +193,16 @@ bool manifest_out_type(const char *name, uint16_t *ret);
 /* May this in type be shown as that out type? */
 bool manifest_types_fit(uint16_t in_type, uint16_t out_type);
 
-const struct manifest_name *manifest_find(const struct manifest_provider *p,
-					  enum manifest_kind kind, const char *name);
+const struct manifest_name *manifest_find(const struct manifest_provider *p, enum manifest_kind kind, const char *name);
 /* Of a value; opcodes: of the task first, then the provider's, then winmeta's. May be NULL. */
-const struct manifest_name *manifest_find_value(const struct manifest_provider *p,
-						enum manifest_kind kind, uint64_t value,
-						const struct manifest_name *task);
+const struct manifest_name *manifest_find_value(const struct manifest_provider *p, enum manifest_kind kind,
+						uint64_t value, const struct manifest_name *task);
 
 /* ---- to schemas ---------------------------------------------------------------------------- */
 
 /* The schema of one event. -EBADMSG (too many fields, a reference forward), -ENOMEM. */
-int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e,
-			  enum schema_source source, struct schema_event **ret);
+int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e, enum schema_source source,
+			  struct schema_event **ret);
 /* Appends the EVENT_MAP_INFO block of a map; strings end in a space as Windows' do. */
 void manifest_map_block(const struct manifest_map *m, struct openetw_text *o);
 

@@ -47,8 +47,7 @@ static bool is(const uint8_t *p, const char *signature)
 }
 
 /* A table: signature, size, count, then rows behind `head` bytes. */
-static int table(struct crim *c, uint32_t offset, uint32_t head, uint32_t row, uint32_t *ret_count,
-		 const uint8_t **ret)
+static int table(struct crim *c, uint32_t offset, uint32_t head, uint32_t row, uint32_t *ret_count, const uint8_t **ret)
 {
 	const uint8_t *p = at(c, offset, head);
 	if (!p) {
@@ -96,8 +95,8 @@ static const char *message(struct crim *c, uint32_t id)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-static struct manifest_name *add(struct crim *c, enum manifest_kind kind, uint64_t value,
-				 uint32_t name, uint32_t message_id)
+static struct manifest_name *add(struct crim *c, enum manifest_kind kind, uint64_t value, uint32_t name,
+				 uint32_t message_id)
 {
 	struct manifest_name *n = ARENA_NEW(c->arena, struct manifest_name);
 	if (!n) {
@@ -119,8 +118,7 @@ static int read_channels(struct crim *c, uint32_t offset)
 	const uint8_t *p;
 	int err = table(c, offset, 12, 16, &count, &p);
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 16) {
-		struct manifest_name *n = add(c, MANIFEST_CHANNEL, le32_get(p + 8),
-					      le32_get(p + 4), le32_get(p + 12));
+		struct manifest_name *n = add(c, MANIFEST_CHANNEL, le32_get(p + 8), le32_get(p + 4), le32_get(p + 12));
 		err = n ? 0 : -ENOMEM;
 		/* `value` is what events say where it is set. */
 		if (n && n->value == 0) {
@@ -136,9 +134,7 @@ static int read_keywords(struct crim *c, uint32_t offset)
 	const uint8_t *p;
 	int err = table(c, offset, 12, 16, &count, &p);
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 16) {
-		err = add(c, MANIFEST_KEYWORD, le64_get(p), le32_get(p + 12), le32_get(p + 8))
-			      ? 0
-			      : -ENOMEM;
+		err = add(c, MANIFEST_KEYWORD, le64_get(p), le32_get(p + 12), le32_get(p + 8)) ? 0 : -ENOMEM;
 	}
 	return err;
 }
@@ -149,9 +145,7 @@ static int read_levels(struct crim *c, uint32_t offset)
 	const uint8_t *p;
 	int err = table(c, offset, 12, 12, &count, &p);
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 12) {
-		err = add(c, MANIFEST_LEVEL, le32_get(p), le32_get(p + 8), le32_get(p + 4))
-			      ? 0
-			      : -ENOMEM;
+		err = add(c, MANIFEST_LEVEL, le32_get(p), le32_get(p + 8), le32_get(p + 4)) ? 0 : -ENOMEM;
 	}
 	return err;
 }
@@ -162,8 +156,7 @@ static int read_tasks(struct crim *c, uint32_t offset)
 	const uint8_t *p;
 	int err = table(c, offset, 12, 28, &count, &p);
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 28) {
-		struct manifest_name *n = add(c, MANIFEST_TASK, le32_get(p), le32_get(p + 24),
-					      le32_get(p + 4));
+		struct manifest_name *n = add(c, MANIFEST_TASK, le32_get(p), le32_get(p + 24), le32_get(p + 4));
 		err = n ? 0 : -ENOMEM;
 		if (n) {
 			memcpy(n->event_guid.b, p + 8, 16);
@@ -179,12 +172,10 @@ static int read_opcodes(struct crim *c, uint32_t offset)
 	int err = table(c, offset, 12, 12, &count, &p);
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 12) {
 		uint32_t id = le32_get(p);
-		struct manifest_name *n = add(c, MANIFEST_OPCODE, id >> 16, le32_get(p + 8),
-					      le32_get(p + 4));
+		struct manifest_name *n = add(c, MANIFEST_OPCODE, id >> 16, le32_get(p + 8), le32_get(p + 4));
 		err = n ? 0 : -ENOMEM;
 		if (n && (id & 0xFFFF)) {
-			n->task = manifest_find_value(c->provider, MANIFEST_TASK, id & 0xFFFF,
-						      NULL);
+			n->task = manifest_find_value(c->provider, MANIFEST_TASK, id & 0xFFFF, NULL);
 		}
 	}
 	return err;
@@ -256,11 +247,11 @@ static const struct manifest_map *map_named(const struct crim *c, const char *na
 /* ---- templates -------------------------------------------------------------------------------- */
 
 /* Flags of an item, which are not those that TDH shows. [obs: resources of Windows' compiler] */
-#define ITEM_STRUCT	  0x01u
+#define ITEM_STRUCT       0x01u
 #define ITEM_FIXED_LENGTH 0x02u
-#define ITEM_LENGTH_OF	  0x04u
+#define ITEM_LENGTH_OF    0x04u
 #define ITEM_FIXED_COUNT  0x08u
-#define ITEM_COUNT_OF	  0x10u
+#define ITEM_COUNT_OF     0x10u
 
 /* The row of an item: u32 flags; u8 in, u8 out, u16, u32 map | u16 first, u16 members, u32; u16
  * count, u16 length, u32 name. */
@@ -453,9 +444,7 @@ static int read_events(struct crim *c, uint32_t offset)
 		e->level_of = manifest_find_value(q, MANIFEST_LEVEL, e->level, NULL);
 		e->task_of = e->task ? manifest_find_value(q, MANIFEST_TASK, e->task, NULL) : NULL;
 		e->opcode_of = manifest_find_value(q, MANIFEST_OPCODE, e->opcode, e->task_of);
-		e->channel_of = e->channel ? manifest_find_value(q, MANIFEST_CHANNEL, e->channel,
-								 NULL)
-					   : NULL;
+		e->channel_of = e->channel ? manifest_find_value(q, MANIFEST_CHANNEL, e->channel, NULL) : NULL;
 		if (le32_get(p + 20)) {
 			err = find_template(c, known, le32_get(p + 20), &e->template);
 		}
@@ -471,8 +460,7 @@ static int read_events(struct crim *c, uint32_t offset)
 static const char *wide_at(struct crim *c, uint32_t offset)
 {
 	size_t units = 0;
-	while (units < 0x8000 && at(c, offset + 2 * (uint32_t)units, 2) &&
-	       le16_get(c->p + offset + 2 * units)) {
+	while (units < 0x8000 && at(c, offset + 2 * (uint32_t)units, 2) && le16_get(c->p + offset + 2 * units)) {
 		units++;
 	}
 	const uint8_t *p = at(c, offset, 2 * units);
@@ -493,7 +481,7 @@ static int read_attributes(struct crim *c, uint32_t offset)
 	bool named = false; /* one look at a text: rows may all point to a long one */
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 8) {
 		uint32_t kind = le32_get(p), value = le32_get(p + 4);
-		struct guid *guid = kind == 0x20000001	 ? &c->provider->control_guid
+		struct guid *guid = kind == 0x20000001   ? &c->provider->control_guid
 				    : kind == 0x20000002 ? &c->provider->group_guid
 							 : NULL;
 		const uint8_t *bytes = guid ? at(c, value, 16) : NULL;
@@ -514,9 +502,8 @@ static int read_elements(struct crim *c, const uint8_t *p, uint32_t count)
 		const char *signature;
 		int (*read)(struct crim *c, uint32_t offset);
 	} kinds[] = {
-		{"PRVA", read_attributes}, {"CHAN", read_channels}, {"KEYW", read_keywords},
-		{"LEVL", read_levels},	   {"TASK", read_tasks},    {"OPCO", read_opcodes},
-		{"MAPS", read_maps},	   {"EVNT", read_events},
+		{"PRVA", read_attributes}, {"CHAN", read_channels}, {"KEYW", read_keywords}, {"LEVL", read_levels},
+		{"TASK", read_tasks},      {"OPCO", read_opcodes},  {"MAPS", read_maps},     {"EVNT", read_events},
 	};
 	int err = 0;
 	for (size_t k = 0; k < BASE_ARRAY_LEN(kinds); k++) {
@@ -558,8 +545,8 @@ static int read_provider(struct crim *c, const uint8_t *row, struct manifest_pro
 	return err;
 }
 
-int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx,
-			 struct manifest *ret, struct diag *d)
+int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx, struct manifest *ret,
+			 struct diag *d)
 {
 	manifest_init(ret);
 	struct crim c = {.p = p,

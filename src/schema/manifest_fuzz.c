@@ -20,8 +20,7 @@ static void use(struct manifest *m)
 			struct openetw_text block = {0};
 			struct schema_map map;
 			manifest_map_block(k, &block);
-			if (!block.failed &&
-			    schema_map_parse(block.data, block.length, &map, NULL) < 0 &&
+			if (!block.failed && schema_map_parse(block.data, block.length, &map, NULL) < 0 &&
 			    block.length < 60000) {
 				abort(); /* our own block must be readable */
 			}

@@ -53,10 +53,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_predefined(void)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		predefined[i] = (struct manifest_name){.name = rows[i].name,
-						       .text = rows[i].text,
-						       .value = rows[i].value,
-						       .predefined = true};
+		predefined[i] = (struct manifest_name){
+			.name = rows[i].name, .text = rows[i].text, .value = rows[i].value, .predefined = true};
 	}
 }
 
@@ -82,21 +80,18 @@ const struct manifest_name *manifest_predefined_by_name(enum manifest_kind kind,
 	return NULL;
 }
 
-const struct manifest_name *manifest_find(const struct manifest_provider *p,
-					  enum manifest_kind kind, const char *name)
+const struct manifest_name *manifest_find(const struct manifest_provider *p, enum manifest_kind kind, const char *name)
 {
 	for (const struct manifest_name *n = p->names[kind]; n; n = n->next) {
-		if (strcmp(n->name, name) == 0 ||
-		    (n->chid && strcmp(n->chid, name) == 0)) {
+		if (strcmp(n->name, name) == 0 || (n->chid && strcmp(n->chid, name) == 0)) {
 			return n;
 		}
 	}
 	return manifest_predefined_by_name(kind, name);
 }
 
-const struct manifest_name *manifest_find_value(const struct manifest_provider *p,
-						enum manifest_kind kind, uint64_t value,
-						const struct manifest_name *task)
+const struct manifest_name *manifest_find_value(const struct manifest_provider *p, enum manifest_kind kind,
+						uint64_t value, const struct manifest_name *task)
 {
 	const struct manifest_name *common = NULL;
 	for (const struct manifest_name *n = p->names[kind]; n; n = n->next) {
@@ -222,8 +217,7 @@ static const uint64_t more_out_types[] = {
 	[TDH_INTYPE_UINT8] = BIT(HEXINT8) | BIT(STRING) | BIT(BOOLEAN),
 	[TDH_INTYPE_UINT16] = BIT(PORT) | BIT(HEXINT16) | BIT(STRING),
 	[TDH_INTYPE_INT32] = BIT(HRESULT),
-	[TDH_INTYPE_UINT32] =
-		CODES | BIT(PID) | BIT(TID) | BIT(IPV4) | BIT(ETWTIME) | BIT(HEXINT32),
+	[TDH_INTYPE_UINT32] = CODES | BIT(PID) | BIT(TID) | BIT(IPV4) | BIT(ETWTIME) | BIT(HEXINT32),
 	[TDH_INTYPE_UINT64] = BIT(ETWTIME) | BIT(HEXINT64) | BIT(CODE_POINTER),
 	[TDH_INTYPE_BINARY] = BIT(IPV6) | BIT(SOCKETADDRESS) | BIT(PKCS7_WITH_TYPE_INFO),
 	[TDH_INTYPE_MANIFEST_COUNTEDBINARY] = BIT(IPV6) | BIT(SOCKETADDRESS) | BIT(PKCS7_WITH_TYPE_INFO),
@@ -237,6 +231,5 @@ static const uint64_t more_out_types[] = {
 bool manifest_types_fit(uint16_t in, uint16_t out)
 {
 	return out == schema_out_default(in) ||
-	       (in < BASE_ARRAY_LEN(more_out_types) && out < 64 &&
-		(more_out_types[in] >> out & 1));
+	       (in < BASE_ARRAY_LEN(more_out_types) && out < 64 && (more_out_types[in] >> out & 1));
 }

@@ -14,9 +14,9 @@ struct pe {
 	size_t resources_end;
 };
 
-#define MESSAGE_TABLE	11u
-#define SECTIONS_MAX	96u
-#define ENTRIES_MAX	4096u
+#define MESSAGE_TABLE 11u
+#define SECTIONS_MAX  96u
+#define ENTRIES_MAX   4096u
 
 static int bad(struct diag *d, size_t at, const char *what)
 {
@@ -127,8 +127,8 @@ static bool data_of(const struct pe *f, uint32_t offset, const uint8_t **ret, si
 }
 
 /* The data under a type: its first name, and of the languages English or the first. */
-static bool find_resource(const struct pe *f, const char *type, uint32_t type_id, unsigned skip,
-			  const uint8_t **ret, size_t *ret_n)
+static bool find_resource(const struct pe *f, const char *type, uint32_t type_id, unsigned skip, const uint8_t **ret,
+			  size_t *ret_n)
 {
 	unsigned types = directory_count(f, 0);
 	for (unsigned i = 0; i < types; i++) {
@@ -176,8 +176,7 @@ int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag 
 	}
 	struct manifest_messages m = {.steps = MANIFEST_MESSAGE_STEPS};
 	while (m.count < MANIFEST_MESSAGE_TABLES &&
-	       find_resource(&f, NULL, MESSAGE_TABLE, m.count, &m.tables[m.count],
-			     &m.bytes[m.count])) {
+	       find_resource(&f, NULL, MESSAGE_TABLE, m.count, &m.tables[m.count], &m.bytes[m.count])) {
 		m.count++;
 	}
 	err = manifest_read_binary(crim, bytes, manifest_messages_find, &m, ret, d);

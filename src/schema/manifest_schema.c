@@ -24,8 +24,7 @@ static struct schema_str text(struct schema_build *b, const char *s)
 	return s ? schema_build_utf8(b, s, strlen(s)) : (struct schema_str){0, 0};
 }
 
-static bool item_reference(struct schema_build *b, uint32_t self, const struct manifest_item *to,
-			   uint16_t *ret)
+static bool item_reference(struct schema_build *b, uint32_t self, const struct manifest_item *to, uint16_t *ret)
 {
 	if (to->index >= self || to->is_struct) {
 		return false;
@@ -103,15 +102,12 @@ static int add_members(struct schema_build *b, struct manifest_item *first)
 }
 
 /* Names, each terminated, and one more NUL. */
-static struct schema_str keyword_names(struct schema_build *b, const struct manifest_provider *p,
-				       uint64_t mask)
+static struct schema_str keyword_names(struct schema_build *b, const struct manifest_provider *p, uint64_t mask)
 {
 	struct openetw_text t = {0};
 	for (unsigned bit = 0; bit < 64 && mask; bit++) {
 		const struct manifest_name *n =
-			mask >> bit & 1
-				? manifest_find_value(p, MANIFEST_KEYWORD, 1ull << bit, NULL)
-				: NULL;
+			mask >> bit & 1 ? manifest_find_value(p, MANIFEST_KEYWORD, 1ull << bit, NULL) : NULL;
 		if (n) {
 			out_add(&t, n->text, strlen(n->text) + 1);
 		}
@@ -131,8 +127,7 @@ static const char *name_text(const struct manifest_name *n)
 	return n ? n->text : NULL;
 }
 
-static void fill_head(struct schema_build *b, const struct manifest_provider *p,
-		      const struct manifest_event *e)
+static void fill_head(struct schema_build *b, const struct manifest_provider *p, const struct manifest_event *e)
 {
 	struct schema_event *h = &b->head;
 	le16_put(h->descriptor, e->id);
@@ -166,8 +161,8 @@ static void fill_head(struct schema_build *b, const struct manifest_provider *p,
 	h->attributes = text(b, e->attributes);
 }
 
-int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e,
-			  enum schema_source source, struct schema_event **ret)
+int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e, enum schema_source source,
+			  struct schema_event **ret)
 {
 	struct schema_build b;
 	schema_build_init(&b);

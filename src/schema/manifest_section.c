@@ -7,8 +7,7 @@
 
 #define RECORDS_MAX 4096u /* of a section: each template looks through all of them */
 
-bool manifest_section_next(const void *section, size_t n, size_t *inout_at,
-			   struct manifest_section_record *ret)
+bool manifest_section_next(const void *section, size_t n, size_t *inout_at, struct manifest_section_record *ret)
 {
 	const uint8_t *p = section;
 	size_t at = *inout_at;
@@ -23,9 +22,8 @@ bool manifest_section_next(const void *section, size_t n, size_t *inout_at,
 	if (bytes > n - at - SCHEMA_SECTION_HEAD) {
 		return false;
 	}
-	*ret = (struct manifest_section_record){le16_get(p + at + 4), le16_get(p + at + 6),
-						le64_get(p + at + 12), p + at + SCHEMA_SECTION_HEAD,
-						bytes};
+	*ret = (struct manifest_section_record){le16_get(p + at + 4), le16_get(p + at + 6), le64_get(p + at + 12),
+						p + at + SCHEMA_SECTION_HEAD, bytes};
 	at += SCHEMA_SECTION_HEAD + bytes;
 	*inout_at = BASE_MIN((at + 3) & ~(size_t)3, n);
 	return true;
@@ -45,8 +43,8 @@ static void collect_messages(const struct section *s, uint64_t set, struct manif
 		unsigned left = RECORDS_MAX;
 		for (size_t at = 0; left-- && manifest_section_next(s->p, s->n, &at, &r);) {
 			bool english = (r.language & 0x3FF) == 9;
-			if (r.kind == SCHEMA_SECTION_MESSAGES && r.set == set &&
-			    english == (pass == 0) && m->count < MANIFEST_MESSAGE_TABLES) {
+			if (r.kind == SCHEMA_SECTION_MESSAGES && r.set == set && english == (pass == 0) &&
+			    m->count < MANIFEST_MESSAGE_TABLES) {
 				m->tables[m->count] = r.data;
 				m->bytes[m->count++] = r.bytes;
 			}
@@ -77,8 +75,8 @@ static void apply_names(const struct section *s, uint64_t set, struct manifest *
 	}
 }
 
-static int take_template(struct section *s, const struct manifest_section_record *r,
-			 schema_take_fn take, void *ctx, const char *key, struct diag *d)
+static int take_template(struct section *s, const struct manifest_section_record *r, schema_take_fn take, void *ctx,
+			 const char *key, struct diag *d)
 {
 	struct manifest m;
 	struct manifest_messages texts = {.steps = s->steps};
@@ -93,8 +91,7 @@ static int take_template(struct section *s, const struct manifest_section_record
 	return err;
 }
 
-int manifest_read_section(const void *p, size_t n, schema_take_fn take, void *ctx, const char *key,
-			  struct diag *d)
+int manifest_read_section(const void *p, size_t n, schema_take_fn take, void *ctx, const char *key, struct diag *d)
 {
 	struct section s = {p, n, MANIFEST_MESSAGE_STEPS};
 	struct manifest_section_record r;

@@ -23,8 +23,8 @@ static const struct xml_node *best_resources(const struct xml_node *root)
 }
 
 /* Every language's strings, for who compiles the manifest. */
-static int read_culture(struct manifest_xml *x, const struct xml_node *res,
-			struct manifest_culture ***tail, struct manifest_culture **ret)
+static int read_culture(struct manifest_xml *x, const struct xml_node *res, struct manifest_culture ***tail,
+			struct manifest_culture **ret)
 {
 	struct manifest_culture *c = ARENA_NEW(x->arena, struct manifest_culture);
 	size_t count = 0, n = 0;
@@ -32,8 +32,7 @@ static int read_culture(struct manifest_xml *x, const struct xml_node *res,
 	for (const struct xml_node *s = first; s; s = xml_listed_next(s, "string")) {
 		count++;
 	}
-	struct manifest_string *strings =
-		count ? arena_alloc(x->arena, count * sizeof *strings) : NULL;
+	struct manifest_string *strings = count ? arena_alloc(x->arena, count * sizeof *strings) : NULL;
 	if (!c || (count && !strings)) {
 		return -ENOMEM;
 	}
@@ -41,8 +40,7 @@ static int read_culture(struct manifest_xml *x, const struct xml_node *res,
 		strings[n].id = manifest_xml_copy(x, s, "id");
 		strings[n].value = manifest_xml_copy(x, s, "value");
 		if (!strings[n].id || !strings[n].value) {
-			return manifest_xml_bad(x, s->line, s->column,
-						"a string needs id and value", "");
+			return manifest_xml_bad(x, s->line, s->column, "a string needs id and value", "");
 		}
 		n++;
 	}
@@ -96,7 +94,6 @@ const char *manifest_strings_text(struct manifest_xml *x, const char *message)
 	}
 	struct manifest_string key = {id, NULL};
 	const struct manifest_string *s =
-		x->string_count ? bsearch(&key, x->strings, x->string_count, sizeof key, by_id)
-				: NULL;
+		x->string_count ? bsearch(&key, x->strings, x->string_count, sizeof key, by_id) : NULL;
 	return s ? s->value : NULL;
 }

@@ -23,15 +23,14 @@ static int read_entry(struct manifest_xml *x, const struct xml_node *n, struct m
 	e->message = manifest_xml_copy(x, n, "message");
 	e->symbol = manifest_xml_copy(x, n, "symbol");
 	if (value > UINT32_MAX || !e->message) {
-		return manifest_xml_bad(x, n->line, n->column,
-					"an entry of map '%s' needs value and message", m->name);
+		return manifest_xml_bad(x, n->line, n->column, "an entry of map '%s' needs value and message", m->name);
 	}
 	e->value = (uint32_t)value;
 	e->text = manifest_strings_text(x, e->message);
 	if (!e->text) {
-		return x->arena->failed ? -ENOMEM
-					: manifest_xml_bad(x, n->line, n->column,
-							   "there is no string '%s'", e->message);
+		return x->arena->failed
+			       ? -ENOMEM
+			       : manifest_xml_bad(x, n->line, n->column, "there is no string '%s'", e->message);
 	}
 	e->pos = (struct manifest_pos){n->line, n->column};
 	**tail = e;
@@ -40,8 +39,7 @@ static int read_entry(struct manifest_xml *x, const struct xml_node *n, struct m
 	return 0;
 }
 
-static int read_map(struct manifest_xml *x, const struct xml_node *n, bool bits,
-		    struct manifest_map ***tail)
+static int read_map(struct manifest_xml *x, const struct xml_node *n, bool bits, struct manifest_map ***tail)
 {
 	struct manifest_map *m = ARENA_NEW(x->arena, struct manifest_map);
 	if (!m) {
@@ -64,8 +62,7 @@ static int read_map(struct manifest_xml *x, const struct xml_node *n, bool bits,
 	m->pos = (struct manifest_pos){n->line, n->column};
 	struct manifest_map_entry **entries = &m->entries;
 	int err = 0;
-	for (const struct xml_node *e = xml_child(n, "map"); e && err == 0;
-	     e = xml_next(e, "map")) {
+	for (const struct xml_node *e = xml_child(n, "map"); e && err == 0; e = xml_next(e, "map")) {
 		err = read_entry(x, e, m, &entries);
 	}
 	**tail = m;
@@ -87,8 +84,7 @@ static int read_maps(struct manifest_xml *x, const struct xml_node *provider)
 	return err;
 }
 
-static int read_pattern_map(struct manifest_xml *x, const struct xml_node *n,
-			    struct manifest_pattern_map ***tail)
+static int read_pattern_map(struct manifest_xml *x, const struct xml_node *n, struct manifest_pattern_map ***tail)
 {
 	struct manifest_pattern_map *m = ARENA_NEW(x->arena, struct manifest_pattern_map);
 	if (!m) {
@@ -97,8 +93,7 @@ static int read_pattern_map(struct manifest_xml *x, const struct xml_node *n,
 	m->name = manifest_xml_copy(x, n, "name");
 	m->format = manifest_xml_copy(x, n, "format");
 	if (!m->name || !m->format) {
-		return manifest_xml_bad(x, n->line, n->column,
-					"a pattern map needs name and format", "");
+		return manifest_xml_bad(x, n->line, n->column, "a pattern map needs name and format", "");
 	}
 	struct manifest_pattern **patterns = &m->patterns;
 	for (const struct xml_node *e = xml_child(n, "map"); e; e = xml_next(e, "map")) {
@@ -109,8 +104,8 @@ static int read_pattern_map(struct manifest_xml *x, const struct xml_node *n,
 		p->name = manifest_xml_copy(x, e, "name");
 		p->value = manifest_xml_copy(x, e, "value");
 		if (!p->name || !p->value) {
-			return manifest_xml_bad(x, e->line, e->column,
-						"a pattern of '%s' needs name and value", m->name);
+			return manifest_xml_bad(x, e->line, e->column, "a pattern of '%s' needs name and value",
+						m->name);
 		}
 		*patterns = p;
 		patterns = &p->next;
@@ -154,9 +149,8 @@ static struct manifest_item *find_item(const struct items *l, const char *name)
 }
 
 /* length= and count=: a number or the name of a field before. */
-static int read_size(struct manifest_xml *x, const struct xml_node *n, const char *attr,
-		     const struct items *l, bool *ret_has, uint16_t *ret,
-		     struct manifest_item **ret_of)
+static int read_size(struct manifest_xml *x, const struct xml_node *n, const char *attr, const struct items *l,
+		     bool *ret_has, uint16_t *ret, struct manifest_item **ret_of)
 {
 	const struct xml_attr *a = xml_attr(n, attr);
 	if (!a) {
@@ -166,8 +160,7 @@ static int read_size(struct manifest_xml *x, const struct xml_node *n, const cha
 	if (a->value[0] >= '0' && a->value[0] <= '9') {
 		unsigned long v = strtoul(a->value, &end, 0);
 		if (*end || v > 0xFFFF) {
-			return manifest_xml_bad(x, a->line, a->column,
-						"'%s' is no size below 65536", a->value);
+			return manifest_xml_bad(x, a->line, a->column, "'%s' is no size below 65536", a->value);
 		}
 		*ret_has = true;
 		*ret = (uint16_t)v;
@@ -175,15 +168,13 @@ static int read_size(struct manifest_xml *x, const struct xml_node *n, const cha
 	}
 	*ret_of = find_item(l, a->value);
 	if (!*ret_of) {
-		return manifest_xml_bad(x, a->line, a->column,
-					"no field '%s' stands before this one", a->value);
+		return manifest_xml_bad(x, a->line, a->column, "no field '%s' stands before this one", a->value);
 	}
 	uint16_t in = (*ret_of)->in_type;
-	bool integer = (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT32) ||
-		       in == TDH_INTYPE_HEXINT32 || in == TDH_INTYPE_UINT64 || in == TDH_INTYPE_INT64;
+	bool integer = (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT32) || in == TDH_INTYPE_HEXINT32 ||
+		       in == TDH_INTYPE_UINT64 || in == TDH_INTYPE_INT64;
 	if ((*ret_of)->is_struct || !integer) {
-		return manifest_xml_bad(x, a->line, a->column, "field '%s' is no integer",
-					a->value);
+		return manifest_xml_bad(x, a->line, a->column, "field '%s' is no integer", a->value);
 	}
 	return 0;
 }
@@ -192,8 +183,7 @@ static int read_types(struct manifest_xml *x, const struct xml_node *n, struct m
 {
 	const struct xml_attr *in = xml_attr(n, "inType"), *out = xml_attr(n, "outType");
 	if (!in) {
-		return manifest_xml_bad(x, n->line, n->column, "field '%s' needs an inType",
-					it->name);
+		return manifest_xml_bad(x, n->line, n->column, "field '%s' needs an inType", it->name);
 	}
 	/* The names that a library of traces gives two types, in manifests it writes. */
 	const char *name = in->value;
@@ -209,8 +199,7 @@ static int read_types(struct manifest_xml *x, const struct xml_node *n, struct m
 	if (out) {
 		uint16_t type;
 		if (!manifest_out_type(out->value, &type)) {
-			return manifest_xml_bad(x, out->line, out->column, "unknown outType '%s'",
-						out->value);
+			return manifest_xml_bad(x, out->line, out->column, "unknown outType '%s'", out->value);
 		}
 		/* A pair that does not exist is shown by default, as Windows does. */
 		if (manifest_types_fit(it->in_type, type)) {
@@ -220,8 +209,7 @@ static int read_types(struct manifest_xml *x, const struct xml_node *n, struct m
 	return 0;
 }
 
-static int read_data(struct manifest_xml *x, const struct xml_node *n, const struct items *l,
-		     struct manifest_item *it)
+static int read_data(struct manifest_xml *x, const struct xml_node *n, const struct items *l, struct manifest_item *it)
 {
 	int err = read_types(x, n, it);
 	if (err == 0) {
@@ -235,8 +223,7 @@ static int read_data(struct manifest_xml *x, const struct xml_node *n, const str
 		   it->in_type == TDH_INTYPE_BINARY || it->in_type == TDH_INTYPE_SID;
 	if (sized && !may) {
 		const struct xml_attr *a = xml_attr(n, "length");
-		return manifest_xml_bad(x, a->line, a->column,
-					"field '%s' has a type that takes no length", it->name);
+		return manifest_xml_bad(x, a->line, a->column, "field '%s' has a type that takes no length", it->name);
 	}
 	bool bare = !sized && it->in_type == TDH_INTYPE_BINARY && it->out_type != TDH_OUTTYPE_IPV6;
 	if (bare && x->reader) {
@@ -245,29 +232,25 @@ static int read_data(struct manifest_xml *x, const struct xml_node *n, const str
 		it->out_type = TDH_OUTTYPE_HEXINT8;
 		it->to_end = true;
 	} else if (bare) {
-		return manifest_xml_bad(x, n->line, n->column, "binary field '%s' needs a length",
-					it->name);
+		return manifest_xml_bad(x, n->line, n->column, "binary field '%s' needs a length", it->name);
 	}
 	it->map_name = manifest_xml_copy(x, n, "map");
-	for (const struct manifest_map *m = it->map_name ? x->provider->maps : NULL; m;
-	     m = m->next) {
+	for (const struct manifest_map *m = it->map_name ? x->provider->maps : NULL; m; m = m->next) {
 		if (strcmp(m->name, it->map_name) == 0) {
 			it->map = m;
 		}
 	}
 	if (it->map_name && !it->map) {
 		const struct xml_attr *a = xml_attr(n, "map");
-		return manifest_xml_bad(x, a->line, a->column, "there is no map '%s'",
-					it->map_name);
+		return manifest_xml_bad(x, a->line, a->column, "there is no map '%s'", it->map_name);
 	}
 	return 0;
 }
 
-static int read_items(struct manifest_xml *x, const struct xml_node *parent, struct items *l,
-		      uint32_t *total, unsigned depth);
+static int read_items(struct manifest_xml *x, const struct xml_node *parent, struct items *l, uint32_t *total,
+		      unsigned depth);
 
-static int read_item(struct manifest_xml *x, const struct xml_node *n, struct items *l,
-		     uint32_t *total, unsigned depth)
+static int read_item(struct manifest_xml *x, const struct xml_node *n, struct items *l, uint32_t *total, unsigned depth)
 {
 	struct manifest_item *it = ARENA_NEW(x->arena, struct manifest_item);
 	if (!it) {
@@ -289,8 +272,7 @@ static int read_item(struct manifest_xml *x, const struct xml_node *n, struct it
 	if (it->is_struct) {
 		struct items members = {.outer = l};
 		members.tail = &members.first;
-		err = depth ? manifest_xml_bad(x, n->line, n->column,
-					       "struct '%s' is inside a struct", it->name)
+		err = depth ? manifest_xml_bad(x, n->line, n->column, "struct '%s' is inside a struct", it->name)
 			    : read_items(x, n, &members, total, depth + 1);
 		it->members = members.first;
 		it->member_count = members.count;
@@ -305,8 +287,8 @@ static int read_item(struct manifest_xml *x, const struct xml_node *n, struct it
 	return err;
 }
 
-static int read_items(struct manifest_xml *x, const struct xml_node *parent, struct items *l,
-		      uint32_t *total, unsigned depth)
+static int read_items(struct manifest_xml *x, const struct xml_node *parent, struct items *l, uint32_t *total,
+		      unsigned depth)
 {
 	int err = 0;
 	for (const struct xml_node *n = parent->children; n && err == 0; n = n->next) {
@@ -317,8 +299,7 @@ static int read_items(struct manifest_xml *x, const struct xml_node *parent, str
 	return err;
 }
 
-static int read_template(struct manifest_xml *x, const struct xml_node *n,
-			 struct manifest_template ***tail)
+static int read_template(struct manifest_xml *x, const struct xml_node *n, struct manifest_template ***tail)
 {
 	struct manifest_template *t = ARENA_NEW(x->arena, struct manifest_template);
 	struct items l = {.outer = NULL};
@@ -353,8 +334,8 @@ int manifest_templates_read(struct manifest_xml *x, const struct xml_node *provi
 		err = read_patterns(x, xml_child(provider, "namedQueries"));
 	}
 	struct manifest_template **tail = &x->provider->templates;
-	for (const struct xml_node *n = xml_listed(provider, "templates", "template");
-	     n && err == 0; n = xml_listed_next(n, "template")) {
+	for (const struct xml_node *n = xml_listed(provider, "templates", "template"); n && err == 0;
+	     n = xml_listed_next(n, "template")) {
 		err = read_template(x, n, &tail);
 	}
 	return err;

@@ -8,51 +8,51 @@
 
 #include <stdio.h>
 
-#define TOP                                                                                        \
-	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "        \
-	"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events' "                   \
-	"xmlns:w='http://manifests.microsoft.com/win/2004/08/windows/events' "                     \
+#define TOP                                                                                 \
+	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' " \
+	"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events' "            \
+	"xmlns:w='http://manifests.microsoft.com/win/2004/08/windows/events' "              \
 	"xmlns:xs='http://www.w3.org/2001/XMLSchema'><instrumentation><events>\n"
 #define PROVIDER "<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}'>\n"
-#define BOTTOM                                                                                     \
-	"</provider></events></instrumentation><localization>"                                     \
-	"<resources culture='de-DE'><stringTable><string id='s' value='Falsch'/></stringTable>"    \
-	"</resources><resources culture='en-US'><stringTable><string id='s' value='Rocket %1'/>"  \
-	"<string id='m' value='First'/></stringTable></resources></localization>"                  \
+#define BOTTOM                                                                                   \
+	"</provider></events></instrumentation><localization>"                                   \
+	"<resources culture='de-DE'><stringTable><string id='s' value='Falsch'/></stringTable>"  \
+	"</resources><resources culture='en-US'><stringTable><string id='s' value='Rocket %1'/>" \
+	"<string id='m' value='First'/></stringTable></resources></localization>"                \
 	"</instrumentationManifest>"
 
-static const char whole[] = TOP PROVIDER
-	"<channels><importChannel chid='app' name='Application'/>"
-	"<channel name='Acme/Operational' chid='op' type='Operational'/>"
-	"<channel name='Acme/Debug' type='Debug' value='30'/></channels>"
-	"<levels><level name='Loud' value='16' message='$(string.s)'/></levels>"
-	"<tasks><task name='Launch' value='7' eventGUID='{aaaaaaaa-0000-0000-0000-000000000001}'>"
-	"<opcodes><opcode name='Abort' value='11'/></opcodes></task><task name='Land' "
-	"value='8'/></tasks>"
-	"<opcodes><opcode name='Abort' value='12' message='$(string.m)'/></opcodes>"
-	"<keywords><keyword name='Fuel' mask='0x10'/><keyword name='Air' mask='0x20' "
-	"message='$(string.m)'/></keywords>"
-	"<maps><valueMap name='Stage'><map value='1' message='$(string.m)'/></valueMap>"
-	"<bitMap name='Valves'><map value='0x1' message='$(string.m)'/>"
-	"<map value='0x2' message='plain'/></bitMap></maps>"
-	"<templates><template tid='T1'>"
-	"<data name='Count' inType='win:UInt16'/>"
-	"<data name='Stage' inType='win:UInt32' map='Stage'/>"
-	"<data name='Valves' inType='w:HexInt32' map='Valves'/>"
-	"<data name='Name' inType='win:UnicodeString' outType='xs:string'/>"
-	"<data name='Values' inType='win:UInt8' count='Count'/>"
-	"<data name='Blob' inType='win:Binary' length='Count'/>"
-	"<data name='Fixed' inType='win:AnsiString' length='3'/>"
-	"<struct name='Points' count='2'><data name='X' inType='win:Int16'/>"
-	"<data name='Y' inType='win:Int16' outType='xs:short'/></struct>"
-	"<data name='Addr' inType='win:Binary' outType='win:IPv6' />"
-	"<data name='Port' intype='win:UInt16' outtype='win:Port'/>"
-	"</template></templates>"
-	"<events><event value='5' version='1' level='win:Error' task='Launch' opcode='Abort' "
-	"keywords='Fuel  Air win:ResponseTime' channel='op' template='T1' symbol='IGNITION' "
-	"message='$(string.s)'/>"
-	"<event value='6' level='Loud' task='Land' opcode='Abort'/>"
-	"<event value='7' opcode='w:Start'/></events>" BOTTOM;
+static const char whole[] =
+	TOP PROVIDER "<channels><importChannel chid='app' name='Application'/>"
+		     "<channel name='Acme/Operational' chid='op' type='Operational'/>"
+		     "<channel name='Acme/Debug' type='Debug' value='30'/></channels>"
+		     "<levels><level name='Loud' value='16' message='$(string.s)'/></levels>"
+		     "<tasks><task name='Launch' value='7' eventGUID='{aaaaaaaa-0000-0000-0000-000000000001}'>"
+		     "<opcodes><opcode name='Abort' value='11'/></opcodes></task><task name='Land' "
+		     "value='8'/></tasks>"
+		     "<opcodes><opcode name='Abort' value='12' message='$(string.m)'/></opcodes>"
+		     "<keywords><keyword name='Fuel' mask='0x10'/><keyword name='Air' mask='0x20' "
+		     "message='$(string.m)'/></keywords>"
+		     "<maps><valueMap name='Stage'><map value='1' message='$(string.m)'/></valueMap>"
+		     "<bitMap name='Valves'><map value='0x1' message='$(string.m)'/>"
+		     "<map value='0x2' message='plain'/></bitMap></maps>"
+		     "<templates><template tid='T1'>"
+		     "<data name='Count' inType='win:UInt16'/>"
+		     "<data name='Stage' inType='win:UInt32' map='Stage'/>"
+		     "<data name='Valves' inType='w:HexInt32' map='Valves'/>"
+		     "<data name='Name' inType='win:UnicodeString' outType='xs:string'/>"
+		     "<data name='Values' inType='win:UInt8' count='Count'/>"
+		     "<data name='Blob' inType='win:Binary' length='Count'/>"
+		     "<data name='Fixed' inType='win:AnsiString' length='3'/>"
+		     "<struct name='Points' count='2'><data name='X' inType='win:Int16'/>"
+		     "<data name='Y' inType='win:Int16' outType='xs:short'/></struct>"
+		     "<data name='Addr' inType='win:Binary' outType='win:IPv6' />"
+		     "<data name='Port' intype='win:UInt16' outtype='win:Port'/>"
+		     "</template></templates>"
+		     "<events><event value='5' version='1' level='win:Error' task='Launch' opcode='Abort' "
+		     "keywords='Fuel  Air win:ResponseTime' channel='op' template='T1' symbol='IGNITION' "
+		     "message='$(string.s)'/>"
+		     "<event value='6' level='Loud' task='Land' opcode='Abort'/>"
+		     "<event value='7' opcode='w:Start'/></events>" BOTTOM;
 
 static struct manifest read_good(const char *text)
 {
@@ -92,20 +92,19 @@ static void names_values_and_texts_are_resolved(void **state)
 static void lists_may_come_in_parts(void **state)
 {
 	struct manifest m = read_good(
-		TOP PROVIDER
-		"<tasks><task name='A' value='1'/></tasks><templates><template tid='a'/></templates>"
-		"<events><event value='1' task='B' template='b' keywords='k2'/></events>"
-		"<keywords><keyword name='k1' mask='1'/></keywords>"
-		"<tasks><task name='B' value='2'/></tasks><maps/><templates/>"
-		"<templates><template tid='b'><data name='x' inType='win:UInt8' map='M'/></template>"
-		"</templates><keywords><keyword name='k2' mask='2'/></keywords>"
-		"<maps><valueMap name='M'><map value='1' message='$(string.m)'/></valueMap></maps>"
-		"<events/><events><event value='2' task='A' message='$(string.late)'/></events>"
-		"</provider></events><events><provider name='Q' "
-		"guid='{11111111-2222-3333-4444-555555555556}'/></events></instrumentation>"
-		"<localization><resources culture='en-US'><stringTable><string id='m' value='1'/>"
-		"</stringTable><stringTable><string id='late' value='Late'/></stringTable>"
-		"</resources></localization></instrumentationManifest>");
+		TOP PROVIDER "<tasks><task name='A' value='1'/></tasks><templates><template tid='a'/></templates>"
+			     "<events><event value='1' task='B' template='b' keywords='k2'/></events>"
+			     "<keywords><keyword name='k1' mask='1'/></keywords>"
+			     "<tasks><task name='B' value='2'/></tasks><maps/><templates/>"
+			     "<templates><template tid='b'><data name='x' inType='win:UInt8' map='M'/></template>"
+			     "</templates><keywords><keyword name='k2' mask='2'/></keywords>"
+			     "<maps><valueMap name='M'><map value='1' message='$(string.m)'/></valueMap></maps>"
+			     "<events/><events><event value='2' task='A' message='$(string.late)'/></events>"
+			     "</provider></events><events><provider name='Q' "
+			     "guid='{11111111-2222-3333-4444-555555555556}'/></events></instrumentation>"
+			     "<localization><resources culture='en-US'><stringTable><string id='m' value='1'/>"
+			     "</stringTable><stringTable><string id='late' value='Late'/></stringTable>"
+			     "</resources></localization></instrumentationManifest>");
 	struct manifest_provider *p = m.providers;
 	assert_int_equal(p->event_count, 2);
 	assert_int_equal(p->events->task, 2);
@@ -119,10 +118,10 @@ static void lists_may_come_in_parts(void **state)
 /* As tools write them that make manifests out of what is installed. */
 static void dumped_manifests_can_be_read(void **state)
 {
-	struct manifest m = read_good(
-		TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:UInt8'/>"
-			     "<data name='b' inType='win:Binary'/></template></templates>"
-			     "<events><event value='1' level='win:Always' template='t'/></events>" BOTTOM);
+	struct manifest m =
+		read_good(TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:UInt8'/>"
+				       "<data name='b' inType='win:Binary'/></template></templates>"
+				       "<events><event value='1' level='win:Always' template='t'/></events>" BOTTOM);
 	struct manifest_event *e = m.providers->events;
 	assert_int_equal(e->level, 0);
 	assert_true(e->template->items->next->to_end);
@@ -132,17 +131,17 @@ static void dumped_manifests_can_be_read(void **state)
 /* As the manifests of Windows' own components are written. */
 static void a_manifest_may_stand_in_that_of_an_assembly(void **state)
 {
-	struct manifest m = read_good(
-		"<assembly xmlns='urn:schemas-microsoft-com:asm.v3' manifestVersion='1.0'>"
-		"<assemblyIdentity name='Acme' version='$(build.version)'/><instrumentation>"
-		"<events xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
-		"<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}' "
-		"symbol='P' resourceFileName='a' messageFileName='a'><events>"
-		"<event value='0x00072775' keywords='win:EventlogClassic' message='$(string.s)'/>"
-		"<event value='010' version='08'/>"
-		"</events></provider></events></instrumentation>"
-		"<localization><resources culture='en-US'><stringTable><string id='s' value='Text'/>"
-		"</stringTable></resources></localization></assembly>");
+	struct manifest m =
+		read_good("<assembly xmlns='urn:schemas-microsoft-com:asm.v3' manifestVersion='1.0'>"
+			  "<assemblyIdentity name='Acme' version='$(build.version)'/><instrumentation>"
+			  "<events xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+			  "<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}' "
+			  "symbol='P' resourceFileName='a' messageFileName='a'><events>"
+			  "<event value='0x00072775' keywords='win:EventlogClassic' message='$(string.s)'/>"
+			  "<event value='010' version='08'/>"
+			  "</events></provider></events></instrumentation>"
+			  "<localization><resources culture='en-US'><stringTable><string id='s' value='Text'/>"
+			  "</stringTable></resources></localization></assembly>");
 	struct manifest_event *classic = m.providers->events, *ten = classic->next;
 	assert_int_equal(classic->id, 0x2775); /* without severity and facility */
 	assert_string_equal(classic->text, "Text");
@@ -169,11 +168,10 @@ static void a_payload_is_read_with_the_template(void **state)
 	uint32_t unread;
 	struct schema_payload p = {e, b.b, b.n, 8, store, &unread};
 	assert_int_equal(schema_walk_json(&p, &t), 0);
-	assert_string_equal(t.data,
-			    "{\"Count\":2,\"Stage\":\"First\",\"Valves\":\"First|plain|0x4\","
-			    "\"Name\":\"N\",\"Values\":[1,2],\"Blob\":\"aabb\",\"Fixed\":\"abc\","
-			    "\"Points\":[{\"X\":1,\"Y\":2},{\"X\":-1,\"Y\":4}],\"Addr\":\"::1\","
-			    "\"Port\":80}");
+	assert_string_equal(t.data, "{\"Count\":2,\"Stage\":\"First\",\"Valves\":\"First|plain|0x4\","
+				    "\"Name\":\"N\",\"Values\":[1,2],\"Blob\":\"aabb\",\"Fixed\":\"abc\","
+				    "\"Points\":[{\"X\":1,\"Y\":2},{\"X\":-1,\"Y\":4}],\"Addr\":\"::1\","
+				    "\"Port\":80}");
 	assert_int_equal(unread, 0);
 	assert_string_equal(schema_text(e, e->keywords), "Fuel");
 	assert_int_equal(e->keywords.bytes, sizeof "Fuel\0First\0Response Time");
@@ -191,8 +189,7 @@ static void a_message_shows_its_inserts_in_the_form_it_asks_for(void **state)
 		"<templates><template tid='T'><data name='a' inType='win:UInt32'/><data name='b' "
 		"inType='win:UnicodeString'/><data name='c' inType='win:Int32'/></template></templates>"
 		"<events><event value='1' template='T' message='%1 %1!08X! %1!#x! %1!5d!| [%2] [%2!s!] "
-		"[%2!-6s!] [%2!6.2S!] %3!d! %3!x! %2!d! 100%% %%5 %n%t%.%!s %9 %1!oops %0never'/></events>"
-		BOTTOM;
+		"[%2!-6s!] [%2!6.2S!] %3!d! %3!x! %2!d! 100%% %%5 %n%t%.%!s %9 %1!oops %0never'/></events>" BOTTOM;
 	struct manifest m = read_good(text);
 	struct schema_store *store = schema_store_create();
 	struct guid g = m.providers->guid;
@@ -218,15 +215,13 @@ static void mistakes_are_refused_with_line_and_column(void **state)
 		const char *says;
 	} cases[] = {
 		{"<a/>", 1, 1, "not an instrumentationManifest"},
-		{TOP "<provider name='x'/></events></instrumentation></instrumentationManifest>",
-		 2, 1, "needs name and guid"},
+		{TOP "<provider name='x'/></events></instrumentation></instrumentationManifest>", 2, 1,
+		 "needs name and guid"},
 		{TOP PROVIDER "<events><event/></events>" BOTTOM, 3, 9, "needs a value"},
 		{TOP PROVIDER "<events><event value='70000'/></events>" BOTTOM, 3, 16,
 		 "'70000' is not a number that fits"},
-		{TOP PROVIDER "<events><event value='1' template='x'/></events>" BOTTOM, 3, 26,
-		 "no template 'x'"},
-		{TOP PROVIDER "<events><event value='1' task='x'/></events>" BOTTOM, 3, 26,
-		 "'x' is not declared"},
+		{TOP PROVIDER "<events><event value='1' template='x'/></events>" BOTTOM, 3, 26, "no template 'x'"},
+		{TOP PROVIDER "<events><event value='1' task='x'/></events>" BOTTOM, 3, 26, "'x' is not declared"},
 		{TOP PROVIDER "<templates><template tid='t'><data name='a' "
 			      "inType='win:Int9'/></template></templates>" BOTTOM,
 		 3, 45, "unknown inType 'win:Int9'"},
@@ -242,8 +237,7 @@ static void mistakes_are_refused_with_line_and_column(void **state)
 		{TOP PROVIDER "<maps><valueMap name='m'><map value='1' message='$(string.no)'/>"
 			      "</valueMap></maps>" BOTTOM,
 		 3, 26, "no string"},
-		{TOP PROVIDER "<keywords><keyword name='k'/></keywords>" BOTTOM, 3, 11,
-		 "'k' needs a value"},
+		{TOP PROVIDER "<keywords><keyword name='k'/></keywords>" BOTTOM, 3, 11, "'k' needs a value"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct manifest m;
@@ -258,8 +252,8 @@ static void mistakes_are_refused_with_line_and_column(void **state)
 
 /* ---- in the stream ---------------------------------------------------------------------------- */
 
-static int send(struct schema_chunks *c, struct schema_store *s, const struct guid *g, uint32_t pid,
-		unsigned total, unsigned number)
+static int send(struct schema_chunks *c, struct schema_store *s, const struct guid *g, uint32_t pid, unsigned total,
+		unsigned number)
 {
 	uint8_t chunk[8 + sizeof whole];
 	size_t each = (sizeof whole - 1 + total - 1) / total, at = each * number;
@@ -471,8 +465,7 @@ static void make_pe(struct blob *b, const struct blob *crim)
 	size_t types = put_directory(b, 1, 1);
 	size_t d[2][2];
 	for (int i = 0; i < 2; i++) {
-		le32_put(b->b + types + 8 * (size_t)i + 4,
-			 0x80000000u | (uint32_t)(b->n - 0x200));
+		le32_put(b->b + types + 8 * (size_t)i + 4, 0x80000000u | (uint32_t)(b->n - 0x200));
 		d[i][0] = put_directory(b, 0, 1);
 		le32_put(b->b + d[i][0], 1);
 		le32_put(b->b + d[i][0] + 4, 0x80000000u | (uint32_t)(b->n - 0x200));

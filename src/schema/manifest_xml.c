@@ -10,8 +10,7 @@
 
 #define WIN_URI "http://manifests.microsoft.com/win/2004/08/windows/events"
 
-int manifest_xml_bad(struct manifest_xml *x, uint32_t line, uint32_t column, const char *what,
-		     const char *arg)
+int manifest_xml_bad(struct manifest_xml *x, uint32_t line, uint32_t column, const char *what, const char *arg)
 {
 	if (x->arena->failed) {
 		return -ENOMEM;
@@ -34,8 +33,8 @@ const char *manifest_xml_copy(struct manifest_xml *x, const struct xml_node *n, 
 	return v ? arena_text(x->arena, v, strlen(v)) : NULL;
 }
 
-int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const char *name,
-			uint64_t most, uint64_t otherwise, uint64_t *ret)
+int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const char *name, uint64_t most,
+			uint64_t otherwise, uint64_t *ret)
 {
 	const struct xml_attr *a = xml_attr(n, name);
 	if (!a) {
@@ -48,8 +47,7 @@ int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const 
 	bool hex = a->value[0] == '0' && (a->value[1] | 32) == 'x';
 	unsigned long long v = strtoull(a->value, &end, hex ? 16 : 10);
 	if (a->value[0] < '0' || a->value[0] > '9' || *end || errno || v > most) {
-		return manifest_xml_bad(x, a->line, a->column, "'%s' is not a number that fits",
-					a->value);
+		return manifest_xml_bad(x, a->line, a->column, "'%s' is not a number that fits", a->value);
 	}
 	*ret = v;
 	return 0;
@@ -98,8 +96,7 @@ static int read_message(struct manifest_xml *x, const struct xml_node *n, const 
 	*ret_text = *ret_message ? manifest_strings_text(x, *ret_message) : NULL;
 	if (*ret_message && !*ret_text) {
 		const struct xml_attr *a = xml_attr(n, "message");
-		return manifest_xml_bad(x, a->line, a->column, "there is no string for '%s'",
-					*ret_message);
+		return manifest_xml_bad(x, a->line, a->column, "there is no string for '%s'", *ret_message);
 	}
 	return 0;
 }
@@ -117,21 +114,17 @@ static int read_name(struct manifest_xml *x, const struct xml_node *n, enum mani
 	}
 	m->name = manifest_xml_copy(x, n, "name");
 	if (!m->name) {
-		return manifest_xml_bad(x, n->line, n->column, "this %s needs a name",
-					kinds[kind].element);
+		return manifest_xml_bad(x, n->line, n->column, "this %s needs a name", kinds[kind].element);
 	}
 	m->name = qname(x, n, m->name);
 	m->symbol = manifest_xml_copy(x, n, "symbol");
 	m->pos = (struct manifest_pos){n->line, n->column};
-	int err = manifest_xml_number(x, n, kinds[kind].value, kinds[kind].most, UINT64_MAX,
-				      &m->value);
-	if (err == 0 && m->value == UINT64_MAX && !xml_attr(n, kinds[kind].value) &&
-	    kind != MANIFEST_CHANNEL) {
+	int err = manifest_xml_number(x, n, kinds[kind].value, kinds[kind].most, UINT64_MAX, &m->value);
+	if (err == 0 && m->value == UINT64_MAX && !xml_attr(n, kinds[kind].value) && kind != MANIFEST_CHANNEL) {
 		/* winmeta's names may be listed without their value */
 		const struct manifest_name *known = manifest_predefined_by_name(kind, m->name);
 		if (!known) {
-			return manifest_xml_bad(x, n->line, n->column, "'%s' needs a value",
-						m->name);
+			return manifest_xml_bad(x, n->line, n->column, "'%s' needs a value", m->name);
 		}
 		m->value = known->value;
 	}
@@ -154,8 +147,8 @@ static int read_name(struct manifest_xml *x, const struct xml_node *n, enum mani
 }
 
 /* From `first` on. */
-static int read_opcodes(struct manifest_xml *x, const struct xml_node *first,
-			const struct manifest_name *task, struct manifest_name ***tail)
+static int read_opcodes(struct manifest_xml *x, const struct xml_node *first, const struct manifest_name *task,
+			struct manifest_name ***tail)
 {
 	int err = 0;
 	for (const struct xml_node *n = first; n && err == 0; n = xml_listed_next(n, "opcode")) {
@@ -168,26 +161,22 @@ static int read_opcodes(struct manifest_xml *x, const struct xml_node *first,
 	return err;
 }
 
-static int read_tasks(struct manifest_xml *x, const struct xml_node *p,
-		      struct manifest_name ***opcodes)
+static int read_tasks(struct manifest_xml *x, const struct xml_node *p, struct manifest_name ***opcodes)
 {
 	struct manifest_name **tail = &x->provider->names[MANIFEST_TASK];
 	int err = 0;
-	for (const struct xml_node *n = xml_listed(p, "tasks", "task"); n && err == 0;
-	     n = xml_listed_next(n, "task")) {
+	for (const struct xml_node *n = xml_listed(p, "tasks", "task"); n && err == 0; n = xml_listed_next(n, "task")) {
 		struct manifest_name *m;
 		err = read_name(x, n, MANIFEST_TASK, &tail, &m);
 		const struct xml_attr *guid = xml_attr(n, "eventGUID");
 		if (err == 0 && guid && guid_parse(guid->value, &m->event_guid) < 0) {
-			err = manifest_xml_bad(x, guid->line, guid->column, "'%s' is no GUID",
-					       guid->value);
+			err = manifest_xml_bad(x, guid->line, guid->column, "'%s' is no GUID", guid->value);
 		}
 		if (err == 0) {
 			err = read_opcodes(x, xml_listed(n, "opcodes", "opcode"), m, opcodes);
 		}
 		/* Without a list around them, as older compilers took them, too. */
-		for (const struct xml_node *o = xml_child(n, "opcode"); o && err == 0;
-		     o = xml_next(o, "opcode")) {
+		for (const struct xml_node *o = xml_child(n, "opcode"); o && err == 0; o = xml_next(o, "opcode")) {
 			struct manifest_name *own;
 			err = read_name(x, o, MANIFEST_OPCODE, opcodes, &own);
 			if (err == 0) {
@@ -218,8 +207,7 @@ static int read_channels(struct manifest_xml *x, const struct xml_node *p)
 {
 	struct manifest_name **tail = &x->provider->names[MANIFEST_CHANNEL];
 	int err = 0;
-	for (const struct xml_node *n = xml_listed(p, "channels", NULL); n && err == 0;
-	     n = xml_listed_next(n, NULL)) {
+	for (const struct xml_node *n = xml_listed(p, "channels", NULL); n && err == 0; n = xml_listed_next(n, NULL)) {
 		bool imported = strcmp(n->name, "importChannel") == 0;
 		struct manifest_name *m;
 		if (!imported && strcmp(n->name, "channel") != 0) {
@@ -259,14 +247,13 @@ static int read_names(struct manifest_xml *x, const struct xml_node *p)
 	if (err == 0) {
 		err = read_channels(x, p);
 	}
-	static const enum manifest_kind simple[] = {MANIFEST_LEVEL, MANIFEST_KEYWORD,
-						    MANIFEST_FILTER};
+	static const enum manifest_kind simple[] = {MANIFEST_LEVEL, MANIFEST_KEYWORD, MANIFEST_FILTER};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(simple); i++) {
 		enum manifest_kind kind = simple[i];
 		struct manifest_name **tail = &x->provider->names[kind];
 		const char *element = kinds[kind].element;
-		for (const struct xml_node *n = xml_listed(p, kinds[kind].list, element);
-		     n && err == 0; n = xml_listed_next(n, element)) {
+		for (const struct xml_node *n = xml_listed(p, kinds[kind].list, element); n && err == 0;
+		     n = xml_listed_next(n, element)) {
 			struct manifest_name *m;
 			err = read_name(x, n, kind, &tail, &m);
 			if (err == 0 && kind == MANIFEST_FILTER) {
@@ -295,8 +282,7 @@ static int read_keywords(struct manifest_xml *x, const struct xml_node *n, struc
 			return -ENOMEM;
 		}
 		if (k) {
-			const struct manifest_name *m =
-				manifest_find(x->provider, MANIFEST_KEYWORD, qname(x, n, name));
+			const struct manifest_name *m = manifest_find(x->provider, MANIFEST_KEYWORD, qname(x, n, name));
 			if (!m) {
 				return unknown(x, a, "unknown keyword in '%s'");
 			}
@@ -323,9 +309,8 @@ static const struct manifest_name *find_opcode(const struct manifest_provider *p
 }
 
 /* Reference by name; 0 and NULL when the attribute is absent. */
-static int refer(struct manifest_xml *x, const struct xml_node *n, const char *attr,
-		 enum manifest_kind kind, const struct manifest_name *task,
-		 const struct manifest_name **ret)
+static int refer(struct manifest_xml *x, const struct xml_node *n, const char *attr, enum manifest_kind kind,
+		 const struct manifest_name *task, const struct manifest_name **ret)
 {
 	const struct xml_attr *a = xml_attr(n, attr);
 	*ret = NULL;
@@ -336,8 +321,7 @@ static int refer(struct manifest_xml *x, const struct xml_node *n, const char *a
 	if (x->reader && kind == MANIFEST_LEVEL && strcmp(name, "win:Always") == 0) {
 		name = "win:LogAlways"; /* as dumps of installed providers call it */
 	}
-	*ret = kind == MANIFEST_OPCODE ? find_opcode(x->provider, name, task)
-				       : manifest_find(x->provider, kind, name);
+	*ret = kind == MANIFEST_OPCODE ? find_opcode(x->provider, name, task) : manifest_find(x->provider, kind, name);
 	return *ret ? 0 : unknown(x, a, "'%s' is not declared");
 }
 
@@ -360,8 +344,7 @@ static int imply_channel(struct manifest_xml *x, const struct manifest_name **ch
 	return 0;
 }
 
-static int read_references(struct manifest_xml *x, const struct xml_node *n,
-			   struct manifest_event *e)
+static int read_references(struct manifest_xml *x, const struct xml_node *n, struct manifest_event *e)
 {
 	int err = refer(x, n, "level", MANIFEST_LEVEL, NULL, &e->level_of);
 	if (err == 0) {
@@ -377,8 +360,7 @@ static int read_references(struct manifest_xml *x, const struct xml_node *n,
 		err = imply_channel(x, &e->channel_of);
 	}
 	const struct xml_attr *a = xml_attr(n, "template");
-	for (const struct manifest_template *t = x->provider->templates; a && t && err == 0;
-	     t = t->next) {
+	for (const struct manifest_template *t = x->provider->templates; a && t && err == 0; t = t->next) {
 		if (strcmp(t->tid, a->value) == 0) {
 			e->template = t;
 			break;
@@ -394,8 +376,8 @@ static int read_references(struct manifest_xml *x, const struct xml_node *n,
 static uint64_t channel_bit(const struct manifest_provider *p, const struct manifest_name *channel)
 {
 	unsigned bit = 63;
-	for (const struct manifest_name *n = p->names[MANIFEST_CHANNEL];
-	     n && !n->implied && bit >= 56; n = n->next, bit--) {
+	for (const struct manifest_name *n = p->names[MANIFEST_CHANNEL]; n && !n->implied && bit >= 56;
+	     n = n->next, bit--) {
 		if (n == channel) {
 			return 1ull << bit;
 		}
@@ -403,8 +385,7 @@ static uint64_t channel_bit(const struct manifest_provider *p, const struct mani
 	return 0;
 }
 
-static int read_event(struct manifest_xml *x, const struct xml_node *n,
-		      struct manifest_event ***tail)
+static int read_event(struct manifest_xml *x, const struct xml_node *n, struct manifest_event ***tail)
 {
 	struct manifest_event *e = ARENA_NEW(x->arena, struct manifest_event);
 	uint64_t id, version;
@@ -421,8 +402,7 @@ static int read_event(struct manifest_xml *x, const struct xml_node *n,
 	int err = read_keywords(x, n, e);
 	if (err == 0) {
 		/* Of events of the old event log the value is the whole message id, with its severity. */
-		err = manifest_xml_number(x, n, "value", e->keyword & KEYWORD_CLASSIC ? UINT32_MAX : 65535,
-					  0, &id);
+		err = manifest_xml_number(x, n, "value", e->keyword & KEYWORD_CLASSIC ? UINT32_MAX : 65535, 0, &id);
 	}
 	if (err == 0) {
 		err = manifest_xml_number(x, n, "version", 255, 0, &version);
@@ -461,15 +441,13 @@ static int read_event(struct manifest_xml *x, const struct xml_node *n,
 
 /* ---- providers -------------------------------------------------------------------------------- */
 
-static int optional_guid(struct manifest_xml *x, const struct xml_node *n, const char *name,
-			 struct guid *ret)
+static int optional_guid(struct manifest_xml *x, const struct xml_node *n, const char *name, struct guid *ret)
 {
 	const struct xml_attr *a = xml_attr(n, name);
 	return !a || guid_parse(a->value, ret) == 0 ? 0 : unknown(x, a, "'%s' is no GUID");
 }
 
-static int read_provider(struct manifest_xml *x, const struct xml_node *n,
-			 struct manifest_provider ***tail)
+static int read_provider(struct manifest_xml *x, const struct xml_node *n, struct manifest_provider ***tail)
 {
 	struct manifest_provider *p = ARENA_NEW(x->arena, struct manifest_provider);
 	if (!p) {
@@ -480,8 +458,7 @@ static int read_provider(struct manifest_xml *x, const struct xml_node *n,
 	p->pos = (struct manifest_pos){n->line, n->column};
 	p->name = manifest_xml_copy(x, n, "name");
 	if (!p->name || !xml_attr(n, "guid")) {
-		return manifest_xml_bad(x, n->line, n->column, "a provider needs name and guid",
-					"");
+		return manifest_xml_bad(x, n->line, n->column, "a provider needs name and guid", "");
 	}
 	int err = optional_guid(x, n, "guid", &p->guid);
 	if (err == 0) {
@@ -523,14 +500,14 @@ static int read_document(struct manifest_xml *x, const struct xml_doc *doc, stru
 	struct manifest_provider **tail = &ret->providers;
 	/* Components of Windows have theirs inside an assembly's manifest. */
 	if (strcmp(root->name, "instrumentationManifest") != 0 && strcmp(root->name, "assembly") != 0) {
-		return manifest_xml_bad(x, root->line, root->column,
-					"'%s' is not an instrumentationManifest", root->name);
+		return manifest_xml_bad(x, root->line, root->column, "'%s' is not an instrumentationManifest",
+					root->name);
 	}
 	int err = manifest_strings_read(x, root, ret);
 	const struct xml_node *inst = xml_child(root, "instrumentation");
 	for (; inst && err == 0; inst = xml_next(inst, "instrumentation")) {
-		for (const struct xml_node *n = xml_listed(inst, "events", "provider");
-		     n && err == 0; n = xml_listed_next(n, "provider")) {
+		for (const struct xml_node *n = xml_listed(inst, "events", "provider"); n && err == 0;
+		     n = xml_listed_next(n, "provider")) {
 			err = read_provider(x, n, &tail);
 		}
 	}

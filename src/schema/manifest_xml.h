@@ -22,17 +22,16 @@ struct manifest_xml {
 	struct manifest_string *strings; /* of the document, sorted by id */
 	size_t string_count;
 	uint32_t names, templates, maps; /* of the provider so far */
-	bool reader; /* for decoding only: what tools that dump manifests write is taken too */
+	bool reader;                     /* for decoding only: what tools that dump manifests write is taken too */
 };
 
 /* Fills diag; -EBADMSG. `what` has at most one %s for `arg`. */
-int manifest_xml_bad(struct manifest_xml *x, uint32_t line, uint32_t column, const char *what,
-		     const char *arg);
+int manifest_xml_bad(struct manifest_xml *x, uint32_t line, uint32_t column, const char *what, const char *arg);
 /* A copy of an attribute; NULL when absent or out of memory (the arena knows). */
 const char *manifest_xml_copy(struct manifest_xml *x, const struct xml_node *n, const char *name);
 /* A number, decimal or 0x; `otherwise` when absent. */
-int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const char *name,
-			uint64_t most, uint64_t otherwise, uint64_t *ret);
+int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const char *name, uint64_t most,
+			uint64_t otherwise, uint64_t *ret);
 
 int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root, struct manifest *ret);
 /* "$(string.id)" becomes the string; other text is itself; NULL when there is no such string. */

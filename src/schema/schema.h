@@ -26,9 +26,10 @@
 #include "openetw/decode.h"
 
 /* Limits on what a hostile file can make us do. */
-#define SCHEMA_FIELDS_MAX 4096u	 /* per event, hidden ones included */
-#define SCHEMA_DEPTH_MAX  32u	 /* structs in structs */
-#define SCHEMA_WORK_MAX	  400000 /* values visited per payload; names cost extra, see schema_walk.c \
+#define SCHEMA_FIELDS_MAX 4096u /* per event, hidden ones included */
+#define SCHEMA_DEPTH_MAX  32u   /* structs in structs */
+#define SCHEMA_WORK_MAX \
+	400000 /* values visited per payload; names cost extra, see schema_walk.c \
 				  */
 
 /* TraceLogging's marker of a struct; in the model SCHEMA_FF_STRUCT says it. */
@@ -58,11 +59,11 @@ struct schema_str {
 
 struct schema_field {
 	uint32_t flags;
-	uint32_t tags;	   /* 28 bits */
-	uint16_t in_type;  /* TDH_INTYPE_*; 0 for structs */
-	uint16_t out_type; /* TDH_OUTTYPE_*, as the loader found or resolved it */
-	uint16_t count;	   /* elements, or index of the field that says so (PARAM_COUNT) */
-	uint16_t length;   /* bytes or units, or index of the field that says so (PARAM_LENGTH) */
+	uint32_t tags;         /* 28 bits */
+	uint16_t in_type;      /* TDH_INTYPE_*; 0 for structs */
+	uint16_t out_type;     /* TDH_OUTTYPE_*, as the loader found or resolved it */
+	uint16_t count;        /* elements, or index of the field that says so (PARAM_COUNT) */
+	uint16_t length;       /* bytes or units, or index of the field that says so (PARAM_LENGTH) */
 	uint16_t first_member; /* structs */
 	uint16_t member_count;
 	uint16_t custom_protocol;
@@ -71,9 +72,9 @@ struct schema_field {
 	bool optional; /* absent when the payload ends before it */
 	bool to_end;   /* as many elements as fit; count is 1 */
 	struct schema_str name;
-	struct schema_str key;	  /* `"name":` in JSON */
-	struct schema_str map;	  /* name of the value map */
-	struct schema_str custom; /* custom schema bytes, not text */
+	struct schema_str key;          /* `"name":` in JSON */
+	struct schema_str map;          /* name of the value map */
+	struct schema_str custom;       /* custom schema bytes, not text */
 	const struct schema_map *bound; /* the map itself when the store knew it; may be NULL */
 };
 
@@ -82,12 +83,12 @@ struct schema_event {
 	struct guid provider; /* zero for TraceLogging: the record says it */
 	struct guid event_guid;
 	uint8_t descriptor[16]; /* EVENT_DESCRIPTOR; zero for TraceLogging */
-	uint32_t flags;		/* TEMPLATE_FLAGS and tag << 4 */
+	uint32_t flags;         /* TEMPLATE_FLAGS and tag << 4 */
 	struct schema_str provider_name, event_name, task_name, opcode_name, message;
 	struct schema_str level_name, channel_name, provider_message, attributes;
 	struct schema_str keywords; /* names, a NUL after each */
-	bool better; /* of the catalogue: goes before what a trace says about the event */
-	bool has_pointers;	/* the layout depends on the pointer size */
+	bool better;                /* of the catalogue: goes before what a trace says about the event */
+	bool has_pointers;          /* the layout depends on the pointer size */
 	uint32_t field_count;
 	uint32_t top_count;
 	const struct schema_field *fields;
@@ -103,8 +104,7 @@ static inline const char *schema_text(const struct schema_event *e, struct schem
 }
 static inline bool schema_field_is_array(const struct schema_field *f)
 {
-	return f->count != 1 || f->to_end ||
-	       (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
+	return f->count != 1 || f->to_end || (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
 }
 
 /* ---- loaders: 0, -EBADMSG with diag, -ENOMEM ----------------------------------------------------
@@ -116,7 +116,7 @@ int schema_load_tlg(const void *metadata, size_t n, struct schema_event **ret, s
 int schema_load_tei(const void *block, size_t n, struct schema_event **ret, struct diag *d);
 /* Events whose form is fixed by their kind. */
 enum schema_special {
-	SCHEMA_SPECIAL_STRING,	       /* flag STRING_ONLY: one string */
+	SCHEMA_SPECIAL_STRING,         /* flag STRING_ONLY: one string */
 	SCHEMA_SPECIAL_MANIFEST_CHUNK, /* Id 0xFFFE of an EventSource */
 	SCHEMA_SPECIAL_COUNT,
 };
@@ -152,28 +152,23 @@ void schema_store_destroy(struct schema_store *s);
 /* Take an event over (also when it fails). 1 kept, 0 already known or full (then destroyed),
  * -ENOMEM. */
 int schema_store_take_event(struct schema_store *s, struct schema_event *e);
-int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
-			 size_t n);
+int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n);
 /* Payload of an EventMetadata record: opcode 32 event, 33 map, 224 formats of WPP messages, as text of a
  * .tmf file (only in files of ours). */
 #define SCHEMA_METADATA_TMF 224u
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n);
 /* Borrowed until the store goes. `classic` looks by class and opcode, else by provider and id. */
-const struct schema_event *schema_store_find(const struct schema_store *s, bool classic,
-					     const struct guid *guid, uint16_t id_or_opcode,
-					     uint8_t version);
-const struct schema_map *schema_store_find_map(const struct schema_store *s,
-					       const struct guid *provider, const char *name,
-					       size_t bytes);
+const struct schema_event *schema_store_find(const struct schema_store *s, bool classic, const struct guid *guid,
+					     uint16_t id_or_opcode, uint8_t version);
+const struct schema_map *schema_store_find_map(const struct schema_store *s, const struct guid *provider,
+					       const char *name, size_t bytes);
 /* Calls fn once per provider known; stops when fn returns non-zero. */
-typedef int (*schema_provider_fn)(void *ctx, const struct guid *g, enum schema_source source,
-				  const char *name);
+typedef int (*schema_provider_fn)(void *ctx, const struct guid *g, enum schema_source source, const char *name);
 int schema_store_each_provider(const struct schema_store *s, schema_provider_fn fn, void *ctx);
 
 /* Calls fn once per event of one provider. */
 typedef int (*schema_event_fn)(void *ctx, const struct schema_event *e);
-int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
-			    schema_event_fn fn, void *ctx);
+int schema_store_each_event(const struct schema_store *s, const struct guid *provider, schema_event_fn fn, void *ctx);
 /* ---- one value ----------------------------------------------------------------------------------
  */
 
@@ -193,10 +188,10 @@ struct schema_value {
 const char *schema_error_symbol(uint16_t out, uint32_t code);
 /* Where the value at p ends. `length` as resolved (units or bytes) or SCHEMA_NO_LENGTH. -EBADMSG
  * when the payload is too short. */
-int schema_value_read(uint16_t in_type, uint16_t out_type, uint32_t length, unsigned pointer_size,
-		      const uint8_t *p, size_t left, struct schema_value *ret);
-void schema_value_format(struct openetw_text *o, enum schema_style style, uint16_t in_type,
-			 uint16_t out_type, const struct schema_value *v);
+int schema_value_read(uint16_t in_type, uint16_t out_type, uint32_t length, unsigned pointer_size, const uint8_t *p,
+		      size_t left, struct schema_value *ret);
+void schema_value_format(struct openetw_text *o, enum schema_style style, uint16_t in_type, uint16_t out_type,
+			 const struct schema_value *v);
 /* The value of an integer type that may be a count, length or map key: false for others. */
 bool schema_value_u32(uint16_t in_type, const uint8_t *p, uint32_t *ret);
 /* Bytes of a type that always has the same size; 0 for the others. */
@@ -213,14 +208,13 @@ struct schema_payload {
 	size_t bytes;
 	unsigned pointer_size;
 	const struct schema_store *store; /* for maps; may be NULL: only the process's */
-	uint32_t *ret_unread;		  /* bytes behind the last field; may be NULL */
+	uint32_t *ret_unread;             /* bytes behind the last field; may be NULL */
 };
 /* Append. 0, or -EBADMSG when the payload does not fit (what fits was appended, with _error and
  * _rest). */
 int schema_walk_json(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_text(const struct schema_payload *p, struct openetw_text *o);
-int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch,
-		       openetw_field_fn fn, void *ctx);
+int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch, openetw_field_fn fn, void *ctx);
 
 /* The event's message with its inserts; nothing when it has none. */
 void schema_message_format(const struct schema_payload *p, struct openetw_text *o);
@@ -255,7 +249,6 @@ struct schema_tei_names {
 	const struct schema_payload *payload;
 };
 /* Appends the block to `o`. -ENOMEM. */
-int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *n,
-		     struct openetw_text *o);
+int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *n, struct openetw_text *o);
 
 #endif

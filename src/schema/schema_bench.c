@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <time.h>
 
-static const uint8_t meta[] =
-	"\xb6\0\0PrimitiveTypesTest\0string_type\0\x02"
-	"boolean_type\0\x84\x03"
-	"char_type\0\x84\x02"
-	"int16_type\0\x05int32_type\0\x07uint16_type\0\x06uint32_type\0\x08int64_type\0\x0a"
-	"uint64_type\0\x0aguid_type\0\x0f"
-	"file_time_type\0\x11system_time_type\0\x12";
+static const uint8_t meta[] = "\xb6\0\0PrimitiveTypesTest\0string_type\0\x02"
+			      "boolean_type\0\x84\x03"
+			      "char_type\0\x84\x02"
+			      "int16_type\0\x05int32_type\0\x07uint16_type\0\x06uint32_type\0\x08int64_type\0\x0a"
+			      "uint64_type\0\x0aguid_type\0\x0f"
+			      "file_time_type\0\x11system_time_type\0\x12";
 static const uint8_t payload[] = "Mercury\0\0\x4d\xcd\xff\x9a\xff\xff\xff\x33\0\x66\0\0\0\x34\xff"
 				 "\xff\xff\xff\xff\xff\xff\xcc\0\0\0\0"
 				 "\0\0\0\xc4\x14\xd6\x0a\xf4\x0e\x25\x42\x80\x13\xf4\x4f\x37\xcb"
@@ -53,8 +52,7 @@ int main(void)
 		double took = now() - start;
 		best = took < best ? took : best;
 	}
-	printf("%.0f events/s, %.0f ns each, %zu bytes of JSON\n", COUNT / best, best / COUNT * 1e9,
-	       t.length);
+	printf("%.0f events/s, %.0f ns each, %zu bytes of JSON\n", COUNT / best, best / COUNT * 1e9, t.length);
 	openetw_text_free(&t);
 	openetw_decoder_destroy(d);
 	return 0;

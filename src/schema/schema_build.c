@@ -19,9 +19,8 @@ struct schema_field *schema_build_field(struct schema_build *b)
 {
 	if (b->field_count == b->field_cap) {
 		uint32_t cap = b->field_cap ? 2 * b->field_cap : 32;
-		struct schema_field *fields = b->field_count < SCHEMA_FIELDS_MAX
-						      ? realloc(b->fields, cap * sizeof *fields)
-						      : NULL;
+		struct schema_field *fields =
+			b->field_count < SCHEMA_FIELDS_MAX ? realloc(b->fields, cap * sizeof *fields) : NULL;
 		if (!fields) {
 			b->failed = true;
 			return NULL;
@@ -72,8 +71,7 @@ struct schema_str schema_build_bytes(struct schema_build *b, const void *p, size
 	return sealed_from(b, at);
 }
 
-void schema_build_name(struct schema_build *b, struct schema_field *f, struct schema_str name,
-		       const char *suffix)
+void schema_build_name(struct schema_build *b, struct schema_field *f, struct schema_str name, const char *suffix)
 {
 	if (suffix && !b->failed) {
 		size_t at = b->pool.length;
@@ -101,8 +99,7 @@ void schema_build_name(struct schema_build *b, struct schema_field *f, struct sc
 	f->key = sealed_from(b, at);
 }
 
-int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes,
-		      struct schema_event **ret)
+int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes, struct schema_event **ret)
 {
 	if (b->failed || b->pool.failed) {
 		return -ENOMEM;
@@ -127,8 +124,7 @@ int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes,
 	memcpy(block + tei_bytes, b->pool.data, b->pool.length);
 	for (uint32_t i = 0; i < b->field_count; i++) {
 		uint16_t in = fields[i].in_type;
-		e->has_pointers |= in == TDH_INTYPE_POINTER || in == TDH_INTYPE_SIZET ||
-				   in == TDH_INTYPE_WBEMSID;
+		e->has_pointers |= in == TDH_INTYPE_POINTER || in == TDH_INTYPE_SIZET || in == TDH_INTYPE_WBEMSID;
 	}
 	e->fields = fields;
 	e->field_count = b->field_count;

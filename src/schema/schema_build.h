@@ -27,10 +27,8 @@ struct schema_str schema_build_utf8(struct schema_build *b, const void *s, size_
 struct schema_str schema_build_utf16(struct schema_build *b, const void *s, size_t units);
 struct schema_str schema_build_bytes(struct schema_build *b, const void *p, size_t n);
 /* Name plus suffix (or NULL), and the JSON key for it. */
-void schema_build_name(struct schema_build *b, struct schema_field *f, struct schema_str name,
-		       const char *suffix);
+void schema_build_name(struct schema_build *b, struct schema_field *f, struct schema_str name, const char *suffix);
 /* One allocation out of everything; `tei` bytes are copied behind. -ENOMEM. */
-int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes,
-		      struct schema_event **ret);
+int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes, struct schema_event **ret);
 
 #endif

@@ -13,8 +13,7 @@ struct schema_chunks *schema_chunks_create(void); /* NULL on ENOMEM; not locked 
 void schema_chunks_destroy(struct schema_chunks *c);
 /* A payload of such an event. 1: a manifest was completed and taken by the store, 0: not yet or
  * nothing new, -EBADMSG with diag: complete, but not readable. -ENOMEM. */
-int schema_chunks_add(struct schema_chunks *c, const struct guid *provider, uint32_t pid,
-		      uint32_t tid, const void *payload, size_t n, struct schema_store *store,
-		      struct diag *d);
+int schema_chunks_add(struct schema_chunks *c, const struct guid *provider, uint32_t pid, uint32_t tid,
+		      const void *payload, size_t n, struct schema_store *store, struct diag *d);
 
 #endif

@@ -38,16 +38,15 @@ static void every_scalar_in_type_is_decoded(void **state)
 	meta_field(&m, "ca", 23), blob_u16(&p, 2), blob_add(&p, "yo", 2);
 	meta_field(&m, "cb", 25), blob_u16(&p, 1), blob_u8(&p, 0xFE);
 	meta_done(&m);
-	assert_json(
-		&m, &p, OPENETW_DECODED,
-		"{\"null\":null,\"wide\":\"W\\\"x\",\"ansi\":\"a\\\\b\\n\",\"i8\":-128,\"u8\":255,"
-		"\"i16\":-32768,\"u16\":65535,\"i32\":-2147483648,\"u32\":4294967295,"
-		"\"i64\":\"-9223372036854775808\",\"u64\":9007199254740992,"
-		"\"big\":\"9007199254740993\",\"f\":0.1,\"d\":-1.5e+300,\"bool\":true,"
-		"\"bin\":\"01ab00\",\"guid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\","
-		"\"ft\":\"1970-01-01T00:00:00.0000001Z\",\"st\":\"2021-09-09T14:59:35.7990000Z\","
-		"\"sid\":\"S-1-5-32-544\",\"h32\":\"0xab\",\"h64\":\"0x0\",\"cw\":\"hi\","
-		"\"ca\":\"yo\",\"cb\":\"fe\"}");
+	assert_json(&m, &p, OPENETW_DECODED,
+		    "{\"null\":null,\"wide\":\"W\\\"x\",\"ansi\":\"a\\\\b\\n\",\"i8\":-128,\"u8\":255,"
+		    "\"i16\":-32768,\"u16\":65535,\"i32\":-2147483648,\"u32\":4294967295,"
+		    "\"i64\":\"-9223372036854775808\",\"u64\":9007199254740992,"
+		    "\"big\":\"9007199254740993\",\"f\":0.1,\"d\":-1.5e+300,\"bool\":true,"
+		    "\"bin\":\"01ab00\",\"guid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\","
+		    "\"ft\":\"1970-01-01T00:00:00.0000001Z\",\"st\":\"2021-09-09T14:59:35.7990000Z\","
+		    "\"sid\":\"S-1-5-32-544\",\"h32\":\"0xab\",\"h64\":\"0x0\",\"cw\":\"hi\","
+		    "\"ca\":\"yo\",\"cb\":\"fe\"}");
 }
 
 static void every_out_type_is_honoured(void **state)
@@ -117,12 +116,11 @@ static void arrays_and_nested_structs_become_json(void **state)
 	blob_u16(&p, 2), blob_hex(&p, "c0de");
 	meta_field(&m, "last", 4), blob_u8(&p, 77);
 	meta_done(&m);
-	assert_json(
-		&m, &p, OPENETW_DECODED,
-		"{\"fixed\":[1,2,3],\"var\":[10,11],\"none\":[],\"strs\":[\"a\",\"\"],"
-		"\"s\":{\"x\":9,\"inner\":[{\"k\":\"one\",\"v\":[1]},{\"k\":\"two\",\"v\":[2,3]}]},"
-		"\"pair\":[{\"y\":5},{\"y\":6}],\"empty\":[],\"bins\":[\"ff\",\"0102\"],"
-		"\"custom\":\"c0de\",\"last\":77}");
+	assert_json(&m, &p, OPENETW_DECODED,
+		    "{\"fixed\":[1,2,3],\"var\":[10,11],\"none\":[],\"strs\":[\"a\",\"\"],"
+		    "\"s\":{\"x\":9,\"inner\":[{\"k\":\"one\",\"v\":[1]},{\"k\":\"two\",\"v\":[2,3]}]},"
+		    "\"pair\":[{\"y\":5},{\"y\":6}],\"empty\":[],\"bins\":[\"ff\",\"0102\"],"
+		    "\"custom\":\"c0de\",\"last\":77}");
 }
 
 static void text_form_quotes_only_where_needed(void **state)
@@ -141,8 +139,7 @@ static void text_form_quotes_only_where_needed(void **state)
 	struct openetw_decoder *d = openetw_decoder_create();
 	EVENT_RECORD *r = record_make(&t, &m, &p);
 	assert_int_equal(openetw_decode_text(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data,
-			    "n=5 word=plain two=\"two words\" none=\"\" eq=\"a=b\" l=[1,2]");
+	assert_string_equal(o.data, "n=5 word=plain two=\"two words\" none=\"\" eq=\"a=b\" l=[1,2]");
 	assert_string_equal(openetw_event_name(d, r), "Text");
 	assert_string_equal(openetw_provider_name(d, r), "Test.Provider");
 	openetw_text_free(&o);
@@ -199,8 +196,7 @@ static void fields_come_as_text_and_json(void **state)
 	struct record t;
 	struct openetw_text o = {0};
 	struct openetw_decoder *d = openetw_decoder_create();
-	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect, &o),
-			 OPENETW_PARTLY);
+	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect, &o), OPENETW_PARTLY);
 	assert_string_equal(o.data, "n=5/5;s=a\"b/\"a\\\"b\";l=[8]/[8];"
 				    "_error=payload ends inside cut/\"payload ends inside cut\";");
 	openetw_text_free(&o);
@@ -217,14 +213,12 @@ static void truncated_payload_gives_what_fits_and_the_rest(void **state)
 	assert_json(&m, &p, OPENETW_PARTLY,
 		    "{\"a\":1,\"b\":null,\"_error\":\"payload ends inside b\",\"_rest\":\"0203\"}");
 	p.n = 0;
-	assert_json(&m, &p, OPENETW_PARTLY,
-		    "{\"a\":null,\"_error\":\"payload ends inside a\",\"_rest\":\"\"}");
+	assert_json(&m, &p, OPENETW_PARTLY, "{\"a\":null,\"_error\":\"payload ends inside a\",\"_rest\":\"\"}");
 	m.n = 0, p.n = 0;
 	meta_start(&m, "CutArray");
 	meta_field(&m, "l", 6 | 0x40), blob_u16(&p, 3), blob_hex(&p, "010002");
 	meta_done(&m);
-	assert_json(&m, &p, OPENETW_PARTLY,
-		    "{\"l\":[1],\"_error\":\"payload ends inside l\",\"_rest\":\"02\"}");
+	assert_json(&m, &p, OPENETW_PARTLY, "{\"l\":[1],\"_error\":\"payload ends inside l\",\"_rest\":\"02\"}");
 }
 
 static void last_string_may_lack_its_terminator(void **state)
@@ -246,10 +240,10 @@ static void undecodable_events_say_why(void **state)
 	EVENT_RECORD *r = record_make(&t, NULL, &p);
 	r->EventHeader.EventDescriptor.Id = 5;
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_NO_SCHEMA);
-	assert_string_equal(o.data,
-			    "{\"_raw\":\"0102ff\",\"_reason\":\"no schema: provider "
-			    "{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest (.man, or the .dll or .exe "
-			    "that holds it) in ~/.local/share/openetw/manifests\"}");
+	assert_string_equal(
+		o.data, "{\"_raw\":\"0102ff\",\"_reason\":\"no schema: provider "
+			"{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest (.man, or the .dll or .exe "
+			"that holds it) in ~/.local/share/openetw/manifests\"}");
 	assert_string_equal(openetw_event_name(d, r), "Event(5)");
 	assert_string_equal(openetw_provider_name(d, r), "{01020304-0506-0708-090a-0b0c0d0e0f10}");
 	openetw_text_clear(&o);
@@ -281,9 +275,8 @@ static void string_events_and_manifest_chunks_need_no_schema(void **state)
 	r->EventHeader.EventDescriptor.Opcode = 0xFE;
 	openetw_text_clear(&o);
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data,
-			    "{\"Format\":1,\"MajorVersion\":1,\"MinorVersion\":0,\"Magic\":91,"
-			    "\"TotalChunks\":1,\"ChunkNumber\":0,\"Data\":\"<m/>\"}");
+	assert_string_equal(o.data, "{\"Format\":1,\"MajorVersion\":1,\"MinorVersion\":0,\"Magic\":91,"
+				    "\"TotalChunks\":1,\"ChunkNumber\":0,\"Data\":\"<m/>\"}");
 	assert_string_equal(openetw_event_name(d, r), "ManifestData");
 	openetw_text_free(&o);
 	openetw_decoder_destroy(d);
@@ -311,11 +304,11 @@ static void arrays_of_nothing_end(void **state)
 static void malformed_metadata_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"",		    /* nothing */
-		"05",		    /* half a size */
-		"0300",		    /* size below the least */
-		"ffff0041",	    /* more than there is */
-		"04000041",	    /* name not terminated */
+		"",                 /* nothing */
+		"05",               /* half a size */
+		"0300",             /* size below the least */
+		"ffff0041",         /* more than there is */
+		"04000041",         /* name not terminated */
 		"0800ffffffffff41", /* endless tags */
 		"0900004100580098", /* size beyond the end */
 	};

@@ -65,20 +65,19 @@ void schema_chunks_destroy(struct schema_chunks *c)
 	free(c);
 }
 
-static struct unfinished **find(struct schema_chunks *c, const struct guid *g, uint32_t pid,
-				uint32_t tid, const uint8_t *head)
+static struct unfinished **find(struct schema_chunks *c, const struct guid *g, uint32_t pid, uint32_t tid,
+				const uint8_t *head)
 {
 	struct unfinished **at = &c->list;
-	while (*at && !(guid_equal(&(*at)->provider, g) && (*at)->pid == pid &&
-			(*at)->tid == tid && memcmp((*at)->versions, head, 3) == 0 &&
-			(*at)->total == le16_get(head + 4))) {
+	while (*at && !(guid_equal(&(*at)->provider, g) && (*at)->pid == pid && (*at)->tid == tid &&
+			memcmp((*at)->versions, head, 3) == 0 && (*at)->total == le16_get(head + 4))) {
 		at = &(*at)->next;
 	}
 	return at;
 }
 
-static struct unfinished *begin(struct schema_chunks *c, const struct guid *g, uint32_t pid,
-				uint32_t tid, const uint8_t *head)
+static struct unfinished *begin(struct schema_chunks *c, const struct guid *g, uint32_t pid, uint32_t tid,
+				const uint8_t *head)
 {
 	uint16_t total = le16_get(head + 4);
 	size_t size = sizeof(struct unfinished) + total * sizeof(struct piece);
@@ -101,8 +100,7 @@ static struct unfinished *begin(struct schema_chunks *c, const struct guid *g, u
 	return u;
 }
 
-static int keep(struct schema_chunks *c, struct unfinished *u, uint16_t number, const uint8_t *text,
-		size_t n)
+static int keep(struct schema_chunks *c, struct unfinished *u, uint16_t number, const uint8_t *text, size_t n)
 {
 	if (u->pieces[number].text || u->bytes + n > TEXT_MAX) {
 		return 0; /* sent again, or too much */
@@ -135,8 +133,8 @@ static int join(const struct unfinished *u, struct schema_store *store, struct d
 	return err;
 }
 
-int schema_chunks_add(struct schema_chunks *c, const struct guid *g, uint32_t pid, uint32_t tid,
-		      const void *payload, size_t n, struct schema_store *store, struct diag *d)
+int schema_chunks_add(struct schema_chunks *c, const struct guid *g, uint32_t pid, uint32_t tid, const void *payload,
+		      size_t n, struct schema_store *store, struct diag *d)
 {
 	const uint8_t *head = payload;
 	if (n < CHUNK_HEAD || head[0] != 1 || head[3] != 0x5B) {

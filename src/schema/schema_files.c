@@ -87,8 +87,7 @@ static bool is_elf(const char *path)
 static int read_elf(const char *path, uint8_t **ret, size_t *ret_n, struct diag *d)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int err = fd < 0 ? -errno
-			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, ret, ret_n);
+	int err = fd < 0 ? -errno : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, ret, ret_n);
 	base_close(&fd);
 	if (err == -ENOENT) {
 		diag_at(d, UINT64_MAX, "this program carries no description of events (section %s)",
@@ -138,7 +137,7 @@ int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct di
 struct entry {
 	struct guid guid;
 	uint32_t order; /* what is loaded later goes before */
-	bool messages;	/* of WPP: not a provider's GUID */
+	bool messages;  /* of WPP: not a provider's GUID */
 	const char *path;
 };
 #define DIRECTORIES_MAX 32u
@@ -217,14 +216,12 @@ static void index_file(const char *path)
 	if (has_suffix(path, ".dll") || has_suffix(path, ".exe") || has_suffix(path, ".sys") ||
 	    has_suffix(path, ".mui") || has_suffix(path, ".tmf") || has_suffix(path, SCHEMA_SECTION_SUFFIX)) {
 		schema_file_read(path, index_manifest, (void *)(uintptr_t)own, NULL);
-	} else if (has_suffix(path, ".man") || has_suffix(path, ".xml") ||
-		   has_suffix(path, ".etwcat")) {
+	} else if (has_suffix(path, ".man") || has_suffix(path, ".xml") || has_suffix(path, ".etwcat")) {
 		if (read_file(path, &p, &n, NULL) < 0) {
 			return;
 		}
 		if (has_suffix(path, ".etwcat")) {
-			catalogue_each_section((const char *)p, n, index_section,
-					       (void *)(uintptr_t)own);
+			catalogue_each_section((const char *)p, n, index_section, (void *)(uintptr_t)own);
 		} else {
 			bool wide = n > 2 && (p[0] == 0xFF || p[0] == 0xFE || !p[0] || !p[1]);
 			bool big = wide && (p[0] == 0xFE || p[0] == 0);
@@ -242,11 +239,9 @@ struct found {
 static int by_change(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
-	return x->changed.tv_sec != y->changed.tv_sec
-		       ? (x->changed.tv_sec < y->changed.tv_sec ? -1 : 1)
-	       : x->changed.tv_nsec != y->changed.tv_nsec
-		       ? (x->changed.tv_nsec < y->changed.tv_nsec ? -1 : 1)
-		       : strcmp(x->path, y->path);
+	return x->changed.tv_sec != y->changed.tv_sec     ? (x->changed.tv_sec < y->changed.tv_sec ? -1 : 1)
+	       : x->changed.tv_nsec != y->changed.tv_nsec ? (x->changed.tv_nsec < y->changed.tv_nsec ? -1 : 1)
+							  : strcmp(x->path, y->path);
 }
 
 static struct timespec changed_at(const char *dir)
@@ -353,8 +348,7 @@ bool schema_files_refresh(void)
 	bool changed = !files.built;
 	for (uint32_t i = 0; i < files.dirs && !changed; i++) {
 		struct timespec t = changed_at(files.dir[i].path);
-		changed = t.tv_sec != files.dir[i].changed.tv_sec ||
-			  t.tv_nsec != files.dir[i].changed.tv_nsec;
+		changed = t.tv_sec != files.dir[i].changed.tv_sec || t.tv_nsec != files.dir[i].changed.tv_nsec;
 	}
 	if (changed) {
 		index_all_locked();

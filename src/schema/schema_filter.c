@@ -25,8 +25,7 @@ struct making {
 
 static int refuse(const struct making *m, int err, size_t i, const char *why)
 {
-	diag_at(m->d, UINT64_MAX, "condition %zu, field \"%.80s\": %s", i + 1,
-		m->conditions[i].field, why);
+	diag_at(m->d, UINT64_MAX, "condition %zu, field \"%.80s\": %s", i + 1, m->conditions[i].field, why);
 	return err;
 }
 
@@ -38,62 +37,41 @@ static uint8_t kind_of(uint16_t in, uint16_t *ret_bytes)
 	switch (in) {
 	case TDH_INTYPE_INT8:
 	case TDH_INTYPE_UINT8:
-	case TDH_INTYPE_ANSICHAR:
-		*ret_bytes = 1;
-		return FILTER_FIXED;
+	case TDH_INTYPE_ANSICHAR: *ret_bytes = 1; return FILTER_FIXED;
 	case TDH_INTYPE_INT16:
 	case TDH_INTYPE_UINT16:
-	case TDH_INTYPE_UNICODECHAR:
-		*ret_bytes = 2;
-		return FILTER_FIXED;
+	case TDH_INTYPE_UNICODECHAR: *ret_bytes = 2; return FILTER_FIXED;
 	case TDH_INTYPE_INT32:
 	case TDH_INTYPE_UINT32:
 	case TDH_INTYPE_FLOAT:
 	case TDH_INTYPE_BOOLEAN:
-	case TDH_INTYPE_HEXINT32:
-		*ret_bytes = 4;
-		return FILTER_FIXED;
+	case TDH_INTYPE_HEXINT32: *ret_bytes = 4; return FILTER_FIXED;
 	case TDH_INTYPE_INT64:
 	case TDH_INTYPE_UINT64:
 	case TDH_INTYPE_DOUBLE:
 	case TDH_INTYPE_FILETIME:
-	case TDH_INTYPE_HEXINT64:
-		*ret_bytes = 8;
-		return FILTER_FIXED;
+	case TDH_INTYPE_HEXINT64: *ret_bytes = 8; return FILTER_FIXED;
 	case TDH_INTYPE_GUID:
-	case TDH_INTYPE_SYSTEMTIME:
-		*ret_bytes = 16;
-		return FILTER_FIXED;
+	case TDH_INTYPE_SYSTEMTIME: *ret_bytes = 16; return FILTER_FIXED;
 	case TDH_INTYPE_NULL:
-	case TDH_INTYPE_BINARY:
-		return FILTER_FIXED;
+	case TDH_INTYPE_BINARY: return FILTER_FIXED;
 	case TDH_INTYPE_POINTER:
-	case TDH_INTYPE_SIZET:
-		return FILTER_POINTER;
-	case TDH_INTYPE_UNICODESTRING:
-		return FILTER_TEXT16;
-	case TDH_INTYPE_ANSISTRING:
-		return FILTER_TEXT8;
+	case TDH_INTYPE_SIZET: return FILTER_POINTER;
+	case TDH_INTYPE_UNICODESTRING: return FILTER_TEXT16;
+	case TDH_INTYPE_ANSISTRING: return FILTER_TEXT8;
 	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDBINARY:
 	case TDH_INTYPE_COUNTEDSTRING:
-	case TDH_INTYPE_COUNTEDANSISTRING:
-		return FILTER_COUNTED;
+	case TDH_INTYPE_COUNTEDANSISTRING: return FILTER_COUNTED;
 	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
-	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
-		return FILTER_COUNTED_BE;
+	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING: return FILTER_COUNTED_BE;
 	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
-	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
-		return FILTER_REST;
-	case TDH_INTYPE_HEXDUMP:
-		return FILTER_COUNTED32;
-	case TDH_INTYPE_SID:
-		return FILTER_SID;
-	case TDH_INTYPE_WBEMSID:
-		return FILTER_TOKEN_SID;
-	default:
-		return 0;
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING: return FILTER_REST;
+	case TDH_INTYPE_HEXDUMP: return FILTER_COUNTED32;
+	case TDH_INTYPE_SID: return FILTER_SID;
+	case TDH_INTYPE_WBEMSID: return FILTER_TOKEN_SID;
+	default: return 0;
 	}
 }
 
@@ -134,8 +112,7 @@ static int find_conditions(struct making *m, uint32_t i, size_t name_bytes, bool
 			continue;
 		}
 		if (!single || schema_field_is_array(&m->e->fields[i])) {
-			return refuse(m, -EINVAL, k,
-				      "an array, or in one; only single values can be compared");
+			return refuse(m, -EINVAL, k, "an array, or in one; only single values can be compared");
 		}
 		m->is_found[k] = true;
 		m->predicates[k].field = m->field_count;
@@ -145,8 +122,7 @@ static int find_conditions(struct making *m, uint32_t i, size_t name_bytes, bool
 	return 0;
 }
 
-static int add_fields(struct making *m, uint32_t first, uint32_t count, size_t path, bool single,
-		      unsigned depth)
+static int add_fields(struct making *m, uint32_t first, uint32_t count, size_t path, bool single, unsigned depth)
 {
 	if (depth > SCHEMA_DEPTH_MAX) {
 		return -ENOSPC;
@@ -165,8 +141,7 @@ static int add_fields(struct making *m, uint32_t first, uint32_t count, size_t p
 		}
 		m->name[end] = '.';
 		if (is_struct && !array) {
-			err = add_fields(m, f->first_member, f->member_count, end + 1, single,
-					 depth + 1);
+			err = add_fields(m, f->first_member, f->member_count, end + 1, single, depth + 1);
 			if (err < 0) {
 				return err;
 			}
@@ -180,8 +155,7 @@ static int add_fields(struct making *m, uint32_t first, uint32_t count, size_t p
 		m->fields[at] = field_of(m, f);
 		if (is_struct) {
 			m->fields[at].kind = FILTER_ARRAY;
-			err = add_fields(m, f->first_member, f->member_count, end + 1, false,
-					 depth + 1);
+			err = add_fields(m, f->first_member, f->member_count, end + 1, false, depth + 1);
 			m->fields[at].members = (uint16_t)(m->field_count - at - 1);
 		}
 		if (err < 0 || f->to_end) {
@@ -241,8 +215,7 @@ static const char *ipv4(const char *p, uint64_t *ret)
 	return skip_blanks(p);
 }
 
-static const char *one_value(const struct schema_field *f, const char *p, uint8_t type,
-			     uint64_t *ret)
+static const char *one_value(const struct schema_field *f, const char *p, uint8_t type, uint64_t *ret)
 {
 	p = skip_blanks(p);
 	if (f->in_type == TDH_INTYPE_BOOLEAN || f->out_type == TDH_OUTTYPE_BOOLEAN) {
@@ -263,12 +236,9 @@ static uint8_t number_type(const struct schema_field *f)
 	case TDH_INTYPE_INT8:
 	case TDH_INTYPE_INT16:
 	case TDH_INTYPE_INT32:
-	case TDH_INTYPE_INT64:
-		return FILTER_SIGNED;
-	case TDH_INTYPE_UINT16:
-		return f->out_type == TDH_OUTTYPE_PORT ? FILTER_NETWORK : FILTER_UNSIGNED;
-	case TDH_INTYPE_UINT32:
-		return f->out_type == TDH_OUTTYPE_IPV4 ? FILTER_NETWORK : FILTER_UNSIGNED;
+	case TDH_INTYPE_INT64: return FILTER_SIGNED;
+	case TDH_INTYPE_UINT16: return f->out_type == TDH_OUTTYPE_PORT ? FILTER_NETWORK : FILTER_UNSIGNED;
+	case TDH_INTYPE_UINT32: return f->out_type == TDH_OUTTYPE_IPV4 ? FILTER_NETWORK : FILTER_UNSIGNED;
 	case TDH_INTYPE_UINT8:
 	case TDH_INTYPE_UINT64:
 	case TDH_INTYPE_BOOLEAN:
@@ -278,10 +248,8 @@ static uint8_t number_type(const struct schema_field *f)
 	case TDH_INTYPE_SIZET:
 	case TDH_INTYPE_FILETIME:
 	case TDH_INTYPE_UNICODECHAR:
-	case TDH_INTYPE_ANSICHAR:
-		return FILTER_UNSIGNED;
-	default:
-		return 0;
+	case TDH_INTYPE_ANSICHAR: return FILTER_UNSIGNED;
+	default: return 0;
 	}
 }
 
@@ -293,17 +261,15 @@ static int make_number(struct making *m, size_t i, const struct schema_field *f,
 	uint8_t *out = m->values + i * FILTER_BYTES_MAX;
 	const char *at = one_value(f, m->conditions[i].value, type, &n[0]);
 	if (p->op > FILTER_MODULO) {
-		return refuse(m, -EINVAL, i,
-			      "an integer; PAYLOADFIELD_EQ to _MODULO compare integers");
+		return refuse(m, -EINVAL, i, "an integer; PAYLOADFIELD_EQ to _MODULO compare integers");
 	}
 	if (at && interval) {
 		at = *at == ',' ? one_value(f, at + 1, type, &n[1]) : NULL;
 	}
 	if (!at || *at) {
-		return refuse(
-			m, -EINVAL, i,
-			interval ? "two numbers of its type with a comma between them are wanted"
-				 : "a number of its type is wanted");
+		return refuse(m, -EINVAL, i,
+			      interval ? "two numbers of its type with a comma between them are wanted"
+				       : "a number of its type is wanted");
 	}
 	bool empty = type == FILTER_SIGNED ? (int64_t)n[0] > (int64_t)n[1] : n[0] > n[1];
 	if (interval && empty) {
@@ -326,9 +292,8 @@ static int make_text(struct making *m, size_t i, bool wide)
 	size_t n = strlen(value);
 	uint8_t *out = m->values + i * FILTER_BYTES_MAX;
 	if (p->op < FILTER_CONTAINS) {
-		return refuse(
-			m, -EINVAL, i,
-			"text; PAYLOADFIELD_CONTAINS, _DOESNTCONTAIN, _IS and _ISNOT compare text");
+		return refuse(m, -EINVAL, i,
+			      "text; PAYLOADFIELD_CONTAINS, _DOESNTCONTAIN, _IS and _ISNOT compare text");
 	}
 	if (n > FILTER_BYTES_MAX / 2 - 1) {
 		return refuse(m, -ENOSPC, i, "the text is too long");
@@ -354,8 +319,8 @@ static int make_predicate(struct making *m, size_t i)
 	const struct schema_field *f = &m->e->fields[m->field_of[i]];
 	struct filter_predicate *p = &m->predicates[i];
 	uint16_t op = m->conditions[i].op;
-	if ((op > FILTER_MODULO && op < FILTER_CONTAINS) ||
-	    (op > FILTER_DOESNTCONTAIN && op < FILTER_IS) || op > FILTER_ISNOT) {
+	if ((op > FILTER_MODULO && op < FILTER_CONTAINS) || (op > FILTER_DOESNTCONTAIN && op < FILTER_IS) ||
+	    op > FILTER_ISNOT) {
 		return refuse(m, -EINVAL, i, "an unknown operator");
 	}
 	p->op = (uint8_t)op;
@@ -369,34 +334,29 @@ static int make_predicate(struct making *m, size_t i)
 	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
 	case TDH_INTYPE_COUNTEDSTRING:
 	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
-	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
-		return make_text(m, i, true);
+	case TDH_INTYPE_NONNULLTERMINATEDSTRING: return make_text(m, i, true);
 	case TDH_INTYPE_ANSISTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
 	case TDH_INTYPE_COUNTEDANSISTRING:
 	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
-	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
-		return make_text(m, i, false);
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING: return make_text(m, i, false);
 	case TDH_INTYPE_GUID: {
 		struct guid g;
 		if (op < FILTER_IS || guid_parse(m->conditions[i].value, &g) < 0) {
-			return refuse(m, -EINVAL, i,
-				      "a GUID; PAYLOADFIELD_IS and _ISNOT compare it with {…}");
+			return refuse(m, -EINVAL, i, "a GUID; PAYLOADFIELD_IS and _ISNOT compare it with {…}");
 		}
 		memcpy(m->values + i * FILTER_BYTES_MAX, g.b, 16);
 		p->type = FILTER_BYTES;
 		p->bytes = 16;
 		return 0;
 	}
-	default:
-		return refuse(m, -EINVAL, i, "of a type that no filter compares");
+	default: return refuse(m, -EINVAL, i, "of a type that no filter compares");
 	}
 }
 
-int schema_filter_make(const struct schema_event *e, const struct guid *provider, uint16_t id,
-		       uint8_t version, bool any, const struct schema_condition *conditions,
-		       size_t count, uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes,
-		       struct diag *d)
+int schema_filter_make(const struct schema_event *e, const struct guid *provider, uint16_t id, uint8_t version,
+		       bool any, const struct schema_condition *conditions, size_t count, uint8_t out[FILTER_BYTES_MAX],
+		       size_t *ret_bytes, struct diag *d)
 {
 	if (count == 0 || count > FILTER_PREDICATES_MAX) {
 		return -EINVAL;
@@ -413,8 +373,7 @@ int schema_filter_make(const struct schema_event *e, const struct guid *provider
 		err = add_fields(m, 0, e->top_count, 0, true, 0);
 	}
 	for (size_t i = 0; i < count && err == 0; i++) {
-		err = m->is_found[i] ? make_predicate(m, i)
-				     : refuse(m, -ENOENT, i, "the event has no such field");
+		err = m->is_found[i] ? make_predicate(m, i) : refuse(m, -ENOENT, i, "the event has no such field");
 	}
 	if (err == 0) {
 		struct filter_event event = {.provider = *provider,

@@ -18,9 +18,8 @@ struct schema_condition {
 
 /* -ENOENT: no such field; -EINVAL: the condition makes no sense for it; -ENOSPC: the filter would
  * be too large. d says which condition and why. */
-int schema_filter_make(const struct schema_event *e, const struct guid *provider, uint16_t id,
-		       uint8_t version, bool any, const struct schema_condition *conditions,
-		       size_t count, uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes,
-		       struct diag *d);
+int schema_filter_make(const struct schema_event *e, const struct guid *provider, uint16_t id, uint8_t version,
+		       bool any, const struct schema_condition *conditions, size_t count, uint8_t out[FILTER_BYTES_MAX],
+		       size_t *ret_bytes, struct diag *d);
 
 #endif

@@ -88,8 +88,8 @@ static void put_wide(const struct fmt *f, const uint8_t *p, size_t bytes)
 /* ---- times --------------------------------------------------------------------------------------
  */
 
-static void put_date(const struct fmt *f, uint64_t year, unsigned month, unsigned day,
-		     unsigned hour, unsigned minute, unsigned second, uint32_t fraction_100ns)
+static void put_date(const struct fmt *f, uint64_t year, unsigned month, unsigned day, unsigned hour, unsigned minute,
+		     unsigned second, uint32_t fraction_100ns)
 {
 	struct openetw_text *o = f->o;
 	quote(f);
@@ -127,15 +127,14 @@ static void put_filetime(const struct fmt *f, uint64_t t)
 	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	unsigned mp = (5 * doy + 2) / 153;
 	unsigned month = mp < 10 ? mp + 3 : mp - 9;
-	put_date(f, era * 400 + yoe + (month <= 2), month, doy - (153 * mp + 2) / 5 + 1,
-		 rest / 3600, rest / 60 % 60, rest % 60, (uint32_t)(t % 10000000));
+	put_date(f, era * 400 + yoe + (month <= 2), month, doy - (153 * mp + 2) / 5 + 1, rest / 3600, rest / 60 % 60,
+		 rest % 60, (uint32_t)(t % 10000000));
 }
 
 static void put_systemtime(const struct fmt *f, const uint8_t *p)
 {
-	put_date(f, le16_get(p), le16_get(p + 2) % 100, le16_get(p + 6) % 100,
-		 le16_get(p + 8) % 100, le16_get(p + 10) % 100, le16_get(p + 12) % 100,
-		 (uint32_t)(le16_get(p + 14) % 1000) * 10000);
+	put_date(f, le16_get(p), le16_get(p + 2) % 100, le16_get(p + 6) % 100, le16_get(p + 8) % 100,
+		 le16_get(p + 10) % 100, le16_get(p + 12) % 100, (uint32_t)(le16_get(p + 14) % 1000) * 10000);
 }
 
 /* ---- addresses ----------------------------------------------------------------------------------
@@ -272,7 +271,7 @@ static const char *error_text(uint16_t out, uint32_t code)
 		return win32_text(code);
 	}
 	if (out == TDH_OUTTYPE_HRESULT) {
-		return code == 0			     ? win32_text(0)
+		return code == 0                             ? win32_text(0)
 		       : (code & 0xFFFF0000u) == 0x80070000u ? win32_text(code & 0xFFFF)
 							     : NULL;
 	}
@@ -335,7 +334,7 @@ static void put_error(const struct fmt *f, uint16_t out, uint32_t code)
 	}
 	out_str(f->o, out == TDH_OUTTYPE_WIN32ERROR ? "Unknown Win32 Error code: "
 		      : out == TDH_OUTTYPE_NTSTATUS ? "Unknown NTSTATUS Error code: "
-						   : "Unknown HResult Error code: ");
+						    : "Unknown HResult Error code: ");
 	out_hex(f->o, code, true);
 }
 
@@ -354,23 +353,14 @@ static void put_bool(const struct fmt *f, bool v)
 }
 
 /* `v` holds 1, 2, 4 or 8 bytes. */
-static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
-			const struct schema_value *v)
+static void put_integer(const struct fmt *f, uint16_t in, uint16_t out, const struct schema_value *v)
 {
 	uint64_t n = 0;
 	switch (v->bytes) {
-	case 1:
-		n = v->p[0];
-		break;
-	case 2:
-		n = le16_get(v->p);
-		break;
-	case 4:
-		n = le32_get(v->p);
-		break;
-	default:
-		n = le64_get(v->p);
-		break;
+	case 1: n = v->p[0]; break;
+	case 2: n = le16_get(v->p); break;
+	case 4: n = le32_get(v->p); break;
+	default: n = le64_get(v->p); break;
 	}
 	switch (out) {
 	case TDH_OUTTYPE_BYTE:
@@ -378,27 +368,19 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 	case TDH_OUTTYPE_INT:
 	case TDH_OUTTYPE_LONG:
 	case TDH_OUTTYPE_PID:
-	case TDH_OUTTYPE_TID:
-		put_signed(f, sign_extend(n, v->bytes));
-		return;
+	case TDH_OUTTYPE_TID: put_signed(f, sign_extend(n, v->bytes)); return;
 	case TDH_OUTTYPE_UNSIGNEDBYTE:
 	case TDH_OUTTYPE_UNSIGNEDSHORT:
 	case TDH_OUTTYPE_UNSIGNEDINT:
 	case TDH_OUTTYPE_UNSIGNEDLONG:
-	case TDH_OUTTYPE_ETWTIME:
-		put_unsigned(f, n);
-		return;
+	case TDH_OUTTYPE_ETWTIME: put_unsigned(f, n); return;
 	case TDH_OUTTYPE_HEXINT8:
 	case TDH_OUTTYPE_HEXINT16:
 	case TDH_OUTTYPE_HEXINT32:
 	case TDH_OUTTYPE_HEXINT64:
 	case TDH_OUTTYPE_ERRORCODE:
-	case TDH_OUTTYPE_CODE_POINTER:
-		put_hex(f, n);
-		return;
-	case TDH_OUTTYPE_BOOLEAN:
-		put_bool(f, n != 0);
-		return;
+	case TDH_OUTTYPE_CODE_POINTER: put_hex(f, n); return;
+	case TDH_OUTTYPE_BOOLEAN: put_bool(f, n != 0); return;
 	case TDH_OUTTYPE_STRING:
 		if (v->bytes == 2) {
 			put_wide(f, v->p, 2);
@@ -441,13 +423,11 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 			return;
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
 	uint16_t plain = schema_out_default(in);
 	if (plain == out || plain == TDH_OUTTYPE_STRING) {
-		put_unsigned(f,
-			     n); /* cannot happen with our tables; ends the recursion for certain */
+		put_unsigned(f, n); /* cannot happen with our tables; ends the recursion for certain */
 		return;
 	}
 	put_integer(f, in, plain, v);
@@ -488,9 +468,7 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 	case TDH_INTYPE_COUNTEDSTRING:
 	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
 	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
-	case TDH_INTYPE_UNICODECHAR:
-		put_wide(&f, v->p, v->bytes);
-		break;
+	case TDH_INTYPE_UNICODECHAR: put_wide(&f, v->p, v->bytes); break;
 	case TDH_INTYPE_ANSISTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
 	case TDH_INTYPE_COUNTEDANSISTRING:
@@ -517,29 +495,17 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 	}
 	case TDH_INTYPE_BINARY:
 	case TDH_INTYPE_MANIFEST_COUNTEDBINARY:
-	case TDH_INTYPE_HEXDUMP:
-		put_bytes(&f, out, v);
-		break;
-	case TDH_INTYPE_GUID:
-		put_guid(&f, v->p);
-		break;
-	case TDH_INTYPE_FILETIME:
-		put_filetime(&f, le64_get(v->p));
-		break;
-	case TDH_INTYPE_SYSTEMTIME:
-		put_systemtime(&f, v->p);
-		break;
+	case TDH_INTYPE_HEXDUMP: put_bytes(&f, out, v); break;
+	case TDH_INTYPE_GUID: put_guid(&f, v->p); break;
+	case TDH_INTYPE_FILETIME: put_filetime(&f, le64_get(v->p)); break;
+	case TDH_INTYPE_SYSTEMTIME: put_systemtime(&f, v->p); break;
 	case TDH_INTYPE_SID:
-	case TDH_INTYPE_WBEMSID:
-		put_sid(&f, v->p, v->bytes);
-		break;
+	case TDH_INTYPE_WBEMSID: put_sid(&f, v->p, v->bytes); break;
 	case TDH_INTYPE_NULL:
 		if (json(&f)) {
 			out_str(o, "null");
 		}
 		break;
-	default:
-		put_integer(&f, in, out, v);
-		break;
+	default: put_integer(&f, in, out, v); break;
 	}
 }

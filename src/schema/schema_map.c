@@ -13,9 +13,9 @@ enum map_flag {
 	MAP_WBEM_BITMAP = 0x10,
 	MAP_WBEM_FLAG = 0x20,
 };
-#define MAP_HEAD  16u
-#define MAP_ENTRY 8u
-#define MAP_GROUP 12u
+#define MAP_HEAD      16u
+#define MAP_ENTRY     8u
+#define MAP_GROUP     12u
 #define MAP_BYTES_MAX (4u << 20)
 
 static const uint8_t *entry_at(const struct schema_map *m, uint32_t i)
@@ -124,8 +124,7 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 			continue;
 		}
 		uint32_t mask = m->flag & MAP_WBEM_BITMAP ? (v < 32 ? 1u << v : 0) : v;
-		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP)
-			      : (value & mask) == mask) {
+		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP) : (value & mask) == mask) {
 			add_name(m, le32_get(entry), start, o);
 			rest &= ~mask;
 		}

@@ -89,7 +89,7 @@ static size_t put_number(const char *text, size_t n, const struct form *f, char 
 	const char *how = f->kind == 'd'   ? "%lld"
 			  : f->kind == 'u' ? "%llu"
 			  : f->kind == 'o' ? "%llo"
-			  : f->upper	   ? "%llX"
+			  : f->upper       ? "%llX"
 					   : "%llx";
 	/* negative numbers have 32 bits unless they need more */
 	if (f->kind != 'd' && copy[0] == '-' && v >= 0xFFFFFFFF80000000ull) {

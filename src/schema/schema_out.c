@@ -161,22 +161,14 @@ void out_double(struct openetw_text *o, double v, bool is_float)
 static inline char escape_of(uint8_t c)
 {
 	switch (c) {
-	case '"':
-		return '"';
-	case '\\':
-		return '\\';
-	case '\n':
-		return 'n';
-	case '\r':
-		return 'r';
-	case '\t':
-		return 't';
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	default:
-		return c < 0x20 || c == 0x7F ? 'u' : 0;
+	case '"': return '"';
+	case '\\': return '\\';
+	case '\n': return 'n';
+	case '\r': return 'r';
+	case '\t': return 't';
+	case '\b': return 'b';
+	case '\f': return 'f';
+	default: return c < 0x20 || c == 0x7F ? 'u' : 0;
 	}
 }
 
@@ -212,8 +204,7 @@ static char *put_unit(char *to, uint32_t v)
 static inline char *put_code_point(char *to, uint32_t v, bool json)
 {
 	if (BASE_UNLIKELY(json && printable_must_escape(v))) {
-		return v < 0x10000 ? put_unit(to, v)
-				   : put_unit(put_unit(to, 0xD7C0 + (v >> 10)), 0xDC00 + (v & 0x3FF));
+		return v < 0x10000 ? put_unit(to, v) : put_unit(put_unit(to, 0xD7C0 + (v >> 10)), 0xDC00 + (v & 0x3FF));
 	}
 	if (v < 0x800) {
 		*to++ = (char)(0xC0 | v >> 6);

@@ -54,8 +54,7 @@ static struct schema_store *store_locked(void)
 
 static uint32_t asked_bucket(const struct guid *g)
 {
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
-	       ASKED_BUCKETS;
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) % ASKED_BUCKETS;
 }
 
 static bool was_asked_locked(const struct guid *g)
@@ -71,11 +70,11 @@ static int load_builtin(void *ctx, const struct catalogue_section *s)
 {
 	const struct guid *g = ctx;
 	struct manifest m;
-	if (!guid_equal(&s->guid, g) || schema_store_loaded(process.store, s->classic, g) || catalogue_read_section(s, &m, NULL) < 0) {
+	if (!guid_equal(&s->guid, g) || schema_store_loaded(process.store, s->classic, g) ||
+	    catalogue_read_section(s, &m, NULL) < 0) {
 		return 0;
 	}
-	schema_store_take_manifest(process.store, &m,
-				   s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, "");
+	schema_store_take_manifest(process.store, &m, s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, "");
 	return 0; /* a GUID may have a class and a manifest */
 }
 
@@ -102,12 +101,10 @@ static void bring_in_locked(const struct guid *g)
 	process.asked[at] = a;
 	process.asked_count++;
 	/* What the user loaded stays in front of the catalogue. */
-	if (!schema_store_loaded(process.store, false, g) &&
-	    !schema_store_loaded(process.store, true, g)) {
+	if (!schema_store_loaded(process.store, false, g) && !schema_store_loaded(process.store, true, g)) {
 		struct guid copy = *g;
 		schema_files_of(g, load_file, NULL);
-		catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, load_builtin,
-				       &copy);
+		catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, load_builtin, &copy);
 	}
 }
 
@@ -128,8 +125,8 @@ static void ensure(const struct guid *g)
 
 /* ---- finding ---------------------------------------------------------------------------------- */
 
-static const struct schema_event *find_once(bool classic, const struct guid *g, uint16_t id,
-					    uint8_t version, bool also_sent)
+static const struct schema_event *find_once(bool classic, const struct guid *g, uint16_t id, uint8_t version,
+					    bool also_sent)
 {
 	const struct schema_event *e = NULL;
 	bool known = false;
@@ -164,8 +161,7 @@ static const struct schema_event *find(bool classic, const struct guid *g, uint1
 	return e || schema_process_generation() == before ? e : find_once(classic, g, id, version, also_sent);
 }
 
-const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
-					       uint8_t version)
+const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id, uint8_t version)
 {
 	return find(classic, g, id, version, true);
 }
@@ -188,7 +184,8 @@ static const struct schema_event *choose(const struct schema_ask *a, enum schema
 
 const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a)
 {
-	static const enum schema_sender turns[] = {SCHEMA_SENT_BY_IT, SCHEMA_SENT_BY_OTHERS, SCHEMA_SENT_BY_IT_WHATEVER_LENGTH};
+	static const enum schema_sender turns[] = {SCHEMA_SENT_BY_IT, SCHEMA_SENT_BY_OTHERS,
+						   SCHEMA_SENT_BY_IT_WHATEVER_LENGTH};
 	bool in_own = own && schema_store_sent(own, &a->guid), in_process = schema_process_sent(&a->guid);
 	const struct schema_event *loaded = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(turns); i++) {
@@ -209,8 +206,7 @@ const struct manifest_provider *schema_process_provider(bool classic, const stru
 {
 	ensure(g);
 	pthread_rwlock_rdlock(&process.lock);
-	const struct manifest_provider *p =
-		process.store ? schema_store_provider(process.store, classic, g) : NULL;
+	const struct manifest_provider *p = process.store ? schema_store_provider(process.store, classic, g) : NULL;
 	pthread_rwlock_unlock(&process.lock);
 	return p;
 }
@@ -219,9 +215,7 @@ const struct manifest_provider *schema_process_provider(bool classic, const stru
 int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,
 			  struct schema_event **ret)
 {
-	struct manifest_event e = {.id = (uint16_t)filter->value,
-				   .version = filter->version,
-				   .text = filter->text};
+	struct manifest_event e = {.id = (uint16_t)filter->value, .version = filter->version, .text = filter->text};
 	for (const struct manifest_template *t = filter->tid ? p->templates : NULL; t; t = t->next) {
 		if (strcmp(t->tid, filter->tid) == 0) {
 			e.template = t;
@@ -233,13 +227,11 @@ int schema_process_filter(const struct manifest_provider *p, const struct manife
 	return err;
 }
 
-const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
-						 size_t bytes)
+const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name, size_t bytes)
 {
 	ensure(provider);
 	pthread_rwlock_rdlock(&process.lock);
-	const struct schema_map *m =
-		process.store ? schema_store_find_map(process.store, provider, name, bytes) : NULL;
+	const struct schema_map *m = process.store ? schema_store_find_map(process.store, provider, name, bytes) : NULL;
 	pthread_rwlock_unlock(&process.lock);
 	return m;
 }
@@ -280,9 +272,7 @@ int schema_process_each_provider(schema_provider_fn fn, void *ctx)
 	if (!stop) {
 		stop = schema_files_each(visit_file, &v);
 	}
-	return stop ? stop
-		    : catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes,
-					     visit_section, &v);
+	return stop ? stop : catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, visit_section, &v);
 }
 
 struct named {
@@ -399,8 +389,7 @@ int schema_process_drop_manifest(const char *key)
 	return err;
 }
 
-int schema_process_learn_chunk(const struct guid *g, uint32_t pid, uint32_t tid, const void *payload,
-			       size_t n)
+int schema_process_learn_chunk(const struct guid *g, uint32_t pid, uint32_t tid, const void *payload, size_t n)
 {
 	pthread_rwlock_wrlock(&process.lock);
 	if (!process.chunks) {
@@ -408,8 +397,7 @@ int schema_process_learn_chunk(const struct guid *g, uint32_t pid, uint32_t tid,
 	}
 	int err = -ENOMEM;
 	if (process.chunks && store_locked()) {
-		err = schema_chunks_add(process.chunks, g, pid, tid, payload, n, process.store,
-					NULL);
+		err = schema_chunks_add(process.chunks, g, pid, tid, payload, n, process.store, NULL);
 	}
 	if (err > 0) {
 		changed_locked();

@@ -2,8 +2,8 @@
 #include "schema/schema_record.h"
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_guid = {{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80,
-					   0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+static const struct guid metadata_guid = {
+	{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
 
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 {
@@ -21,8 +21,8 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 	s->opcode = h->EventDescriptor.Opcode;
 	s->classic = (h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0;
 	s->pointer_size = h->Flags & EVENT_HEADER_FLAG_32_BIT_HEADER   ? 4
-			 : h->Flags & EVENT_HEADER_FLAG_64_BIT_HEADER ? 8
-								      : 0;
+			  : h->Flags & EVENT_HEADER_FLAG_64_BIT_HEADER ? 8
+								       : 0;
 	memcpy(s->provider.b, &h->ProviderId, 16);
 	for (unsigned i = 0; r->ExtendedData && i < r->ExtendedDataCount; i++) {
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *item = &r->ExtendedData[i];
@@ -39,11 +39,8 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 			s->traits = data;
 			s->traits_bytes = item->DataSize;
 			break;
-		case EVENT_HEADER_EXT_TYPE_CONTROL_GUID:
-			s->control_guid = item->DataSize >= 16 ? data : NULL;
-			break;
-		default:
-			break;
+		case EVENT_HEADER_EXT_TYPE_CONTROL_GUID: s->control_guid = item->DataSize >= 16 ? data : NULL; break;
+		default: break;
 		}
 	}
 	s->metadata = s->classic && guid_equal(&s->provider, &metadata_guid);
@@ -70,8 +67,7 @@ static int path_at_end(const struct schema_payload *p)
 		return 0;
 	}
 	uint16_t first = le16_get(p->data + at), letter = first | 0x20;
-	if (letter >= 'a' && letter <= 'z' && le16_get(p->data + at + 2) == ':' &&
-	    le16_get(p->data + at + 4) == '\\') {
+	if (letter >= 'a' && letter <= 'z' && le16_get(p->data + at + 2) == ':' && le16_get(p->data + at + 4) == '\\') {
 		return 2;
 	}
 	return first == '\\';

@@ -52,16 +52,14 @@ bool schema_record_ends_with_text(const struct schema_event *e);
 /* Is it part of a manifest that an EventSource sends in the stream? */
 static inline bool schema_record_is_manifest_chunk(const struct schema_record *r)
 {
-	return r->id == 0xFFFE && !r->classic && r->opcode == 0xFE && r->payload_bytes >= 8 &&
-	       r->payload[3] == 0x5B;
+	return r->id == 0xFFFE && !r->classic && r->opcode == 0xFE && r->payload_bytes >= 8 && r->payload[3] == 0x5B;
 }
 
 /* Quickly: neither EventMetadata nor a manifest chunk. */
 static inline bool schema_record_may_teach(const EVENT_RECORD *r)
 {
-	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)
-		       ? r->EventHeader.ProviderId.Data1 == 0xBBCCF6C1
-		       : r->EventHeader.EventDescriptor.Id == 0xFFFE;
+	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) ? r->EventHeader.ProviderId.Data1 == 0xBBCCF6C1
+									 : r->EventHeader.EventDescriptor.Id == 0xFFFE;
 }
 
 #endif

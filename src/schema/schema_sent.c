@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#define BUCKETS		1024u
-#define MANIFESTS_MAX	64u    /* of one provider that are looked through for an event */
-#define SENDERS_MAX	65536u /* a hostile trace may name any number of processes */
+#define BUCKETS       1024u
+#define MANIFESTS_MAX 64u    /* of one provider that are looked through for an event */
+#define SENDERS_MAX   65536u /* a hostile trace may name any number of processes */
 
 struct sent_manifest {
 	struct sent_manifest *next;    /* of the same bucket, the newest first */
@@ -13,7 +13,7 @@ struct sent_manifest {
 	struct guid provider;
 	uint8_t hash[20];
 	struct schema_store *store; /* of this manifest alone */
-	uint64_t order;		    /* when it was first sent */
+	uint64_t order;             /* when it was first sent */
 };
 struct sender {
 	struct sender *next;
@@ -196,7 +196,8 @@ uint32_t schema_sent_count(const struct schema_sent *s, const struct guid *g)
 bool schema_ask_fits(const struct schema_ask *a, const struct schema_event *e)
 {
 	uint32_t bytes = 0;
-	struct schema_payload p = {.event = e, .data = a->payload, .bytes = a->payload_bytes, .pointer_size = a->pointer_size};
+	struct schema_payload p = {
+		.event = e, .data = a->payload, .bytes = a->payload_bytes, .pointer_size = a->pointer_size};
 	return schema_walk_measure(&p, &bytes) == 0 && bytes == a->payload_bytes;
 }
 
@@ -208,7 +209,8 @@ static struct sent_manifest *next_newest(struct schema_sent *s, const struct sch
 	for (struct sent_manifest *m = s->manifests[guid_bucket(&a->guid)]; m; m = m->next) {
 		const struct sender *by = guid_equal(&m->provider, &a->guid) ? *find_sender(s, m, a->pid) : NULL;
 		uint64_t order = by ? by->order : m->order;
-		if (guid_equal(&m->provider, &a->guid) && (by != NULL) == own && order < *before && order > best_order) {
+		if (guid_equal(&m->provider, &a->guid) && (by != NULL) == own && order < *before &&
+		    order > best_order) {
 			best = m;
 			best_order = order;
 		}
@@ -231,7 +233,8 @@ const struct schema_event *schema_sent_choose(struct schema_sent *s, const struc
 	return NULL;
 }
 
-const struct schema_event *schema_sent_resolve(struct schema_sent *s, const struct guid *g, uint16_t id, uint8_t version)
+const struct schema_event *schema_sent_resolve(struct schema_sent *s, const struct guid *g, uint16_t id,
+					       uint8_t version)
 {
 	const struct schema_event *e = NULL;
 	for (struct sent_manifest *m = s ? s->manifests[guid_bucket(g)] : NULL; m && !e; m = m->next) {

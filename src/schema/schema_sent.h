@@ -20,9 +20,11 @@ void schema_sent_destroy(struct schema_sent *s);
 int schema_sent_take(struct schema_sent *s, const struct guid *provider, uint32_t pid, const void *text, size_t n,
 		     struct diag *d);
 uint32_t schema_sent_count(const struct schema_sent *s, const struct guid *provider);
-const struct schema_event *schema_sent_choose(struct schema_sent *s, const struct schema_ask *a, enum schema_sender who);
+const struct schema_event *schema_sent_choose(struct schema_sent *s, const struct schema_ask *a,
+					      enum schema_sender who);
 /* Without a payload to look at: the newest that has it. */
-const struct schema_event *schema_sent_resolve(struct schema_sent *s, const struct guid *g, uint16_t id, uint8_t version);
+const struct schema_event *schema_sent_resolve(struct schema_sent *s, const struct guid *g, uint16_t id,
+					       uint8_t version);
 const struct manifest_provider *schema_sent_provider(const struct schema_sent *s, const struct guid *g);
 const struct schema_map *schema_sent_find_map(const struct schema_sent *s, const struct guid *g, const char *name,
 					      size_t bytes);

@@ -11,15 +11,16 @@ static void make_manifest(struct blob *k, const char *build, const char *fields,
 {
 	k->n = 0;
 	blob_u8(k, 1), blob_u8(k, 1), blob_u8(k, 0), blob_u8(k, 0x5B), blob_u16(k, 1), blob_u16(k, 0);
-	k->n += (size_t)snprintf((char *)k->b + k->n, sizeof k->b - k->n,
-				 "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
-				 "<instrumentation xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
-				 "<provider name='Shop' guid='{01020304-0506-0708-090a-0b0c0d0e0f10}' symbol='%s'>"
-				 "<templates><template tid='T'>%s</template></templates>%s"
-				 "<events><event value='1' version='0' template='T'/></events></provider></events></instrumentation>"
-				 "<localization><resources culture='en-US'><stringTable><string id='a' value='red'/>"
-				 "<string id='b' value='blue'/></stringTable></resources></localization></instrumentationManifest>",
-				 build, fields, more);
+	k->n += (size_t)snprintf(
+		(char *)k->b + k->n, sizeof k->b - k->n,
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<instrumentation xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
+		"<provider name='Shop' guid='{01020304-0506-0708-090a-0b0c0d0e0f10}' symbol='%s'>"
+		"<templates><template tid='T'>%s</template></templates>%s"
+		"<events><event value='1' version='0' template='T'/></events></provider></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='a' value='red'/>"
+		"<string id='b' value='blue'/></stringTable></resources></localization></instrumentationManifest>",
+		build, fields, more);
 	assert_true(k->n < sizeof k->b);
 }
 
@@ -55,8 +56,8 @@ static const char *decoded(struct openetw_decoder *d, ULONG pid, const char *pay
 	return strncmp(o.data, "{\"_raw\"", 7) == 0 ? "none" : o.data;
 }
 
-#define OLD "<data name='Count' inType='win:UInt32'/><data name='Price' inType='win:UInt32'/>"
-#define NEW "<data name='Price' inType='win:UInt32'/><data name='Count' inType='win:UInt32'/>"
+#define OLD  "<data name='Count' inType='win:UInt32'/><data name='Price' inType='win:UInt32'/>"
+#define NEW  "<data name='Price' inType='win:UInt32'/><data name='Count' inType='win:UInt32'/>"
 #define WIDE "<data name='Price' inType='win:UInt64'/><data name='Count' inType='win:UInt32'/>"
 
 static void events_are_read_with_the_manifest_of_their_own_process(void **state)
@@ -111,9 +112,11 @@ static void maps_of_two_manifests_do_not_mix(void **state)
 	struct openetw_decoder *d = openetw_decoder_create();
 	struct blob m;
 	struct record t;
-	make_manifest(&m, "one", fields, "<maps><valueMap name='M'><map value='1' message='$(string.a)'/></valueMap></maps>");
+	make_manifest(&m, "one", fields,
+		      "<maps><valueMap name='M'><map value='1' message='$(string.a)'/></valueMap></maps>");
 	openetw_decoder_learn(d, chunk(&t, &m, 10));
-	make_manifest(&m, "two", fields, "<maps><valueMap name='M'><map value='1' message='$(string.b)'/></valueMap></maps>");
+	make_manifest(&m, "two", fields,
+		      "<maps><valueMap name='M'><map value='1' message='$(string.b)'/></valueMap></maps>");
 	openetw_decoder_learn(d, chunk(&t, &m, 20));
 	assert_string_equal(decoded(d, 10, "01000000"), "{\"Colour\":\"red\"}");
 	assert_string_equal(decoded(d, 20, "01000000"), "{\"Colour\":\"blue\"}");
@@ -143,7 +146,8 @@ static void tdh_follows_the_same_rule(void **state)
 		TRACE_EVENT_INFO *info = (TRACE_EVENT_INFO *)(void *)buffer;
 		assert_int_equal(TdhGetEventInformation(r, 0, NULL, info, &size), ERROR_SUCCESS);
 		char name[16] = "";
-		for (size_t k = 0; k < 15 && le16_get(buffer + info->EventPropertyInfoArray[0].NameOffset + 2 * k); k++) {
+		for (size_t k = 0; k < 15 && le16_get(buffer + info->EventPropertyInfoArray[0].NameOffset + 2 * k);
+		     k++) {
 			name[k] = (char)buffer[info->EventPropertyInfoArray[0].NameOffset + 2 * k];
 		}
 		assert_string_equal(name, cases[i].first);
@@ -190,7 +194,8 @@ static void values_that_came_after_the_map_of_a_trace_have_their_name(void **sta
 	struct record t;
 	struct blob m = {.n = 0}, p = {.n = 0};
 	blob_u8(&m, 1), blob_u8(&m, 1), blob_u8(&m, 0), blob_u8(&m, 0x5B), blob_u16(&m, 1), blob_u16(&m, 0);
-	m.n += (size_t)snprintf((char *)m.b + m.n, sizeof m.b - m.n,
+	m.n += (size_t)snprintf(
+		(char *)m.b + m.n, sizeof m.b - m.n,
 		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
 		"<instrumentation xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
 		"<provider name='Old-Clr' guid='{" CLR "}' symbol='A'><maps><bitMap name='MethodFlagsMap'>"
@@ -208,8 +213,8 @@ static void values_that_came_after_the_map_of_a_trace_have_their_name(void **sta
 		uint32_t value;
 		const char *text;
 	} cases[] = {
-		{0x8, "{\"Flags\":\"was jitted\"}"},		 /* the trace's own name */
-		{0x18, "{\"Flags\":\"Jitted|JitHelper\"}"},		 /* what the trace cannot name */
+		{0x8, "{\"Flags\":\"was jitted\"}"},        /* the trace's own name */
+		{0x18, "{\"Flags\":\"Jitted|JitHelper\"}"}, /* what the trace cannot name */
 		{0x188, "{\"Flags\":\"Jitted|QuickJitted\"}"},
 		{0x40008, "{\"Flags\":\"was jitted|0x40000\"}"}, /* what nobody can */
 	};

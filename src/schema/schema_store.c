@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define STORE_BUCKETS	 1024u
+#define STORE_BUCKETS    1024u
 #define PROVIDER_BUCKETS 256u
 #define STORE_MEMORY_MAX (64u << 20)
 
@@ -114,8 +114,7 @@ void schema_store_destroy(struct schema_store *s)
 
 static uint32_t provider_bucket(const struct guid *g)
 {
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
-	       PROVIDER_BUCKETS;
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) % PROVIDER_BUCKETS;
 }
 
 static uint32_t event_bucket(const struct guid *g, uint16_t id)
@@ -133,19 +132,18 @@ static uint32_t map_bucket(const struct guid *g, const char *name, size_t bytes)
 	return (uint32_t)(h >> 32) % STORE_BUCKETS;
 }
 
-static struct event_node *find_event(const struct schema_store *s, bool classic,
-				     const struct guid *g, uint16_t id, uint8_t version)
+static struct event_node *find_event(const struct schema_store *s, bool classic, const struct guid *g, uint16_t id,
+				     uint8_t version)
 {
 	struct event_node *n = s->events[event_bucket(g, id)];
-	while (n && !(n->id == id && n->version == version && n->classic == classic &&
-		      guid_equal(&n->guid, g))) {
+	while (n && !(n->id == id && n->version == version && n->classic == classic && guid_equal(&n->guid, g))) {
 		n = n->next;
 	}
 	return n;
 }
 
-const struct schema_event *schema_store_find(const struct schema_store *s, bool classic,
-					     const struct guid *g, uint16_t id, uint8_t version)
+const struct schema_event *schema_store_find(const struct schema_store *s, bool classic, const struct guid *g,
+					     uint16_t id, uint8_t version)
 {
 	struct event_node *n = find_event(s, classic, g, id, version);
 	return n ? n->event : NULL;
@@ -154,12 +152,10 @@ const struct schema_event *schema_store_find(const struct schema_store *s, bool 
 int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 {
 	bool classic = e->source == SCHEMA_SOURCE_WBEM;
-	const struct guid *g =
-		classic && !guid_is_zero(&e->event_guid) ? &e->event_guid : &e->provider;
+	const struct guid *g = classic && !guid_is_zero(&e->event_guid) ? &e->event_guid : &e->provider;
 	uint16_t id = classic ? e->descriptor[5] : le16_get(e->descriptor);
 	uint8_t version = e->descriptor[2];
-	if (find_event(s, classic, g, id, version) ||
-	    *s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
+	if (find_event(s, classic, g, id, version) || *s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
 		schema_event_destroy(e);
 		return 0;
 	}
@@ -175,15 +171,13 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 	return 1;
 }
 
-const struct schema_map *schema_store_find_map(const struct schema_store *s,
-					       const struct guid *provider, const char *name,
-					       size_t bytes)
+const struct schema_map *schema_store_find_map(const struct schema_store *s, const struct guid *provider,
+					       const char *name, size_t bytes)
 {
 	const struct map_node *n = s->maps[map_bucket(provider, name, bytes)];
 	for (; n; n = n->next) {
 		const char *own = (const char *)n->map.block + n->map.block_bytes;
-		if (n->name_bytes == bytes && guid_equal(&n->provider, provider) &&
-		    memcmp(own, name, bytes) == 0) {
+		if (n->name_bytes == bytes && guid_equal(&n->provider, provider) && memcmp(own, name, bytes) == 0) {
 			return &n->map;
 		}
 	}
@@ -208,8 +202,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 	out_utf16(&name, wide, units, false);
 	int result = -ENOMEM;
 	size_t total = sizeof(struct map_node) + n + name.length;
-	if (!name.failed && !replace &&
-	    schema_store_find_map(s, provider, name.data, name.length)) {
+	if (!name.failed && !replace && schema_store_find_map(s, provider, name.data, name.length)) {
 		result = 0;
 	} else if (!name.failed && *s->memory + total > STORE_MEMORY_MAX) {
 		result = 0;
@@ -221,8 +214,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 			memcpy(copy, block, n);
 			memcpy(copy + n, name.data, name.length);
 			m.block = copy;
-			*node = (struct map_node){s->maps[bucket], *provider, m,
-						  (uint32_t)name.length};
+			*node = (struct map_node){s->maps[bucket], *provider, m, (uint32_t)name.length};
 			s->maps[bucket] = node;
 			*s->memory += total;
 			result = 1;
@@ -232,14 +224,12 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 	return result;
 }
 
-int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
-			 size_t n)
+int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n)
 {
 	return add_map(s, provider, block, n, 0, false);
 }
 
-static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
-					       uint8_t version)
+static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id, uint8_t version)
 {
 	const struct manifest_event *best = NULL;
 	for (const struct manifest_event *e = p->events; e; e = e->next) {
@@ -261,12 +251,10 @@ static bool is_known_better(const struct schema_store *s, const struct schema_ev
 {
 	const struct provider_node *n = s->providers[provider_bucket(&e->provider)];
 	for (; n && e->source != SCHEMA_SOURCE_WBEM; n = n->next) {
-		if (n->source == SCHEMA_SOURCE_WBEM ||
-		    !guid_equal(&n->provider->guid, &e->provider)) {
+		if (n->source == SCHEMA_SOURCE_WBEM || !guid_equal(&n->provider->guid, &e->provider)) {
 			continue;
 		}
-		const struct manifest_event *m =
-			best_event(n->provider, le16_get(e->descriptor), e->descriptor[2]);
+		const struct manifest_event *m = best_event(n->provider, le16_get(e->descriptor), e->descriptor[2]);
 		if (m && m->better) {
 			return true;
 		}
@@ -282,8 +270,7 @@ static bool known_from_elsewhere(const struct schema_store *s, const struct mani
 	for (const struct manifest_provider *p = m->providers; p; p = p->next) {
 		const struct provider_node *n = s->providers[provider_bucket(&p->guid)];
 		for (; n; n = n->next) {
-			if (guid_equal(&n->provider->guid, &p->guid) &&
-			    strcmp(n->from->key, KEY_OF_TRACE) != 0) {
+			if (guid_equal(&n->provider->guid, &p->guid) && strcmp(n->from->key, KEY_OF_TRACE) != 0) {
 				return true;
 			}
 		}
@@ -353,20 +340,17 @@ static int add_maps(struct schema_store *s, const struct manifest_provider *p)
 	for (const struct manifest_map *m = p->maps; m && err >= 0; m = m->next) {
 		struct openetw_text block = {0};
 		manifest_map_block(m, &block);
-		err = block.failed ? -ENOMEM
-				   : add_map(s, &p->guid, block.data, block.length, m->group_count, true);
+		err = block.failed ? -ENOMEM : add_map(s, &p->guid, block.data, block.length, m->group_count, true);
 		openetw_text_free(&block);
 	}
 	return err < 0 ? err : 0;
 }
 
-int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
-			       enum schema_source source, const char *key)
+int schema_store_take_manifest(struct schema_store *s, struct manifest *m, enum schema_source source, const char *key)
 {
 	size_t bytes = strlen(key) + 1;
-	struct manifest_node *node = *s->memory + m->arena.total_bytes > STORE_MEMORY_MAX
-					     ? NULL
-					     : malloc(sizeof *node + bytes);
+	struct manifest_node *node =
+		*s->memory + m->arena.total_bytes > STORE_MEMORY_MAX ? NULL : malloc(sizeof *node + bytes);
 	if (!node) {
 		manifest_finish(m);
 		return -ENOMEM;
@@ -413,19 +397,16 @@ int schema_store_drop_manifest(struct schema_store *s, const char *key)
 	return found ? 0 : -ENOENT;
 }
 
-const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic,
-						    const struct guid *g)
+const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic, const struct guid *g)
 {
 	const struct provider_node *n = s->providers[provider_bucket(g)];
-	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic &&
-		      guid_equal(&n->provider->guid, g))) {
+	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic && guid_equal(&n->provider->guid, g))) {
 		n = n->next;
 	}
 	return n ? n->provider : NULL;
 }
 
-const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
-						      const struct guid *g)
+const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic, const struct guid *g)
 {
 	const struct manifest_provider *p = schema_store_loaded(s, classic, g);
 	return p || classic ? p : schema_sent_provider(s->sent, g);
@@ -437,15 +418,12 @@ static void bind_maps(const struct schema_store *s, struct schema_event *e)
 	struct schema_field *f = (struct schema_field *)(uintptr_t)e->fields;
 	for (uint32_t i = 0; i < e->field_count; i++) {
 		if (f[i].map.bytes) {
-			f[i].bound = schema_store_find_map(s, &e->provider,
-							   schema_text(e, f[i].map),
-							   f[i].map.bytes);
+			f[i].bound = schema_store_find_map(s, &e->provider, schema_text(e, f[i].map), f[i].map.bytes);
 		}
 	}
 }
 
-static const struct schema_event *add_alias(struct schema_store *s, const struct event_node *to,
-					    uint8_t version)
+static const struct schema_event *add_alias(struct schema_store *s, const struct event_node *to, uint8_t version)
 {
 	struct event_node *n = malloc(sizeof *n);
 	if (!n) {
@@ -461,16 +439,15 @@ static const struct schema_event *add_alias(struct schema_store *s, const struct
 	return n->event;
 }
 
-const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic,
-						const struct guid *g, uint16_t id, uint8_t version)
+const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic, const struct guid *g, uint16_t id,
+						uint8_t version)
 {
 	const struct event_node *known = find_event(s, classic, g, id, version);
 	if (known) {
 		return known->event;
 	}
 	for (const struct provider_node *n = s->providers[provider_bucket(g)]; n; n = n->next) {
-		if ((n->source == SCHEMA_SOURCE_WBEM) != classic ||
-		    !guid_equal(&n->provider->guid, g)) {
+		if ((n->source == SCHEMA_SOURCE_WBEM) != classic || !guid_equal(&n->provider->guid, g)) {
 			continue;
 		}
 		const struct manifest_event *e = best_event(n->provider, id, version);
@@ -513,14 +490,11 @@ int schema_store_each_provider(const struct schema_store *s, schema_provider_fn 
 	return schema_sent_each_provider(s->sent, fn, ctx);
 }
 
-int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
-			    schema_event_fn fn, void *ctx)
+int schema_store_each_event(const struct schema_store *s, const struct guid *provider, schema_event_fn fn, void *ctx)
 {
 	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
 		for (const struct event_node *n = s->events[i]; n; n = n->next) {
-			int stop = !n->alias && guid_equal(&n->event->provider, provider)
-					   ? fn(ctx, n->event)
-					   : 0;
+			int stop = !n->alias && guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
 			if (stop) {
 				return stop;
 			}
@@ -531,8 +505,8 @@ int schema_store_each_event(const struct schema_store *s, const struct guid *pro
 
 /* ---- manifests that EventSources sent ---------------------------------------------------------- */
 
-int schema_store_take_sent(struct schema_store *s, const struct guid *provider, uint32_t pid, const void *text, size_t n,
-			   struct diag *d)
+int schema_store_take_sent(struct schema_store *s, const struct guid *provider, uint32_t pid, const void *text,
+			   size_t n, struct diag *d)
 {
 	s->sent = s->sent ? s->sent : schema_sent_create(s);
 	return s->sent ? schema_sent_take(s->sent, provider, pid, text, n, d) : -ENOMEM;
@@ -549,7 +523,8 @@ const struct schema_event *schema_store_resolve_sent(struct schema_store *s, con
 	return schema_sent_resolve(s->sent, g, id, version);
 }
 
-const struct schema_event *schema_store_choose(struct schema_store *s, const struct schema_ask *a, enum schema_sender who)
+const struct schema_event *schema_store_choose(struct schema_store *s, const struct schema_ask *a,
+					       enum schema_sender who)
 {
 	return schema_sent_choose(s->sent, a, who);
 }

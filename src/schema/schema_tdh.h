@@ -25,8 +25,8 @@ const struct schema_event *schema_tdh_find_message(const struct schema_record *s
 						   const TDH_CONTEXT *contexts);
 /* What every message has besides its arguments: "FormattedString", "LevelName" and so on. size is in
  * and out; ERROR_NOT_FOUND: no such name. */
-ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r,
-				  const struct schema_payload *p, void *buffer, ULONG *size);
+ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r, const struct schema_payload *p, void *buffer,
+				  ULONG *size);
 
 /* The in/out size protocol of every function with a buffer: checks arguments. */
 static inline ULONG schema_tdh_check_buffer(const void *buffer, const ULONG *size)

@@ -183,8 +183,7 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 		f->first_member = le16_get(q + 8);
 		f->member_count = le16_get(q + 10);
 		/* after itself: no cycle can be built */
-		if (f->first_member <= index ||
-		    (uint32_t)f->first_member + f->member_count > total) {
+		if (f->first_member <= index || (uint32_t)f->first_member + f->member_count > total) {
 			return false;
 		}
 		f->length = 0;
@@ -219,8 +218,7 @@ static int read_block(struct block *k, struct schema_build *b, struct diag *d)
 	struct schema_event *e = &b->head;
 	uint32_t total = le32_get(k->p + TEI_PROPERTY_COUNT);
 	uint32_t top = le32_get(k->p + TEI_TOP_COUNT);
-	if (total > SCHEMA_FIELDS_MAX || top > total ||
-	    (k->n - TEI_PROPERTIES) / TEI_PROPERTY_BYTES < total) {
+	if (total > SCHEMA_FIELDS_MAX || top > total || (k->n - TEI_PROPERTIES) / TEI_PROPERTY_BYTES < total) {
 		diag_at(d, TEI_PROPERTY_COUNT, "%u properties do not fit", total);
 		return -EBADMSG;
 	}
@@ -245,8 +243,7 @@ static int read_block(struct block *k, struct schema_build *b, struct diag *d)
 			if (b->failed) {
 				return -ENOMEM;
 			}
-			diag_at(d, TEI_PROPERTIES + (uint64_t)i * TEI_PROPERTY_BYTES,
-				"property %u is malformed", i);
+			diag_at(d, TEI_PROPERTIES + (uint64_t)i * TEI_PROPERTY_BYTES, "property %u is malformed", i);
 			return -EBADMSG;
 		}
 	}
@@ -350,8 +347,7 @@ static uint32_t writer_name(struct writer *w, const char *s, size_t n)
 	return at;
 }
 
-static void write_property(struct writer *w, const struct schema_event *e, uint32_t i,
-			   uint16_t to_end)
+static void write_property(struct writer *w, const struct schema_event *e, uint32_t i, uint16_t to_end)
 {
 	const struct schema_field *f = &e->fields[i];
 	size_t q = TEI_PROPERTIES + (size_t)i * TEI_PROPERTY_BYTES;
@@ -405,21 +401,17 @@ static void write_names(struct writer *w, const struct schema_event *e)
 		size_t at;
 		struct schema_str s;
 	} texts[] = {
-		{TEI_LEVEL_NAME, e->level_name},
-		{TEI_CHANNEL_NAME, e->channel_name},
-		{TEI_MESSAGE, e->message},
-		{TEI_PROVIDER_MESSAGE, e->provider_message},
+		{TEI_LEVEL_NAME, e->level_name}, {TEI_CHANNEL_NAME, e->channel_name},
+		{TEI_MESSAGE, e->message},       {TEI_PROVIDER_MESSAGE, e->provider_message},
 		{TEI_ATTRIBUTES, e->attributes},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(texts); i++) {
-		writer_u32(w, texts[i].at,
-			   writer_text(w, schema_text(e, texts[i].s), texts[i].s.bytes));
+		writer_u32(w, texts[i].at, writer_text(w, schema_text(e, texts[i].s), texts[i].s.bytes));
 	}
 	writer_u32(w, TEI_KEYWORDS, writer_names(w, schema_text(e, e->keywords), e->keywords.bytes));
 }
 
-int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *names,
-		     struct openetw_text *o)
+int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *names, struct openetw_text *o)
 {
 	uint32_t field_count = e->field_count, top_count = e->top_count;
 	uint16_t to_end = 0;
@@ -434,8 +426,7 @@ int schema_build_tei(const struct schema_event *e, const struct schema_tei_names
 		out_add(o, e->tei, e->tei_bytes);
 		return o->failed ? -ENOMEM : 0;
 	}
-	size_t fixed = BASE_MAX(TEI_PROPERTIES + (size_t)field_count * TEI_PROPERTY_BYTES,
-				(size_t)TEI_LEAST_BYTES);
+	size_t fixed = BASE_MAX(TEI_PROPERTIES + (size_t)field_count * TEI_PROPERTY_BYTES, (size_t)TEI_LEAST_BYTES);
 	char *head = out_room(o, fixed);
 	if (!head) {
 		return -ENOMEM;
@@ -457,10 +448,8 @@ int schema_build_tei(const struct schema_event *e, const struct schema_tei_names
 	writer_u32(&w, TEI_TASK_NAME, task);
 	bool same = e->event_name.at == e->task_name.at;
 	writer_u32(&w, TEI_EVENT_NAME,
-		   same ? task
-			: writer_text(&w, schema_text(e, e->event_name), e->event_name.bytes));
-	writer_u32(&w, TEI_OPCODE_NAME,
-		   writer_text(&w, schema_text(e, e->opcode_name), e->opcode_name.bytes));
+		   same ? task : writer_text(&w, schema_text(e, e->event_name), e->event_name.bytes));
+	writer_u32(&w, TEI_OPCODE_NAME, writer_text(&w, schema_text(e, e->opcode_name), e->opcode_name.bytes));
 	write_names(&w, e);
 	for (uint32_t i = 0; i < field_count; i++) {
 		write_property(&w, e, i, to_end);

@@ -24,11 +24,13 @@ static void check_text(const uint8_t *p, size_t n, uint32_t offset, bool list)
 static void check_event(const struct schema_event *e)
 {
 	const uint8_t *p = e->tei;
-	for (uint32_t at = offsetof(TRACE_EVENT_INFO, ProviderNameOffset); at <= offsetof(TRACE_EVENT_INFO, EventAttributesOffset);
-	     at += 4) {
-		bool xml = at == offsetof(TRACE_EVENT_INFO, BinaryXMLOffset) || at == offsetof(TRACE_EVENT_INFO, BinaryXMLSize);
+	for (uint32_t at = offsetof(TRACE_EVENT_INFO, ProviderNameOffset);
+	     at <= offsetof(TRACE_EVENT_INFO, EventAttributesOffset); at += 4) {
+		bool xml = at == offsetof(TRACE_EVENT_INFO, BinaryXMLOffset) ||
+			   at == offsetof(TRACE_EVENT_INFO, BinaryXMLSize);
 		if (!xml && le32_get(p + at)) {
-			check_text(p, e->tei_bytes, le32_get(p + at), at == offsetof(TRACE_EVENT_INFO, KeywordsNameOffset));
+			check_text(p, e->tei_bytes, le32_get(p + at),
+				   at == offsetof(TRACE_EVENT_INFO, KeywordsNameOffset));
 		}
 	}
 	uint32_t xml = le32_get(p + offsetof(TRACE_EVENT_INFO, BinaryXMLOffset));
@@ -36,7 +38,8 @@ static void check_event(const struct schema_event *e)
 		abort();
 	}
 	for (uint32_t i = 0; i < e->field_count; i++) {
-		const uint8_t *q = p + offsetof(TRACE_EVENT_INFO, EventPropertyInfoArray) + i * sizeof(EVENT_PROPERTY_INFO);
+		const uint8_t *q =
+			p + offsetof(TRACE_EVENT_INFO, EventPropertyInfoArray) + i * sizeof(EVENT_PROPERTY_INFO);
 		uint32_t name = le32_get(q + offsetof(EVENT_PROPERTY_INFO, NameOffset));
 		uint32_t map = le32_get(q + offsetof(EVENT_PROPERTY_INFO, nonStructType.MapNameOffset));
 		uint32_t flags = le32_get(q);

@@ -5,7 +5,14 @@
  */
 #include "schema/schema_testing.h"
 
-enum { LEVEL = 0x38, KEYWORDS = 0x40, PROVIDER_MESSAGE = 0x50, BINARY_XML = 0x54, SECOND_NAME = 0x5C, THIRD_NAME = 0x60 };
+enum {
+	LEVEL = 0x38,
+	KEYWORDS = 0x40,
+	PROVIDER_MESSAGE = 0x50,
+	BINARY_XML = 0x54,
+	SECOND_NAME = 0x5C,
+	THIRD_NAME = 0x60
+};
 
 /* An event without fields; texts follow the fixed part. */
 static void make_block(struct blob *k, uint16_t id, uint32_t source)

@@ -102,8 +102,7 @@ struct record {
 /* {01020304-0506-0708-090a-0b0c0d0e0f10} */
 static const uint8_t test_provider[16] = {4, 3, 2, 1, 6, 5, 8, 7, 9, 10, 11, 12, 13, 14, 15, 16};
 
-static inline EVENT_RECORD *record_make(struct record *t, const struct blob *meta,
-					const struct blob *payload)
+static inline EVENT_RECORD *record_make(struct record *t, const struct blob *meta, const struct blob *payload)
 {
 	memset(t, 0, sizeof *t);
 	t->r.EventHeader.Flags = EVENT_HEADER_FLAG_64_BIT_HEADER;
@@ -127,8 +126,8 @@ static inline EVENT_RECORD *record_make(struct record *t, const struct blob *met
 	return &t->r;
 }
 
-static inline void assert_json(const struct blob *meta, const struct blob *payload,
-			       int expected_result, const char *expected)
+static inline void assert_json(const struct blob *meta, const struct blob *payload, int expected_result,
+			       const char *expected)
 {
 	struct record t;
 	struct openetw_text o = {0};

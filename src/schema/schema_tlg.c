@@ -108,7 +108,7 @@ static bool node_is_struct(const struct node *n)
 static int read_nodes(struct reader *r, uint16_t *ret_first)
 {
 	struct {
-		unsigned left;	/* members still to come; UINT_MAX at top level */
+		unsigned left;  /* members still to come; UINT_MAX at top level */
 		uint16_t *link; /* where the next node of this level is hung */
 	} open[SCHEMA_DEPTH_MAX + 1];
 	unsigned depth = 0;
@@ -120,8 +120,7 @@ static int read_nodes(struct reader *r, uint16_t *ret_first)
 			depth--;
 		}
 		if (r->node_count == SCHEMA_FIELDS_MAX) {
-			diag_at(r->diag, reader_offset(r), "more than %u fields",
-				SCHEMA_FIELDS_MAX);
+			diag_at(r->diag, reader_offset(r), "more than %u fields", SCHEMA_FIELDS_MAX);
 			return -EBADMSG;
 		}
 		uint16_t index = (uint16_t)r->node_count++;
@@ -158,83 +157,58 @@ static uint16_t sized_out(uint16_t in, const uint16_t by_size[4], uint16_t other
 {
 	switch (in) {
 	case TDH_INTYPE_INT8:
-	case TDH_INTYPE_UINT8:
-		return by_size[0];
+	case TDH_INTYPE_UINT8: return by_size[0];
 	case TDH_INTYPE_INT16:
-	case TDH_INTYPE_UINT16:
-		return by_size[1];
+	case TDH_INTYPE_UINT16: return by_size[1];
 	case TDH_INTYPE_INT32:
 	case TDH_INTYPE_UINT32:
 	case TDH_INTYPE_HEXINT32:
-	case TDH_INTYPE_BOOLEAN:
-		return by_size[2];
+	case TDH_INTYPE_BOOLEAN: return by_size[2];
 	case TDH_INTYPE_INT64:
 	case TDH_INTYPE_UINT64:
 	case TDH_INTYPE_HEXINT64:
-	case TDH_INTYPE_POINTER:
-		return by_size[3];
-	default:
-		return other;
+	case TDH_INTYPE_POINTER: return by_size[3];
+	default: return other;
 	}
 }
 
 /* TraceLogging's out types to TDH's. */
 static uint16_t tdh_out(uint16_t in, uint8_t out)
 {
-	static const uint16_t hex[4] = {TDH_OUTTYPE_HEXINT8, TDH_OUTTYPE_HEXINT16,
-					TDH_OUTTYPE_HEXINT32, TDH_OUTTYPE_HEXINT64};
-	static const uint16_t is_signed[4] = {TDH_OUTTYPE_BYTE, TDH_OUTTYPE_SHORT, TDH_OUTTYPE_INT,
-					      TDH_OUTTYPE_LONG};
+	static const uint16_t hex[4] = {TDH_OUTTYPE_HEXINT8, TDH_OUTTYPE_HEXINT16, TDH_OUTTYPE_HEXINT32,
+					TDH_OUTTYPE_HEXINT64};
+	static const uint16_t is_signed[4] = {TDH_OUTTYPE_BYTE, TDH_OUTTYPE_SHORT, TDH_OUTTYPE_INT, TDH_OUTTYPE_LONG};
 	static const uint16_t is_unsigned[4] = {TDH_OUTTYPE_UNSIGNEDBYTE, TDH_OUTTYPE_UNSIGNEDSHORT,
 						TDH_OUTTYPE_UNSIGNEDINT, TDH_OUTTYPE_UNSIGNEDLONG};
 	uint16_t plain = schema_out_default(in);
 	switch (out) {
-	case 1:
-		return TDH_OUTTYPE_NOPRINT;
-	case 2:
-		return TDH_OUTTYPE_STRING;
-	case 3:
-		return TDH_OUTTYPE_BOOLEAN;
+	case 1: return TDH_OUTTYPE_NOPRINT;
+	case 2: return TDH_OUTTYPE_STRING;
+	case 3: return TDH_OUTTYPE_BOOLEAN;
 	case 4:
 		return sized_out(in, hex,
 				 in == TDH_INTYPE_BINARY || in == TDH_INTYPE_MANIFEST_COUNTEDBINARY
 					 ? TDH_OUTTYPE_HEXBINARY
 					 : plain);
-	case 5:
-		return TDH_OUTTYPE_PID;
-	case 6:
-		return TDH_OUTTYPE_TID;
-	case 7:
-		return TDH_OUTTYPE_PORT;
-	case 8:
-		return TDH_OUTTYPE_IPV4;
-	case 9:
-		return TDH_OUTTYPE_IPV6;
-	case 10:
-		return TDH_OUTTYPE_SOCKETADDRESS;
-	case 11:
-		return TDH_OUTTYPE_XML;
-	case 12:
-		return TDH_OUTTYPE_JSON;
-	case 13:
-		return TDH_OUTTYPE_WIN32ERROR;
-	case 14:
-		return TDH_OUTTYPE_NTSTATUS;
-	case 15:
-		return TDH_OUTTYPE_HRESULT;
-	case 16:
-		return TDH_OUTTYPE_DATETIME;
-	case 17:
-		return sized_out(in, is_signed, plain);
-	case 18:
-		return sized_out(in, is_unsigned, plain);
+	case 5: return TDH_OUTTYPE_PID;
+	case 6: return TDH_OUTTYPE_TID;
+	case 7: return TDH_OUTTYPE_PORT;
+	case 8: return TDH_OUTTYPE_IPV4;
+	case 9: return TDH_OUTTYPE_IPV6;
+	case 10: return TDH_OUTTYPE_SOCKETADDRESS;
+	case 11: return TDH_OUTTYPE_XML;
+	case 12: return TDH_OUTTYPE_JSON;
+	case 13: return TDH_OUTTYPE_WIN32ERROR;
+	case 14: return TDH_OUTTYPE_NTSTATUS;
+	case 15: return TDH_OUTTYPE_HRESULT;
+	case 16: return TDH_OUTTYPE_DATETIME;
+	case 17: return sized_out(in, is_signed, plain);
+	case 18: return sized_out(in, is_unsigned, plain);
 	case 35:
 	case 36:
 	case 37:
-	case 38:
-		return out;
-	default:
-		return plain;
+	case 38: return out;
+	default: return plain;
 	}
 }
 
@@ -344,8 +318,7 @@ static int lay_out(struct schema_build *b, const struct node *nodes, uint16_t fi
 		for (uint16_t i = level; i != NO_NODE; i = nodes[i].next) {
 			/* the loop above adds them; hidden ones count as members too */
 			uint8_t how = nodes[i].in & TLG_COUNT;
-			bool binary = how == TLG_CUSTOM ||
-				      (how == 0 && (nodes[i].in & TLG_TYPE) == TDH_INTYPE_BINARY);
+			bool binary = how == TLG_CUSTOM || (how == 0 && (nodes[i].in & TLG_TYPE) == TDH_INTYPE_BINARY);
 			before += 1 + (how == TLG_COUNT_VARIABLE || binary);
 		}
 		f->member_count = (uint16_t)(before - b->field_count);

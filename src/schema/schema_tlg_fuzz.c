@@ -32,10 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (meta && payload && d) {
 		memcpy(meta, data + 2, n);
 		memcpy(payload, data + 2 + n, left);
-		EVENT_HEADER_EXTENDED_DATA_ITEM item = {
-			.ExtType = EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL,
-			.DataSize = (USHORT)n,
-			.DataPtr = (uintptr_t)meta};
+		EVENT_HEADER_EXTENDED_DATA_ITEM item = {.ExtType = EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL,
+							.DataSize = (USHORT)n,
+							.DataPtr = (uintptr_t)meta};
 		EVENT_RECORD r = {.ExtendedData = &item,
 				  .ExtendedDataCount = 1,
 				  .UserData = payload,
@@ -53,8 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			struct schema_tei_names names = {.provider_name = ""};
 			struct openetw_text block = {0};
 			struct schema_event *again;
-			if (schema_build_tei(t.event, &names, &block) == 0 &&
-			    block.length <= 0xFFFF &&
+			if (schema_build_tei(t.event, &names, &block) == 0 && block.length <= 0xFFFF &&
 			    schema_load_tei(block.data, block.length, &again, NULL) == 0) {
 				if (again->field_count != t.event->field_count) {
 					abort();

@@ -47,32 +47,25 @@ uint32_t schema_value_fixed(uint16_t in, unsigned pointer_size)
 	switch (in) {
 	case TDH_INTYPE_INT8:
 	case TDH_INTYPE_UINT8:
-	case TDH_INTYPE_ANSICHAR:
-		return 1;
+	case TDH_INTYPE_ANSICHAR: return 1;
 	case TDH_INTYPE_INT16:
 	case TDH_INTYPE_UINT16:
-	case TDH_INTYPE_UNICODECHAR:
-		return 2;
+	case TDH_INTYPE_UNICODECHAR: return 2;
 	case TDH_INTYPE_INT32:
 	case TDH_INTYPE_UINT32:
 	case TDH_INTYPE_FLOAT:
 	case TDH_INTYPE_BOOLEAN:
-	case TDH_INTYPE_HEXINT32:
-		return 4;
+	case TDH_INTYPE_HEXINT32: return 4;
 	case TDH_INTYPE_INT64:
 	case TDH_INTYPE_UINT64:
 	case TDH_INTYPE_DOUBLE:
 	case TDH_INTYPE_FILETIME:
-	case TDH_INTYPE_HEXINT64:
-		return 8;
+	case TDH_INTYPE_HEXINT64: return 8;
 	case TDH_INTYPE_GUID:
-	case TDH_INTYPE_SYSTEMTIME:
-		return 16;
+	case TDH_INTYPE_SYSTEMTIME: return 16;
 	case TDH_INTYPE_POINTER:
-	case TDH_INTYPE_SIZET:
-		return pointer_size;
-	default:
-		return 0;
+	case TDH_INTYPE_SIZET: return pointer_size;
+	default: return 0;
 	}
 }
 
@@ -97,8 +90,7 @@ static void cut_at_nul(struct schema_value *v, unsigned unit)
 	v->bytes -= v->bytes % unit;
 }
 
-static int read_string(struct schema_value *v, unsigned unit, uint32_t length, const uint8_t *p,
-		       size_t left)
+static int read_string(struct schema_value *v, unsigned unit, uint32_t length, const uint8_t *p, size_t left)
 {
 	if (length != SCHEMA_NO_LENGTH) {
 		int err = take(v, p, 0, (size_t)length * unit, left);
@@ -137,61 +129,50 @@ static int read_sid(struct schema_value *v, const uint8_t *p, size_t prefix, siz
 static bool is_sid_after_zeros(const uint8_t *p, size_t prefix, size_t left)
 {
 	static const uint8_t zeros[16];
-	return left >= prefix + 8 && memcmp(p, zeros, prefix) == 0 && p[prefix] == 1 &&
-	       p[prefix + 1] <= 15 && memcmp(p + prefix + 2, zeros, 5) == 0;
+	return left >= prefix + 8 && memcmp(p, zeros, prefix) == 0 && p[prefix] == 1 && p[prefix + 1] <= 15 &&
+	       memcmp(p + prefix + 2, zeros, 5) == 0;
 }
 
 /* TOKEN_USER (a pointer and attributes, padded) before the SID; a null pointer means no SID, and
  * then only four bytes are there. [obs] in kernel Process events */
-static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p,
-			 size_t left)
+static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p, size_t left)
 {
-	if (left >= 4 && le32_get(p) == 0 &&
-	    !is_sid_after_zeros(p, 2 * (size_t)pointer_size, left)) {
+	if (left >= 4 && le32_get(p) == 0 && !is_sid_after_zeros(p, 2 * (size_t)pointer_size, left)) {
 		return take(v, p, 4, 0, left);
 	}
 	return read_sid(v, p, 2 * (size_t)pointer_size, left);
 }
 
-int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned pointer_size,
-		      const uint8_t *p, size_t left, struct schema_value *ret)
+int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned pointer_size, const uint8_t *p, size_t left,
+		      struct schema_value *ret)
 {
 	uint32_t fixed = schema_value_fixed(in, pointer_size);
 	if (BASE_LIKELY(fixed != 0)) {
 		return take(ret, p, 0, fixed, left);
 	}
 	switch (in) {
-	case TDH_INTYPE_NULL:
-		return take(ret, p, 0, 0, left);
-	case TDH_INTYPE_UNICODESTRING:
-		return read_string(ret, 2, length, p, left);
-	case TDH_INTYPE_ANSISTRING:
-		return read_string(ret, 1, length, p, left);
+	case TDH_INTYPE_NULL: return take(ret, p, 0, 0, left);
+	case TDH_INTYPE_UNICODESTRING: return read_string(ret, 2, length, p, left);
+	case TDH_INTYPE_ANSISTRING: return read_string(ret, 1, length, p, left);
 	case TDH_INTYPE_BINARY:
 		if (length == SCHEMA_NO_LENGTH) {
 			length = out == TDH_OUTTYPE_IPV6 ? 16 : 0;
 		}
 		return take(ret, p, 0, length, left);
-	case TDH_INTYPE_SID:
-		return read_sid(ret, p, 0, left);
+	case TDH_INTYPE_SID: return read_sid(ret, p, 0, left);
 	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
 	case TDH_INTYPE_MANIFEST_COUNTEDBINARY:
 	case TDH_INTYPE_COUNTEDSTRING:
-	case TDH_INTYPE_COUNTEDANSISTRING:
-		return left < 2 ? -EBADMSG : take(ret, p, 2, le16_get(p), left);
+	case TDH_INTYPE_COUNTEDANSISTRING: return left < 2 ? -EBADMSG : take(ret, p, 2, le16_get(p), left);
 	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
 	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
 		return left < 2 ? -EBADMSG : take(ret, p, 2, (size_t)p[0] << 8 | p[1], left);
 	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
-	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
-		return take(ret, p, 0, left, left);
-	case TDH_INTYPE_HEXDUMP:
-		return left < 4 ? -EBADMSG : take(ret, p, 4, le32_get(p), left);
-	case TDH_INTYPE_WBEMSID:
-		return read_wbem_sid(ret, pointer_size, p, left);
-	default:
-		return -EBADMSG;
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING: return take(ret, p, 0, left, left);
+	case TDH_INTYPE_HEXDUMP: return left < 4 ? -EBADMSG : take(ret, p, 4, le32_get(p), left);
+	case TDH_INTYPE_WBEMSID: return read_wbem_sid(ret, pointer_size, p, left);
+	default: return -EBADMSG;
 	}
 }
 
@@ -199,20 +180,13 @@ bool schema_value_u32(uint16_t in, const uint8_t *p, uint32_t *ret)
 {
 	switch (in) {
 	case TDH_INTYPE_INT8:
-	case TDH_INTYPE_UINT8:
-		*ret = p[0];
-		return true;
+	case TDH_INTYPE_UINT8: *ret = p[0]; return true;
 	case TDH_INTYPE_INT16:
-	case TDH_INTYPE_UINT16:
-		*ret = le16_get(p);
-		return true;
+	case TDH_INTYPE_UINT16: *ret = le16_get(p); return true;
 	case TDH_INTYPE_INT32:
 	case TDH_INTYPE_UINT32:
 	case TDH_INTYPE_BOOLEAN:
-	case TDH_INTYPE_HEXINT32:
-		*ret = le32_get(p);
-		return true;
-	default:
-		return false;
+	case TDH_INTYPE_HEXINT32: *ret = le32_get(p); return true;
+	default: return false;
 	}
 }

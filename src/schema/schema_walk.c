@@ -23,14 +23,14 @@ struct walk {
 	const struct schema_field *where;
 };
 
-#define WALK_INIT(w, payload_, numbers_)                                                           \
-	struct walk w = {.e = (payload_)->event,                                                   \
-			 .p = (payload_)->data,                                                    \
-			 .end = (payload_)->data + (payload_)->bytes,                              \
-			 .payload = (payload_),                                                    \
-			 .pointer_size = (payload_)->pointer_size,                                 \
-			 .work = SCHEMA_WORK_MAX,                                                  \
-			 .numbers = (numbers_)};                                                   \
+#define WALK_INIT(w, payload_, numbers_)                              \
+	struct walk w = {.e = (payload_)->event,                      \
+			 .p = (payload_)->data,                       \
+			 .end = (payload_)->data + (payload_)->bytes, \
+			 .payload = (payload_),                       \
+			 .pointer_size = (payload_)->pointer_size,    \
+			 .work = SCHEMA_WORK_MAX,                     \
+			 .numbers = (numbers_)};                      \
 	memset((numbers_), 0, (payload_)->event->field_count * sizeof *(numbers_))
 
 static int walk_fail(struct walk *w, const struct schema_field *f, const char *why)
@@ -66,8 +66,8 @@ static uint32_t walk_length(const struct walk *w, const struct schema_field *f)
 
 static int walk_value(struct walk *w, const struct schema_field *f, struct schema_value *v)
 {
-	int err = schema_value_read(f->in_type, f->out_type, walk_length(w, f), w->pointer_size,
-				    w->p, (size_t)(w->end - w->p), v);
+	int err = schema_value_read(f->in_type, f->out_type, walk_length(w, f), w->pointer_size, w->p,
+				    (size_t)(w->end - w->p), v);
 	if (BASE_UNLIKELY(err < 0)) {
 		return walk_fail(w, f, "payload ends inside");
 	}
@@ -141,11 +141,9 @@ static void put_value(const struct walk *w, struct openetw_text *o, enum schema_
 	schema_value_format(o, style, f->in_type, f->out_type, v);
 }
 
-static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count,
-		       unsigned depth);
+static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count, unsigned depth);
 
-static int put_element(struct walk *w, struct openetw_text *o, const struct schema_field *f,
-		       unsigned depth)
+static int put_element(struct walk *w, struct openetw_text *o, const struct schema_field *f, unsigned depth)
 {
 	int err = walk_spend(w, f, depth);
 	if (err < 0) {
@@ -163,8 +161,7 @@ static int put_element(struct walk *w, struct openetw_text *o, const struct sche
 }
 
 /* The field's value as JSON. After an error the JSON is still complete: what is missing is null. */
-static int put_json(struct walk *w, struct openetw_text *o, const struct schema_field *f,
-		    unsigned depth)
+static int put_json(struct walk *w, struct openetw_text *o, const struct schema_field *f, unsigned depth)
 {
 	size_t at = o->length;
 	if (BASE_LIKELY(!schema_field_is_array(f))) {
@@ -213,8 +210,7 @@ static int skip_hidden(struct walk *w, const struct schema_field *f)
 	return walk_value(w, f, &v);
 }
 
-static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count,
-		       unsigned depth)
+static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count, unsigned depth)
 {
 	int err = 0;
 	bool any = false;
@@ -325,8 +321,8 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 }
 
 /* False: no more fields. */
-static bool give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct openetw_field *out,
-		size_t json_at, size_t text_at)
+static bool give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct openetw_field *out, size_t json_at,
+		 size_t text_at)
 {
 	if (s->failed) {
 		return false;
@@ -338,8 +334,7 @@ static bool give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct 
 	return fn(ctx, out);
 }
 
-int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s,
-		       openetw_field_fn fn, void *ctx)
+int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s, openetw_field_fn fn, void *ctx)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
@@ -418,8 +413,7 @@ static int skip_element(struct walk *w, const struct schema_field *f, unsigned d
 	return walk_value(w, f, &v);
 }
 
-static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count,
-			 unsigned depth)
+static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count, unsigned depth)
 {
 	int err = 0;
 	for (uint32_t i = 0; i < count && err == 0; i++) {
@@ -496,8 +490,8 @@ uint32_t schema_walk_present(const struct schema_payload *payload, uint16_t *ret
 	return w.e->top_count;
 }
 
-int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps,
-		     unsigned n, const uint8_t **ret_data, uint32_t *ret_bytes)
+int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps, unsigned n,
+		     const uint8_t **ret_data, uint32_t *ret_bytes)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
@@ -512,8 +506,7 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 		if (is_absent(&w, f)) {
 			continue;
 		}
-		if (f->name.bytes != s->bytes ||
-		    memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
+		if (f->name.bytes != s->bytes || memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
 			int err = skip_field(&w, f, level);
 			if (err < 0) {
 				return err;
@@ -532,8 +525,7 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 		}
 		if (last) {
 			const uint8_t *from = w.p;
-			int err = s->index == SCHEMA_INDEX_ALL ? skip_field(&w, f, level)
-							       : skip_element(&w, f, level);
+			int err = s->index == SCHEMA_INDEX_ALL ? skip_field(&w, f, level) : skip_element(&w, f, level);
 			if (err < 0) {
 				return err;
 			}

@@ -9,35 +9,33 @@
 #include <stdio.h>
 
 #define ID "guid='{5F117E12-0001-4444-8888-0123456789AB}'"
-static const char manifest[] =
-	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
-	"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
-	"<instrumentation><events><provider name='Acme-Filter' " ID "><templates>"
-	"<template tid='T'>"
-	"<data name='Count' inType='win:UInt8'/>"
-	"<data name='Name' inType='win:UnicodeString'/>"
-	"<data name='Values' inType='win:UInt32' count='Count'/>"
-	"<data name='Signed' inType='win:Int16'/>"
-	"<data name='Port' inType='win:UInt16' outType='win:Port'/>"
-	"<data name='Address' inType='win:UInt32' outType='win:IPv4'/>"
-	"<data name='Text' inType='win:AnsiString' length='Count'/>"
-	"<data name='Id' inType='win:GUID'/>"
-	"<struct name='Pair' count='Count'><data name='A' inType='win:UInt8'/>"
-	"<data name='B' inType='win:AnsiString'/></struct>"
-	"<struct name='One'><data name='X' inType='win:HexInt64'/></struct>"
-	"<data name='Who' inType='win:SID'/>"
-	"<data name='Flag' inType='win:Boolean'/>"
-	"<data name='When' inType='win:FILETIME'/>"
-	"<data name='Where' inType='win:Pointer'/>"
-	"<data name='Ratio' inType='win:Double'/>"
-	"<data name='Blob' inType='win:Binary' length='2'/>"
-	"</template></templates>"
-	"<events><event value='1' version='3' template='T'/><event value='2' "
-	"template='T'/></events>"
-	"</provider></events></instrumentation></instrumentationManifest>";
+static const char manifest[] = "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
+			       "xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
+			       "<instrumentation><events><provider name='Acme-Filter' " ID "><templates>"
+			       "<template tid='T'>"
+			       "<data name='Count' inType='win:UInt8'/>"
+			       "<data name='Name' inType='win:UnicodeString'/>"
+			       "<data name='Values' inType='win:UInt32' count='Count'/>"
+			       "<data name='Signed' inType='win:Int16'/>"
+			       "<data name='Port' inType='win:UInt16' outType='win:Port'/>"
+			       "<data name='Address' inType='win:UInt32' outType='win:IPv4'/>"
+			       "<data name='Text' inType='win:AnsiString' length='Count'/>"
+			       "<data name='Id' inType='win:GUID'/>"
+			       "<struct name='Pair' count='Count'><data name='A' inType='win:UInt8'/>"
+			       "<data name='B' inType='win:AnsiString'/></struct>"
+			       "<struct name='One'><data name='X' inType='win:HexInt64'/></struct>"
+			       "<data name='Who' inType='win:SID'/>"
+			       "<data name='Flag' inType='win:Boolean'/>"
+			       "<data name='When' inType='win:FILETIME'/>"
+			       "<data name='Where' inType='win:Pointer'/>"
+			       "<data name='Ratio' inType='win:Double'/>"
+			       "<data name='Blob' inType='win:Binary' length='2'/>"
+			       "</template></templates>"
+			       "<events><event value='1' version='3' template='T'/><event value='2' "
+			       "template='T'/></events>"
+			       "</provider></events></instrumentation></instrumentationManifest>";
 
-static const GUID acme = {
-	0x5F117E12, 0x0001, 0x4444, {0x88, 0x88, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
+static const GUID acme = {0x5F117E12, 0x0001, 0x4444, {0x88, 0x88, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
 static const EVENT_DESCRIPTOR event = {.Id = 1, .Version = 3};
 
 static void payload(struct blob *p)
@@ -47,7 +45,7 @@ static void payload(struct blob *p)
 	blob_wsz(p, "Hello");
 	blob_u32(p, 100), blob_u32(p, 200);
 	blob_u16(p, (uint16_t)-5);
-	blob_u16(p, 0x5000);	 /* 80 */
+	blob_u16(p, 0x5000);     /* 80 */
 	blob_u32(p, 0x0100A8C0); /* 192.168.0.1 */
 	blob_add(p, "ab", 2);
 	blob_add(p, &acme, 16);
@@ -189,25 +187,18 @@ static void unknown_events_and_wrong_arguments_have_their_codes(void **state)
 	EVENT_DESCRIPTOR other = {.Id = 1, .Version = 2};
 	GUID nobody = {0x12345678, 1, 2, {3}};
 	for (int i = 0; i < 9; i++) {
-		p[i] = (PAYLOAD_FILTER_PREDICATE){(LPWSTR)(uintptr_t)u"Count", 0,
-						  (LPWSTR)(uintptr_t)u"2"};
+		p[i] = (PAYLOAD_FILTER_PREDICATE){(LPWSTR)(uintptr_t)u"Count", 0, (LPWSTR)(uintptr_t)u"2"};
 	}
 	assert_int_equal(TdhCreatePayloadFilter(&acme, &other, 0, 1, p, &f), ERROR_NOT_FOUND);
 	assert_int_equal(TdhCreatePayloadFilter(&nobody, &event, 0, 1, p, &f), ERROR_NOT_FOUND);
-	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 9, p, &f),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 0, p, &f),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(TdhCreatePayloadFilter(NULL, &event, 0, 1, p, &f),
-			 ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 9, p, &f), ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 0, p, &f), ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(NULL, &event, 0, 1, p, &f), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhCreatePayloadFilter(&acme, NULL, 0, 1, p, &f), ERROR_INVALID_PARAMETER);
-	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, NULL, &f),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, p, NULL),
-			 ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, NULL, &f), ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, p, NULL), ERROR_INVALID_PARAMETER);
 	p[0].Value = NULL;
-	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, p, &f),
-			 ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhCreatePayloadFilter(&acme, &event, 0, 1, p, &f), ERROR_INVALID_PARAMETER);
 	assert_null(f);
 	assert_int_equal(TdhDeletePayloadFilter(&f), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhDeletePayloadFilter(NULL), ERROR_INVALID_PARAMETER);
@@ -239,8 +230,7 @@ static void an_aggregate_is_a_descriptor_to_enable_with(void **state)
 	assert_int_equal(TdhAggregatePayloadFilters(2, NULL, NULL, &d), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhAggregatePayloadFilters(2, f, NULL, NULL), ERROR_INVALID_PARAMETER);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(TdhAggregatePayloadFilters(2, f, i ? all : NULL, &d),
-				 ERROR_SUCCESS);
+		assert_int_equal(TdhAggregatePayloadFilters(2, f, i ? all : NULL, &d), ERROR_SUCCESS);
 		assert_int_equal(d.Type, EVENT_FILTER_TYPE_PAYLOAD);
 		assert_in_range(d.Size, 1, MAX_EVENT_FILTER_PAYLOAD_SIZE);
 		assert_int_equal(lets_through((const void *)(uintptr_t)d.Ptr, &p), i == 0);

@@ -43,9 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ULONG bytes = sizeof buffer;
 	USHORT consumed = 0;
 	USHORT in = le16_get(data) % 320;
-	ULONG status = TdhFormatProperty(NULL, NULL, data[6] & 1 ? 4 : 8, in,
-					 le16_get(data + 2) % 310, le16_get(data + 4), (USHORT)n,
-					 payload, &bytes, buffer, &consumed);
+	ULONG status = TdhFormatProperty(NULL, NULL, data[6] & 1 ? 4 : 8, in, le16_get(data + 2) % 310,
+					 le16_get(data + 4), (USHORT)n, payload, &bytes, buffer, &consumed);
 	if (status == ERROR_SUCCESS && consumed > n) {
 		abort();
 	}

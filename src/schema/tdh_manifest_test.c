@@ -30,8 +30,7 @@ static const char manifest[] =
 	"<string id='m' value='First'/><string id='e' value='Stage %1 lit'/></stringTable>"
 	"</resources></localization></instrumentationManifest>";
 
-static const GUID acme = {0x77777777, 0x2222, 0x3333,
-			  {0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55}};
+static const GUID acme = {0x77777777, 0x2222, 0x3333, {0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55}};
 
 static const char *wide_at(const void *block, uint32_t offset)
 {
@@ -66,17 +65,13 @@ static void filters_of_a_manifest_are_listed_with_their_fields(void **state)
 	GUID g = {0x77777777, 0x2222, 0x3333, {0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x66}};
 	PPROVIDER_FILTER_INFO buffer[64];
 	ULONG count = 7, size = 0;
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size),
-			 ERROR_NOT_FOUND);
-	assert_int_equal(TdhLoadManifestFromMemory(with_filters, sizeof with_filters - 1),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size), ERROR_NOT_FOUND);
+	assert_int_equal(TdhLoadManifestFromMemory(with_filters, sizeof with_filters - 1), ERROR_SUCCESS);
 	count = 7;
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size), ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(count, 0);
 	assert_in_range(size, 2 * 8 + 2 * 16 + 2 * 24, sizeof buffer);
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size), ERROR_SUCCESS);
 	assert_int_equal(count, 2);
 	const PROVIDER_FILTER_INFO *f = buffer[0];
 	assert_int_equal(f->Id, 1);
@@ -90,11 +85,9 @@ static void filters_of_a_manifest_are_listed_with_their_fields(void **state)
 	assert_int_equal(buffer[1]->Id, 9);
 	assert_int_equal(buffer[1]->PropertyCount, 0);
 	size--;
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size), ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(count, 0);
-	assert_int_equal(TdhUnloadManifestFromMemory(with_filters, sizeof with_filters - 1),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhUnloadManifestFromMemory(with_filters, sizeof with_filters - 1), ERROR_SUCCESS);
 }
 
 static EVENT_RECORD *make(struct record *t, struct blob *p)
@@ -150,8 +143,7 @@ static void a_loaded_manifest_describes_events_until_it_is_unloaded(void **state
 	_Alignas(8) uint8_t map[512];
 	ULONG map_size = sizeof map;
 	EVENT_MAP_INFO *m = (EVENT_MAP_INFO *)map;
-	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Stage", m, &map_size),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Stage", m, &map_size), ERROR_SUCCESS);
 	assert_int_equal(m->Flag, EVENTMAP_INFO_FLAG_MANIFEST_VALUEMAP);
 	assert_int_equal(m->EntryCount, 1);
 	/* Strings of manifest maps end in a space [doc]. */
@@ -159,16 +151,15 @@ static void a_loaded_manifest_describes_events_until_it_is_unloaded(void **state
 	WCHAR text[32];
 	ULONG bytes = sizeof text;
 	USHORT used;
-	assert_int_equal(TdhFormatProperty(info, m, 8, TDH_INTYPE_UINT32, TDH_OUTTYPE_UNSIGNEDINT, 4,
-					   4, p.b, &bytes, text, &used),
+	assert_int_equal(TdhFormatProperty(info, m, 8, TDH_INTYPE_UINT32, TDH_OUTTYPE_UNSIGNEDINT, 4, 4, p.b, &bytes,
+					   text, &used),
 			 ERROR_SUCCESS);
 	assert_string_equal(wide_at(text - 1, 2), "First");
 
 	assert_int_equal(TdhUnloadManifestFromMemory(manifest, sizeof manifest - 1), ERROR_SUCCESS);
 	size = sizeof buffer;
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, info, &size), ERROR_NOT_FOUND);
-	assert_int_equal(TdhUnloadManifestFromMemory(manifest, sizeof manifest - 1),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhUnloadManifestFromMemory(manifest, sizeof manifest - 1), ERROR_NOT_FOUND);
 	assert_int_equal(TdhLoadManifestFromMemory("<a>", 3), ERROR_XML_PARSE_ERROR);
 }
 
@@ -179,34 +170,26 @@ static void fields_and_events_of_a_provider_are_listed(void **state)
 	GUID g = provider();
 	ULONG size = 0;
 	assert_int_equal(TdhLoadManifestFromMemory(manifest, sizeof manifest - 1), ERROR_SUCCESS);
-	assert_int_equal(
-		TdhEnumerateProviderFieldInformation(&g, EventKeywordInformation, NULL, &size),
-		ERROR_INSUFFICIENT_BUFFER);
-	assert_int_equal(
-		TdhEnumerateProviderFieldInformation(&g, EventKeywordInformation, a, &size),
-		ERROR_SUCCESS);
+	assert_int_equal(TdhEnumerateProviderFieldInformation(&g, EventKeywordInformation, NULL, &size),
+			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhEnumerateProviderFieldInformation(&g, EventKeywordInformation, a, &size), ERROR_SUCCESS);
 	assert_int_equal(a->NumberOfElements, 2);
 	assert_string_equal(wide_at(a, a->FieldInfoArray[1].NameOffset), "Air");
 	assert_int_equal(a->FieldInfoArray[1].Value, 4);
 	size = sizeof buffer; /* one result for each bit that has a name */
-	assert_int_equal(
-		TdhQueryProviderFieldInformation(&g, 0x7, EventKeywordInformation, a, &size),
-		ERROR_SUCCESS);
+	assert_int_equal(TdhQueryProviderFieldInformation(&g, 0x7, EventKeywordInformation, a, &size), ERROR_SUCCESS);
 	assert_int_equal(a->NumberOfElements, 2);
 	size = sizeof buffer;
-	assert_int_equal(TdhQueryProviderFieldInformation(&g, 17, EventLevelInformation, a, &size),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhQueryProviderFieldInformation(&g, 17, EventLevelInformation, a, &size), ERROR_SUCCESS);
 	assert_string_equal(wide_at(a, a->FieldInfoArray[0].NameOffset), "Loud");
 	assert_string_equal(wide_at(a, a->FieldInfoArray[0].DescriptionOffset), "Very loud");
 	size = sizeof buffer;
-	assert_int_equal(TdhQueryProviderFieldInformation(&g, 11u << 16 | 7, EventOpcodeInformation,
-							  a, &size),
+	assert_int_equal(TdhQueryProviderFieldInformation(&g, 11u << 16 | 7, EventOpcodeInformation, a, &size),
 			 ERROR_SUCCESS);
 	assert_string_equal(wide_at(a, a->FieldInfoArray[0].NameOffset), "Abort");
 	assert_int_equal(a->FieldInfoArray[0].Value, 11u << 16 | 7);
 	size = sizeof buffer;
-	assert_int_equal(TdhQueryProviderFieldInformation(&g, 99, EventTaskInformation, a, &size),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhQueryProviderFieldInformation(&g, 99, EventTaskInformation, a, &size), ERROR_NOT_FOUND);
 
 	PROVIDER_EVENT_INFO *e = (PROVIDER_EVENT_INFO *)buffer;
 	size = sizeof buffer;
@@ -241,10 +224,8 @@ static void fields_and_events_of_a_provider_are_listed(void **state)
 static void kernel_events_have_only_the_fields_they_carry(void **state)
 {
 	/* Thread/Start version 3 without and with a name, and a stack of two frames. */
-	static const GUID thread = {0x3d6fa8d1, 0xfe05, 0x11d0,
-				    {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}};
-	static const GUID stack = {0xdef2fe46, 0x7bd6, 0x4b80,
-				   {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
+	static const GUID thread = {0x3d6fa8d1, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}};
+	static const GUID stack = {0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
 	struct record t;
 	struct blob p = {.n = 72};
 	_Alignas(8) uint8_t buffer[8192];
@@ -252,8 +233,7 @@ static void kernel_events_have_only_the_fields_they_carry(void **state)
 	for (unsigned with_name = 0; with_name < 2; with_name++) {
 		EVENT_RECORD *r = record_make(&t, NULL, &p);
 		r->EventHeader.ProviderId = thread;
-		r->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
-				       EVENT_HEADER_FLAG_64_BIT_HEADER;
+		r->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
 		r->EventHeader.EventDescriptor.Opcode = 1;
 		r->EventHeader.EventDescriptor.Version = 3;
 		ULONG size = sizeof buffer;

@@ -24,8 +24,7 @@ static const char *text_of(const void *block, uint32_t offset)
 static TRACE_EVENT_INFO *info_of(EVENT_RECORD *r, ULONG *ret_size)
 {
 	ULONG size = 0;
-	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size), ERROR_INSUFFICIENT_BUFFER);
 	TRACE_EVENT_INFO *info = malloc(size);
 	ULONG given = size;
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, info, &given), ERROR_SUCCESS);
@@ -34,12 +33,10 @@ static TRACE_EVENT_INFO *info_of(EVENT_RECORD *r, ULONG *ret_size)
 	return info;
 }
 
-static void check_property(const TRACE_EVENT_INFO *info, unsigned i, const char *name,
-			   unsigned flags, unsigned a, unsigned b, unsigned count, unsigned length,
-			   unsigned tags)
+static void check_property(const TRACE_EVENT_INFO *info, unsigned i, const char *name, unsigned flags, unsigned a,
+			   unsigned b, unsigned count, unsigned length, unsigned tags)
 {
-	const uint8_t *q =
-		(const uint8_t *)info + 112 + 24 * i; /* documented offsets, not our struct */
+	const uint8_t *q = (const uint8_t *)info + 112 + 24 * i; /* documented offsets, not our struct */
 	assert_string_equal(text_of(info, le32_get(q + 4)), name);
 	assert_int_equal(le32_get(q), flags);
 	assert_int_equal(le16_get(q + 8), a);
@@ -99,8 +96,7 @@ static void event_information_lists_top_level_fields_before_members(void **state
 	check_property(info, 5, "blob.Length", 0, 6, 6, 1, 0, 0);
 	check_property(info, 6, "blob", PropertyParamLength, 14, 15, 1, 5, 0);
 	check_property(info, 7, "cust.Length", 0, 6, 6, 1, 0, 0);
-	check_property(info, 8, "cust", PropertyParamLength | PropertyHasCustomSchema, 14, 15, 1, 7,
-		       0);
+	check_property(info, 8, "cust", PropertyParamLength | PropertyHasCustomSchema, 14, 15, 1, 7, 0);
 	check_property(info, 9, "tagged", PropertyHasTags, 13, 13, 1, 0, 0x11);
 	check_property(info, 10, "name", 0, 1, 1, 1, 0, 0);
 	check_property(info, 11, "points.Count", 0, 6, 6, 1, 0, 0);
@@ -108,8 +104,7 @@ static void event_information_lists_top_level_fields_before_members(void **state
 	check_property(info, 13, "tail", 0, 4, 4, 1, 0, 0);
 	check_property(info, 14, "x", 0, 3, 3, 1, 0, 0);
 	check_property(info, 15, "y", 0, 3, 3, 1, 0, 0);
-	const uint8_t *custom = (uint8_t *)info +
-				info->EventPropertyInfoArray[8].customSchemaType.CustomSchemaOffset;
+	const uint8_t *custom = (uint8_t *)info + info->EventPropertyInfoArray[8].customSchemaType.CustomSchemaOffset;
 	assert_memory_equal(custom, "\x09\0\x03\0\xaa\xbb\xcc", 7);
 	free(info);
 }
@@ -122,15 +117,12 @@ static void buffer_size_protocol_is_windows_own(void **state)
 	EVENT_RECORD *r = record_make(&t, &m, &p);
 	uint8_t small[16];
 	ULONG size = 16;
-	assert_int_equal(TdhGetEventInformation(NULL, 0, NULL, NULL, &size),
-			 ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhGetEventInformation(NULL, 0, NULL, NULL, &size), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size), ERROR_INVALID_PARAMETER);
 	assert_int_equal(size, 16);
-	assert_int_equal(TdhGetEventInformation(r, 1, NULL, (void *)small, &size),
-			 ERROR_INVALID_PARAMETER);
-	assert_int_equal(TdhGetEventInformation(r, 0, NULL, (void *)small, &size),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhGetEventInformation(r, 1, NULL, (void *)small, &size), ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhGetEventInformation(r, 0, NULL, (void *)small, &size), ERROR_INSUFFICIENT_BUFFER);
 	assert_true(size > 112);
 	r->ExtendedDataCount = 0;
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &(ULONG){0}), ERROR_NOT_FOUND);
@@ -168,8 +160,7 @@ static void expect_property(EVENT_RECORD *r, const PDD *path, ULONG n, const cha
 	assert_int_equal(TdhGetProperty(r, 0, NULL, n, (PDD *)path, size, got), ERROR_SUCCESS);
 	assert_memory_equal(got, want.b, want.n);
 	if (size > 0) {
-		assert_int_equal(TdhGetProperty(r, 0, NULL, n, (PDD *)path, size - 1, got),
-				 ERROR_INSUFFICIENT_BUFFER);
+		assert_int_equal(TdhGetProperty(r, 0, NULL, n, (PDD *)path, size - 1, got), ERROR_INSUFFICIENT_BUFFER);
 	}
 }
 
@@ -188,8 +179,7 @@ static void properties_are_found_by_name_index_and_member(void **state)
 	expect_property(r, (PDD[]){part(u"outer", all)}, 1, "6e00000002000102ff04c8");
 	expect_property(r, (PDD[]){part(u"outer", 0), part(u"name", all)}, 2, "6e000000");
 	expect_property(r, (PDD[]){part(u"outer", 0), part(u"tail", all)}, 2, "c8");
-	expect_property(r, (PDD[]){part(u"outer", 0), part(u"points", 1), part(u"x", all)}, 3,
-			"ff");
+	expect_property(r, (PDD[]){part(u"outer", 0), part(u"points", 1), part(u"x", all)}, 3, "ff");
 	expect_property(r, (PDD[]){part(u"blob", all)}, 1, "beef");
 	expect_property(r, (PDD[]){part(u"cust", all)}, 1, "77");
 	expect_property(r, (PDD[]){part(u"tagged", all)}, 1, "01000000");
@@ -199,8 +189,7 @@ static void properties_are_found_by_name_index_and_member(void **state)
 	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &beyond, &size), ERROR_NOT_FOUND);
 	PDD id = part(u"tagged", all);
 	r->UserDataLength = 6; /* the payload ends long before */
-	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &id, &size),
-			 ERROR_EVT_INVALID_EVENT_DATA);
+	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &id, &size), ERROR_EVT_INVALID_EVENT_DATA);
 	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 0, &id, &size), ERROR_INVALID_PARAMETER);
 }
 
@@ -252,11 +241,9 @@ static void format_property_writes_every_type(void **state)
 		{14, 15, 3, "01ab00ff", "0x01AB00", 3},
 		{14, 24, 0, "20010db8000000000000000000000001", "2001:db8::1", 16},
 		{14, 25, 16, "020001bb0a0000010000000000000000", "10.0.0.1:443", 16},
-		{14, 25, 28, "170001bb0000000020010db800000000000000000000000100000000",
-		 "[2001:db8::1]:443", 28},
+		{14, 25, 28, "170001bb0000000020010db800000000000000000000000100000000", "[2001:db8::1]:443", 28},
 		{14, 25, 4, "0700abcd", "0x0700ABCD", 4},
-		{15, 14, 0, "c414d60af40e25428013f44f37cb0397",
-		 "{0AD614C4-0EF4-4225-8013-F44F37CB0397}", 16},
+		{15, 14, 0, "c414d60af40e25428013f44f37cb0397", "{0AD614C4-0EF4-4225-8013-F44F37CB0397}", 16},
 		{16, 0, 0, "0010400000000000", "0x401000", 8},
 		{17, 2, 0, "7010fa4d8ba5d701", "2021-09-09T14:59:35.7990000Z", 8},
 		{17, 38, 0, "0000000000000000", "1601-01-01T00:00:00.0000000Z", 8},
@@ -279,8 +266,7 @@ static void format_property_writes_every_type(void **state)
 		{307, 0, 0, "41", "A", 1},
 		{308, 0, 0, "ff00000000000000", "0xFF", 8},
 		{309, 0, 0, "02000000beef", "0xBEEF", 6},
-		{310, 0, 0, "0100000000000000000000000000000001010000000000051200000099",
-		 "S-1-5-18", 28},
+		{310, 0, 0, "0100000000000000000000000000000001010000000000051200000099", "S-1-5-18", 28},
 		{310, 0, 0, "00000000ff", "", 4},
 		/* The other pairs that winmeta lists. */
 		{1, 28, 0, "3c0061002f003e000000", "<a/>", 10},
@@ -315,8 +301,7 @@ static void format_property_writes_every_type(void **state)
 		{11, 23, 0, "0000c03f", "1.5", 4},
 		{6, 23, 0, "ffff", "65535", 2},
 		{8, 22, 0, "ffffffff", "4294967295", 4},
-		{15, 25, 0, "c414d60af40e25428013f44f37cb0397",
-		 "{0AD614C4-0EF4-4225-8013-F44F37CB0397}", 16},
+		{15, 25, 0, "c414d60af40e25428013f44f37cb0397", "{0AD614C4-0EF4-4225-8013-F44F37CB0397}", 16},
 		{1, 20, 0, "41000000", "A", 4},
 		{9, 23, 0, "0500000000000000", "5", 8},
 		{8, 200, 0, "05000000", "5", 4},
@@ -328,14 +313,12 @@ static void format_property_writes_every_type(void **state)
 		ULONG size = 0;
 		USHORT used = 0;
 		blob_hex(&data, rows[i].hex);
-		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out,
-						   rows[i].length, (USHORT)data.n, data.b, &size,
-						   NULL, &used),
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out, rows[i].length,
+						   (USHORT)data.n, data.b, &size, NULL, &used),
 				 ERROR_INSUFFICIENT_BUFFER);
 		ULONG need = size;
-		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out,
-						   rows[i].length, (USHORT)data.n, data.b, &size,
-						   wide, &used),
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out, rows[i].length,
+						   (USHORT)data.n, data.b, &size, wide, &used),
 				 ERROR_SUCCESS);
 		assert_int_equal(size, need);
 		utf16_to_utf8(wide, size / 2 - 1, got, sizeof got);
@@ -363,8 +346,8 @@ static void format_property_follows_the_pointer_size(void **state)
 		ULONG size = sizeof wide;
 		USHORT used = 0;
 		blob_hex(&data, rows[i].hex);
-		assert_int_equal(TdhFormatProperty(NULL, NULL, 4, rows[i].in, rows[i].out, 0,
-						   (USHORT)data.n, data.b, &size, wide, &used),
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 4, rows[i].in, rows[i].out, 0, (USHORT)data.n, data.b,
+						   &size, wide, &used),
 				 ERROR_SUCCESS);
 		utf16_to_utf8(wide, size / 2 - 1, got, sizeof got);
 		assert_string_equal(got, rows[i].text);
@@ -442,12 +425,10 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	struct openetw_text o = {0};
 	struct openetw_decoder *d = openetw_decoder_create();
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(
-		o.data,
-		"{\"id\":\"Two|0x28\",\"list.Count\":3,\"list\":[1,2,3],"
-		"\"outer\":{\"name\":\"n\",\"points.Count\":2,\"points\":[{\"x\":1,\"y\":2},"
-		"{\"x\":-1,\"y\":4}],\"tail\":200},\"fix\":[10,11],\"blob.Length\":2,"
-		"\"blob\":\"beef\",\"cust.Length\":1,\"cust\":\"77\",\"tagged\":true}");
+	assert_string_equal(o.data, "{\"id\":\"Two|0x28\",\"list.Count\":3,\"list\":[1,2,3],"
+				    "\"outer\":{\"name\":\"n\",\"points.Count\":2,\"points\":[{\"x\":1,\"y\":2},"
+				    "{\"x\":-1,\"y\":4}],\"tail\":200},\"fix\":[10,11],\"blob.Length\":2,"
+				    "\"blob\":\"beef\",\"cust.Length\":1,\"cust\":\"77\",\"tagged\":true}");
 	assert_string_equal(openetw_provider_name(d, r), "Test.Provider");
 	openetw_text_free(&o);
 	openetw_decoder_destroy(d);
@@ -461,31 +442,26 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", NULL, &map_size),
 			 ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(map_size, map.n);
-	assert_int_equal(
-		TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", (void *)block, &map_size),
-		ERROR_SUCCESS);
+	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", (void *)block, &map_size),
+			 ERROR_SUCCESS);
 	assert_memory_equal(block, map.b, map.n);
 	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"No", NULL, &map_size),
 			 ERROR_INVALID_PARAMETER); /* size is not 0 any more */
 	map_size = 0;
-	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"No", NULL, &map_size),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"No", NULL, &map_size), ERROR_NOT_FOUND);
 	WCHAR wide[32];
 	USHORT used;
 	BYTE five[4] = {5, 0, 0, 0}, eight[4] = {8, 0, 0, 0};
 	ULONG wide_size = sizeof wide;
-	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, five, &wide_size,
-					   wide, &used),
+	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, five, &wide_size, wide, &used),
 			 ERROR_SUCCESS);
 	assert_string_equal(text_of(wide - 1, 2), "One|Fo");
-	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, eight, &wide_size,
-					   wide, &used),
+	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, eight, &wide_size, wide, &used),
 			 ERROR_EVT_INVALID_EVENT_DATA);
 	ULONG list_size = 0;
 	GUID g;
 	memcpy(&g, test_provider, 16);
-	assert_int_equal(TdhEnumerateManifestProviderEvents(&g, NULL, &list_size),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhEnumerateManifestProviderEvents(&g, NULL, &list_size), ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(list_size, 24);
 }
 
@@ -522,8 +498,7 @@ static void classic_header_event_is_described(void **state)
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
 	assert_non_null(strstr(o.data, "{\"BufferSize\":8192,\"Version\":\"0x501000a\","
 				       "\"ProviderVersion\":19043,\"NumberOfProcessors\":8,"));
-	assert_non_null(strstr(
-		o.data, "\"PerfFreq\":10000000,\"StartTime\":\"1970-01-01T00:00:00.0000000Z\""));
+	assert_non_null(strstr(o.data, "\"PerfFreq\":10000000,\"StartTime\":\"1970-01-01T00:00:00.0000000Z\""));
 	assert_non_null(strstr(o.data, "\"SessionNameString\":\"session\","
 				       "\"LogFileNameString\":\"C:\\\\f.etl\"}"));
 	assert_string_equal(openetw_event_name(d, r), "EventTrace/Header");
@@ -547,8 +522,7 @@ static void every_builtin_class_has_complete_fields(void **state)
 	unsigned known = 0;
 	memcpy(g.b, event_trace, 16);
 	for (unsigned opcode = 0; opcode < 256; opcode++) {
-		const struct schema_event *e =
-			schema_process_find(true, &g, (uint16_t)opcode, 0);
+		const struct schema_event *e = schema_process_find(true, &g, (uint16_t)opcode, 0);
 		known += e != NULL;
 		for (uint32_t i = 0; e && i < e->field_count; i++) {
 			assert_int_not_equal(e->fields[i].in_type, TDH_INTYPE_NULL);
@@ -603,13 +577,11 @@ static void unfinished_functions_answer_honestly(void **state)
 	TDH_CONTEXT c = {.ParameterValue = 4, .ParameterType = TDH_CONTEXT_POINTERSIZE};
 	assert_int_equal(TdhLoadManifest(NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhLoadManifest((PWSTR)(uintptr_t)u"/no/such/file"), ERROR_FILE_NOT_FOUND);
-	assert_int_equal(
-		TdhQueryProviderFieldInformation(&g, 1, EventKeywordInformation, NULL, &size),
-		ERROR_NOT_FOUND);
+	assert_int_equal(TdhQueryProviderFieldInformation(&g, 1, EventKeywordInformation, NULL, &size),
+			 ERROR_NOT_FOUND);
 	assert_int_equal(TdhEnumerateProviderFieldInformation(&g, EventInformationMax, NULL, &size),
 			 ERROR_NOT_SUPPORTED);
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &n, NULL, &size),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &n, NULL, &size), ERROR_NOT_FOUND);
 	assert_int_equal(n, 0);
 	assert_int_equal(TdhOpenDecodingHandle(NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhOpenDecodingHandle(&h), ERROR_SUCCESS);

@@ -12,7 +12,7 @@
 #include "schema/manifest.h"
 
 #define WPP_FIRST_INSERT 10u
-#define WPP_ARGS_MAX	 90u
+#define WPP_ARGS_MAX     90u
 
 /* A .tmf file: 0, -EBADMSG with diag, -ENOMEM. */
 int wpp_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *d);

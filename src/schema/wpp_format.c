@@ -76,12 +76,11 @@ static void add_padded(struct openetw_text *o, const struct spec *x, const char 
 	}
 }
 
-static void add_integer(struct openetw_text *o, const struct spec *x, uint64_t v, bool negative,
-			unsigned base, const char *prefix)
+static void add_integer(struct openetw_text *o, const struct spec *x, uint64_t v, bool negative, unsigned base,
+			const char *prefix)
 {
 	char digits[72], all[72 + WIDTH_MAX + 8];
-	const char *set = x->conversion == 'X' || x->conversion == 'p' ? "0123456789ABCDEF"
-								       : "0123456789abcdef";
+	const char *set = x->conversion == 'X' || x->conversion == 'p' ? "0123456789ABCDEF" : "0123456789abcdef";
 	size_t k = sizeof digits, n = 0;
 	do {
 		digits[--k] = set[v % base];
@@ -94,9 +93,7 @@ static void add_integer(struct openetw_text *o, const struct spec *x, uint64_t v
 	size_t prefix_bytes = strlen(prefix);
 	memcpy(all + n, prefix, prefix_bytes);
 	n += prefix_bytes;
-	size_t least = x->has_precision ? x->precision
-		       : x->zero && !x->left && x->width > n ? x->width - n
-							     : 0;
+	size_t least = x->has_precision ? x->precision : x->zero && !x->left && x->width > n ? x->width - n : 0;
 	for (size_t i = count; i < least; i++) {
 		all[n++] = '0';
 	}
@@ -111,8 +108,7 @@ static bool is_integer(uint16_t in)
 	       in == TDH_INTYPE_BOOLEAN;
 }
 
-static uint64_t integer_of(const struct schema_field *f, const struct schema_value *v,
-			   int64_t *ret_signed)
+static uint64_t integer_of(const struct schema_field *f, const struct schema_value *v, int64_t *ret_signed)
 {
 	uint64_t n = 0;
 	memcpy(&n, v->p, BASE_MIN(v->bytes, 8u));
@@ -128,45 +124,33 @@ static void add_value(struct openetw_text *o, const struct spec *x, const struct
 	int64_t number = 0;
 	struct openetw_text t = {0};
 	uint64_t n = is_integer(f->in_type) ? integer_of(f, v, &number) : 0;
-	bool named = f->bound && schema_value_u32(f->in_type, v->p, &key) &&
-		     schema_map_text(f->bound, key, &t, NULL);
+	bool named = f->bound && schema_value_u32(f->in_type, v->p, &key) && schema_map_text(f->bound, key, &t, NULL);
 	if (!named && is_integer(f->in_type)) {
 		struct spec pointer = *x;
 		switch (x->conversion) {
 		case 'd':
 		case 'i':
-			add_integer(o, x, number < 0 ? 0 - (uint64_t)number : (uint64_t)number,
-				    number < 0, 10, "");
+			add_integer(o, x, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0, 10, "");
 			return;
-		case 'u':
-			add_integer(o, x, n, false, 10, "");
-			return;
+		case 'u': add_integer(o, x, n, false, 10, ""); return;
 		case 'x':
-		case 'X':
-			add_integer(o, x, n, false, 16, x->alt && n ? "0x" : "");
-			return;
-		case 'o':
-			add_integer(o, x, n, false, 8, x->alt && n ? "0" : "");
-			return;
+		case 'X': add_integer(o, x, n, false, 16, x->alt && n ? "0x" : ""); return;
+		case 'o': add_integer(o, x, n, false, 8, x->alt && n ? "0" : ""); return;
 		case 'p':
 			pointer.has_precision = true;
 			pointer.precision = 2 * pointer_size;
 			add_integer(o, &pointer, n, false, 16, "");
 			return;
 		case 'c':
-			out_utf16(&t, (uint8_t[]){(uint8_t)n, (uint8_t)(v->bytes > 1 ? n >> 8 : 0)},
-				  1, false);
+			out_utf16(&t, (uint8_t[]){(uint8_t)n, (uint8_t)(v->bytes > 1 ? n >> 8 : 0)}, 1, false);
 			named = true;
 			break;
-		default:
-			break;
+		default: break;
 		}
 	}
 	bool code = f->out_type == TDH_OUTTYPE_NTSTATUS || f->out_type == TDH_OUTTYPE_HRESULT ||
 		    f->out_type == TDH_OUTTYPE_WIN32ERROR;
-	const char *symbol = !named && code && v->bytes == 4
-				     ? schema_error_symbol(f->out_type, (uint32_t)n)
-				     : NULL;
+	const char *symbol = !named && code && v->bytes == 4 ? schema_error_symbol(f->out_type, (uint32_t)n) : NULL;
 	if (symbol) { /* "0xc0000022(STATUS_ACCESS_DENIED)" */
 		schema_value_format(&t, SCHEMA_STYLE_PLAIN, f->in_type, f->out_type, v);
 		out_char(&t, '(');
@@ -211,9 +195,8 @@ int wpp_format(const struct schema_payload *p, struct openetw_text *o)
 	const uint8_t *at = p->data, *end = p->data + p->bytes;
 	for (; have < count; have++) {
 		const struct schema_field *f = &e->fields[have];
-		if (schema_value_read(f->in_type, f->out_type,
-				      f->length ? f->length : SCHEMA_NO_LENGTH, p->pointer_size, at,
-				      (size_t)(end - at), &values[have]) < 0) {
+		if (schema_value_read(f->in_type, f->out_type, f->length ? f->length : SCHEMA_NO_LENGTH,
+				      p->pointer_size, at, (size_t)(end - at), &values[have]) < 0) {
 			break;
 		}
 		at += values[have].consumed;

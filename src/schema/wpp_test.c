@@ -31,8 +31,7 @@ static const char tmf[] =
 	"3c02da23-88b9-3b8e-62c6-845a5a5a5a5a second // SRC=other.c MJ= MN=\n"
 	"#typev other_c1 10 \"%0%10!s!\" //   FUNC=F\n{\nArg, ItemSetByte(a,b,c) -- 10\n}\n";
 
-static const GUID source = {0xd58c126f, 0xb309, 0x11d1,
-			    {0x96, 0x9e, 0x00, 0x00, 0xf8, 0x75, 0xa5, 0xbc}};
+static const GUID source = {0xd58c126f, 0xb309, 0x11d1, {0x96, 0x9e, 0x00, 0x00, 0xf8, 0x75, 0xa5, 0xbc}};
 
 static EVENT_RECORD *message(struct record *t, struct blob *p, unsigned number)
 {
@@ -40,8 +39,8 @@ static EVENT_RECORD *message(struct record *t, struct blob *p, unsigned number)
 	r->EventHeader.ProviderId = source;
 	r->EventHeader.EventDescriptor.Id = (USHORT)number;
 	r->EventHeader.EventDescriptor.Version = 3; /* says nothing here */
-	r->EventHeader.Flags = EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_CLASSIC_HEADER |
-			       EVENT_HEADER_FLAG_64_BIT_HEADER;
+	r->EventHeader.Flags =
+		EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
 	return r;
 }
 
@@ -80,10 +79,9 @@ static void messages_are_written_with_their_arguments(void **state)
 	assert_int_equal(openetw_schema_load_file(path, NULL, 0), 0);
 	openetw_text_clear(&o);
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data,
-			    "{\"_message\":\"Dispatch: \\\"IOCTL\\\" = READ,    -7|beef  |0000000A "
-			    "100%\",\"Arg10\":\"READ\",\"size\":-7,\"Arg12\":48879,"
-			    "\"f(a, b)\":\"0xa\"}");
+	assert_string_equal(o.data, "{\"_message\":\"Dispatch: \\\"IOCTL\\\" = READ,    -7|beef  |0000000A "
+				    "100%\",\"Arg10\":\"READ\",\"size\":-7,\"Arg12\":48879,"
+				    "\"f(a, b)\":\"0xa\"}");
 	assert_int_equal(openetw_decoder_unread(d), 0);
 	assert_string_equal(openetw_provider_name(d, r), "tracedrv");
 	p.n = 0;
@@ -92,7 +90,8 @@ static void messages_are_written_with_their_arguments(void **state)
 	openetw_text_clear(&o);
 	r = message(&t, &p, 11);
 	assert_int_equal(openetw_decode_text(d, r, &o), OPENETW_DECODED);
-	assert_non_null(strstr(o.data, "_message=\"Unload Flush hi 0000000000001234 0xc0000005(STATUS_ACCESS_VIOLATION)\" "));
+	assert_non_null(
+		strstr(o.data, "_message=\"Unload Flush hi 0000000000001234 0xc0000005(STATUS_ACCESS_VIOLATION)\" "));
 	p.n = 0;
 	openetw_text_clear(&o);
 	r = message(&t, &p, 12);
@@ -128,42 +127,34 @@ static void tdh_takes_the_file_from_its_handle(void **state)
 	first_message(&p);
 	EVENT_RECORD *r = message(&t, &p, 10);
 	assert_true(utf8_to_utf16(path, strlen(path), wide, 64) > 0);
-	TDH_CONTEXT c = {.ParameterValue = (ULONGLONG)(uintptr_t)wide,
-			 .ParameterType = TDH_CONTEXT_WPP_TMFFILE};
+	TDH_CONTEXT c = {.ParameterValue = (ULONGLONG)(uintptr_t)wide, .ParameterType = TDH_CONTEXT_WPP_TMFFILE};
 	assert_int_equal(TdhOpenDecodingHandle(&h), ERROR_SUCCESS);
 	assert_int_equal(TdhSetDecodingParameter(h, &c), ERROR_SUCCESS);
 	ULONG size = 0;
 	assert_int_equal(TdhGetWppMessage(h, r, &size, NULL), ERROR_INSUFFICIENT_BUFFER);
 	assert_in_range(size, 50, sizeof buffer);
 	assert_int_equal(TdhGetWppMessage(h, r, &size, buffer), ERROR_SUCCESS);
-	assert_string_equal(narrow(buffer),
-			    "Dispatch: \"IOCTL\" = READ,    -7|beef  |0000000A 100%");
+	assert_string_equal(narrow(buffer), "Dispatch: \"IOCTL\" = READ,    -7|beef  |0000000A 100%");
 	static const struct {
 		const uint16_t *name;
 		const char *value;
 	} texts[] = {
-		{u"GuidName", "tracedrv"},
-		{u"GuidTypeName", "tracedrv_c258"},
-		{u"FunctionName", "Dispatch"},
-		{u"LevelName", "TRACE_LEVEL_INFORMATION"},
-		{u"FlagsName", "TRACE_IO"},
-		{u"ComponentName", ""},
+		{u"GuidName", "tracedrv"},     {u"GuidTypeName", "tracedrv_c258"},
+		{u"FunctionName", "Dispatch"}, {u"LevelName", "TRACE_LEVEL_INFORMATION"},
+		{u"FlagsName", "TRACE_IO"},    {u"ComponentName", ""},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(texts); i++) {
 		size = sizeof buffer;
-		assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)texts[i].name, &size,
-						   buffer),
+		assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)texts[i].name, &size, buffer),
 				 ERROR_SUCCESS);
 		assert_string_equal(narrow(buffer), texts[i].value);
 	}
 	size = sizeof buffer;
-	assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)u"TraceGuid", &size, buffer),
-			 ERROR_SUCCESS);
+	assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)u"TraceGuid", &size, buffer), ERROR_SUCCESS);
 	assert_int_equal(size, 16);
 	assert_memory_equal(buffer, &source, 16);
 	size = sizeof buffer;
-	assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)u"Nonsense", &size, buffer),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)u"Nonsense", &size, buffer), ERROR_NOT_FOUND);
 	size = 4;
 	assert_int_equal(TdhGetWppProperty(h, r, (PWSTR)(uintptr_t)u"GuidName", &size, buffer),
 			 ERROR_INSUFFICIENT_BUFFER);
@@ -190,8 +181,7 @@ static void tdh_describes_messages_of_the_file_in_its_context(void **state)
 	TDH_CONTEXT c = {.ParameterValue = (ULONGLONG)(uintptr_t)u"/nowhere;",
 			 .ParameterType = TDH_CONTEXT_WPP_TMFSEARCHPATH};
 	assert_int_equal(TdhGetEventInformation(r, 1, &c, NULL, &size), ERROR_NOT_FOUND);
-	c = (TDH_CONTEXT){.ParameterValue = (ULONGLONG)(uintptr_t)wide,
-			  .ParameterType = TDH_CONTEXT_WPP_TMFFILE};
+	c = (TDH_CONTEXT){.ParameterValue = (ULONGLONG)(uintptr_t)wide, .ParameterType = TDH_CONTEXT_WPP_TMFFILE};
 	assert_int_equal(TdhGetEventInformation(r, 1, &c, NULL, &size), ERROR_INSUFFICIENT_BUFFER);
 	size = sizeof buffer;
 	assert_int_equal(TdhGetEventInformation(r, 1, &c, info, &size), ERROR_SUCCESS);
@@ -202,18 +192,15 @@ static void tdh_describes_messages_of_the_file_in_its_context(void **state)
 	assert_int_equal(info->EventPropertyInfoArray[1].nonStructType.InType, TDH_INTYPE_INT32);
 	assert_string_equal(narrow(buffer + info->EventPropertyInfoArray[1].NameOffset), "size");
 	/* Arguments by name, and what every message has. */
-	PROPERTY_DATA_DESCRIPTOR d = {.PropertyName = (ULONGLONG)(uintptr_t)u"size",
-				      .ArrayIndex = 0xFFFFFFFF};
+	PROPERTY_DATA_DESCRIPTOR d = {.PropertyName = (ULONGLONG)(uintptr_t)u"size", .ArrayIndex = 0xFFFFFFFF};
 	int32_t value = 0;
 	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, 4, (PBYTE)&value), ERROR_SUCCESS);
 	assert_int_equal(value, -7);
 	d.PropertyName = (ULONGLONG)(uintptr_t)u"FormattedString";
 	assert_int_equal(TdhGetPropertySize(r, 1, &c, 1, &d, &size), ERROR_SUCCESS);
-	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, size - 1, buffer),
-			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, size - 1, buffer), ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, size, buffer), ERROR_SUCCESS);
-	assert_string_equal(narrow(buffer),
-			    "Dispatch: \"IOCTL\" = READ,    -7|beef  |0000000A 100%");
+	assert_string_equal(narrow(buffer), "Dispatch: \"IOCTL\" = READ,    -7|beef  |0000000A 100%");
 	d.PropertyName = (ULONGLONG)(uintptr_t)u"Nothing";
 	assert_int_equal(TdhGetPropertySize(r, 1, &c, 1, &d, &size), ERROR_NOT_FOUND);
 	r->EventHeader.EventDescriptor.Id = 99;

@@ -177,8 +177,7 @@ static int read_source(struct tmf *t, const char *s, const char *end)
 }
 
 /* (first,second=0x5,third): values count on; bits of a set count from 0. */
-static int read_list(struct tmf *t, const char *s, const char *end, bool set,
-		     struct manifest_item *it)
+static int read_list(struct tmf *t, const char *s, const char *end, bool set, struct manifest_item *it)
 {
 	struct manifest_map *m = ARENA_NEW(t->arena, struct manifest_map);
 	char name[24] = "list";
@@ -258,8 +257,8 @@ static int read_type(struct tmf *t, const char *s, const char *end, struct manif
 }
 
 /* name, ItemLong -- 11 */
-static int read_argument(struct tmf *t, const char *s, const char *end,
-			 struct manifest_template *x, struct manifest_item ***tail)
+static int read_argument(struct tmf *t, const char *s, const char *end, struct manifest_template *x,
+			 struct manifest_item ***tail)
 {
 	struct manifest_item *it = ARENA_NEW(t->arena, struct manifest_item);
 	/* The last ", Item": the name is an expression and may hold commas. */
@@ -455,11 +454,7 @@ int wpp_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *
 		text = owned;
 		n = (size_t)need;
 	}
-	struct tmf t = {.p = text,
-			.end = (const char *)text + n,
-			.arena = &ret->arena,
-			.diag = d,
-			.manifest = ret};
+	struct tmf t = {.p = text, .end = (const char *)text + n, .arena = &ret->arena, .diag = d, .manifest = ret};
 	int err = read_lines(&t);
 	free(owned);
 	if (err == 0 && !ret->providers) {

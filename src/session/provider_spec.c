@@ -58,24 +58,23 @@ static const char *next_part(const char **s, size_t *ret_n)
 	return part;
 }
 
-int provider_spec_parse(const char *text, provider_installed installed, struct provider_spec *inout,
-			struct diag *d)
+int provider_spec_parse(const char *text, provider_installed installed, struct provider_spec *inout, struct diag *d)
 {
 	struct provider_spec p = *inout;
 	const char *s = text;
 	size_t n;
 	(void)next_part(&s, &n);
 	if (n == 0 || n >= sizeof p.name) {
-		diag_at(d, UINT64_MAX,
-			"'%s' names no provider: write Name:keywords:level or {guid}:keywords:level", text);
+		diag_at(d, UINT64_MAX, "'%s' names no provider: write Name:keywords:level or {guid}:keywords:level",
+			text);
 		return -EINVAL;
 	}
 	memcpy(p.name, text, n);
 	p.name[n] = 0;
 	const char *part = next_part(&s, &n);
 	if (n > 0 && !(n == 1 && *part == '*') && !parse_number_of(part, n, 0, UINT64_MAX, &p.any)) {
-		diag_at(d, UINT64_MAX, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)n,
-			part, text);
+		diag_at(d, UINT64_MAX, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)n, part,
+			text);
 		return -EINVAL;
 	}
 	part = next_part(&s, &n);

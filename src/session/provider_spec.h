@@ -24,7 +24,6 @@ struct provider_spec {
 
 /* What the text does not say keeps its value in *inout; options are added to those that are there. 0; -EINVAL
  * with a sentence in *d, and *inout is as it was. */
-int provider_spec_parse(const char *text, provider_installed installed, struct provider_spec *inout,
-			struct diag *d);
+int provider_spec_parse(const char *text, provider_installed installed, struct provider_spec *inout, struct diag *d);
 
 #endif

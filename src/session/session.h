@@ -25,9 +25,9 @@
 
 #include "base/provider_guid.h"
 
-#define SESSION_BYTES_MAX	     (1u << 20) /* of a file */
+#define SESSION_BYTES_MAX      (1u << 20) /* of a file */
 #define SESSION_PROVIDERS_MAX  1024u
-#define SESSION_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
+#define SESSION_MASK_WORDS     8u /* PERFINFO_GROUPMASK */
 #define SESSION_STACKS_MAX     256u
 #define SESSION_COMMAND_MAX    2048u
 #define SESSION_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
@@ -51,7 +51,7 @@ uint32_t session_filter_type(enum session_filter kind);   /* EVENT_FILTER_TYPE_*
 bool session_filter_is_stack(enum session_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
 /* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be. */
 int session_filter_make(enum session_filter kind, const char *text, uint8_t out[SESSION_FILTER_BYTES],
-		      size_t *ret_bytes, struct diag *d);
+			size_t *ret_bytes, struct diag *d);
 
 struct session_provider {
 	struct guid guid;
@@ -67,29 +67,29 @@ struct session_provider {
 };
 
 enum session_suffix { /* of a collector's file, as logman -v */
-		    SESSION_SUFFIX_NONE,
-		    SESSION_SUFFIX_NUMBER,
-		    SESSION_SUFFIX_TIME,
+		      SESSION_SUFFIX_NONE,
+		      SESSION_SUFFIX_NUMBER,
+		      SESSION_SUFFIX_TIME,
 };
 
 struct session_spec {
 	char name[3100];  /* 1024 units of UTF-16 */
 	char file[4096];  /* "": none */
 	struct guid guid; /* zero: chosen at the start */
-	uint32_t start;	  /* autologger: 1 = start with etwd */
-	uint32_t clock;	  /* 1 qpc, 2 system, 3 cycles */
+	uint32_t start;   /* autologger: 1 = start with etwd */
+	uint32_t clock;   /* 1 qpc, 2 system, 3 cycles */
 	uint32_t buffer_kb, minimum_buffers, maximum_buffers, flush_timer;
 	uint32_t mode; /* EVENT_TRACE_*_MODE */
 	uint32_t maximum_file_size;
-	uint32_t file_max; /* autologger: keep that many files NAME.0001 …; 0: one file */
-	uint32_t expire_s; /* 0: never */
-	uint32_t rotate_s;   /* new-file mode: the next file so often; 0: by size only */
-	uint32_t keep_files; /* new-file mode; 0: all */
-	uint64_t end_filetime; /* it ends then; 0: it does not */
-	uint64_t begin_filetime; /* a collector starts then, while etwd runs; 0: by hand */
-	bool daily;		 /* both every day, at that time of day */
+	uint32_t file_max;                 /* autologger: keep that many files NAME.0001 …; 0: one file */
+	uint32_t expire_s;                 /* 0: never */
+	uint32_t rotate_s;                 /* new-file mode: the next file so often; 0: by size only */
+	uint32_t keep_files;               /* new-file mode; 0: all */
+	uint64_t end_filetime;             /* it ends then; 0: it does not */
+	uint64_t begin_filetime;           /* a collector starts then, while etwd runs; 0: by hand */
+	bool daily;                        /* both every day, at that time of day */
 	char command[SESSION_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
-	uint64_t quota;	   /* bytes of log file; 0: none */
+	uint64_t quota;                    /* bytes of log file; 0: none */
 	enum session_suffix suffix;
 	uint32_t serial; /* the next number for SESSION_SUFFIX_NUMBER */
 	bool overwrite;
@@ -108,8 +108,8 @@ void session_init(struct session_spec *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
  * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
  * name; may be NULL. */
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed,
-		struct session_spec *ret, struct diag *d);
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct session_spec *ret,
+		  struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
 int session_read_file(const char *path, provider_installed installed, struct session_spec *ret, struct diag *d);
 /* As text that session_parse reads back. */
@@ -127,7 +127,7 @@ struct session_provider *session_add_provider(struct session_spec *s, const stru
 enum session_place {
 	SESSION_AUTOLOGGERS, /* autologger.d */
 	SESSION_COLLECTORS,  /* collectors */
-	SESSION_STATE, /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
+	SESSION_STATE,       /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
 };
 /* -ENOENT when there is no home to speak of, -ENAMETOOLONG. */
 int session_dir(enum session_place place, bool system, char *out, size_t cap);

@@ -47,8 +47,7 @@ int session_dir(enum session_place place, bool system, char *out, size_t cap)
 		if (!h) {
 			return -ENOENT;
 		}
-		int n = snprintf(home, sizeof home, "%s%s%s", datadir_root(), h,
-				 state ? "/.local/state" : "/.config");
+		int n = snprintf(home, sizeof home, "%s%s%s", datadir_root(), h, state ? "/.local/state" : "/.config");
 		if (n < 0 || (size_t)n >= sizeof home) {
 			return -ENAMETOOLONG;
 		}
@@ -61,8 +60,8 @@ int session_dir(enum session_place place, bool system, char *out, size_t cap)
 static bool plain(const char *name, size_t i)
 {
 	char c = name[i];
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_' || c == ' ' || (unsigned char)c >= 0x80 || (c == '.' && i > 0);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == ' ' || (unsigned char)c >= 0x80 || (c == '.' && i > 0);
 }
 
 int session_path(enum session_place place, bool system, const char *name, char *out, size_t cap)
@@ -77,9 +76,8 @@ int session_path(enum session_place place, bool system, const char *name, char *
 	}
 	for (size_t i = 0; name[i]; i++) {
 		char one[4];
-		int n = plain(name, i)
-				? snprintf(one, sizeof one, "%c", name[i])
-				: snprintf(one, sizeof one, "%%%02X", (unsigned char)name[i]);
+		int n = plain(name, i) ? snprintf(one, sizeof one, "%c", name[i])
+				       : snprintf(one, sizeof one, "%%%02X", (unsigned char)name[i]);
 		if (at + (size_t)n + sizeof SUFFIX > cap || at - dir + (size_t)n > 240) {
 			return -ENAMETOOLONG;
 		}

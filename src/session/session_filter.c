@@ -17,17 +17,17 @@ static const struct {
 } kinds[SESSION_FILTER_COUNT] = {
 	[SESSION_FILTER_EXE] = {"ExecutableFilter", 0x80000008, 1024, "names separated by ; such as a;b"},
 	[SESSION_FILTER_EVENT_ID] = {"EventIdFilter", 0x80000200, 1024,
-				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
+				     "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
 	[SESSION_FILTER_EVENT_NAME] = {"EventNameFilter", 0x80000400, 4096,
-				     "names such as Start,Stop, or !Tick for all others"},
+				       "names such as Start,Stop, or !Tick for all others"},
 	[SESSION_FILTER_STACK_ID] = {"StackWalkFilter", 0x80001000, 1024,
-				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
+				     "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
 	[SESSION_FILTER_STACK_NAME] = {"StackWalkNameFilter", 0x80002000, 4096,
-				     "names such as Start,Stop, or !Tick for all others"},
+				       "names such as Start,Stop, or !Tick for all others"},
 	[SESSION_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", 0x80004000, 1024,
-				      "a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
+					"a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
 	[SESSION_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
-				    "container ids or control groups separated by ;"},
+				      "container ids or control groups separated by ;"},
 	[SESSION_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
 };
 
@@ -87,8 +87,8 @@ static size_t put_names(const char *s, bool in, uint8_t *out, size_t cap)
 static size_t put_level(const char *s, bool in, uint8_t *out)
 {
 	uint64_t level, any = 0;
-	if (!parse_number_at(&s, UINT8_MAX, &level) ||
-	    (*s == ':' && (s++, !parse_number_at(&s, UINT64_MAX, &any))) || *s) {
+	if (!parse_number_at(&s, UINT8_MAX, &level) || (*s == ':' && (s++, !parse_number_at(&s, UINT64_MAX, &any))) ||
+	    *s) {
 		return 0;
 	}
 	memset(out, 0, LEVEL_BYTES);
@@ -123,28 +123,19 @@ static size_t put_text(const char *s, uint8_t *out, size_t cap)
 }
 
 int session_filter_make(enum session_filter kind, const char *text, uint8_t out[SESSION_FILTER_BYTES],
-		      size_t *ret_bytes, struct diag *d)
+			size_t *ret_bytes, struct diag *d)
 {
 	size_t n = 0, cap = kinds[kind].most;
 	bool in = *text != '!';
 	const char *list = text + !in;
 	switch (kind) {
 	case SESSION_FILTER_EVENT_ID:
-	case SESSION_FILTER_STACK_ID:
-		n = put_ids(list, in, out);
-		break;
+	case SESSION_FILTER_STACK_ID: n = put_ids(list, in, out); break;
 	case SESSION_FILTER_EVENT_NAME:
-	case SESSION_FILTER_STACK_NAME:
-		n = put_names(list, in, out, cap);
-		break;
-	case SESSION_FILTER_PID:
-		n = put_pids(text, out);
-		break;
-	case SESSION_FILTER_STACK_LEVEL:
-		n = put_level(list, in, out);
-		break;
-	default:
-		n = put_text(text, out, cap);
+	case SESSION_FILTER_STACK_NAME: n = put_names(list, in, out, cap); break;
+	case SESSION_FILTER_PID: n = put_pids(text, out); break;
+	case SESSION_FILTER_STACK_LEVEL: n = put_level(list, in, out); break;
+	default: n = put_text(text, out, cap);
 	}
 	if (n == 0 || n > cap) {
 		diag_at(d, UINT64_MAX, "takes %s, not '%.80s'", kinds[kind].syntax, text);

@@ -12,7 +12,7 @@
 
 enum kind {
 	NUMBER, /* uint32_t */
-	BIG,	/* uint64_t */
+	BIG,    /* uint64_t */
 	BYTE,
 	TEXT,
 	GUID_TEXT,
@@ -25,10 +25,9 @@ struct key {
 	size_t offset, size;
 	uint64_t min, max;
 };
-#define KEY(name, kind, type, member, min, max)                                                    \
-	{                                                                                          \
-		name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member),     \
-			min, max                                                                   \
+#define KEY(name, kind, type, member, min, max)                                                         \
+	{                                                                                               \
+		name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member), min, max \
 	}
 static const struct key session_keys[] = {
 	KEY("Name", TEXT, session_spec, name, 0, 0),
@@ -60,8 +59,7 @@ static const struct key provider_keys[] = {
 	KEY("Name", TEXT, session_provider, name, 0, 0),
 	KEY("Enabled", FLAG, session_provider, enabled, 0, 1),
 	KEY("EnableLevel", BYTE, session_provider, level, 0, 255),
-	KEY("EnableFlags", BIG, session_provider, any, 0,
-	    UINT32_MAX), /* what 32-bit providers have */
+	KEY("EnableFlags", BIG, session_provider, any, 0, UINT32_MAX), /* what 32-bit providers have */
 	KEY("MatchAnyKeyword", BIG, session_provider, any, 0, UINT64_MAX),
 	KEY("MatchAllKeyword", BIG, session_provider, all, 0, UINT64_MAX),
 	KEY("EnableProperty", NUMBER, session_provider, properties, 0, UINT32_MAX),
@@ -91,8 +89,7 @@ struct session_provider *session_add_provider(struct session_spec *s, const stru
 	if (s->provider_count >= SESSION_PROVIDERS_MAX) {
 		return NULL;
 	}
-	struct session_provider *p =
-		realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
+	struct session_provider *p = realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
 	if (!p) {
 		return NULL;
 	}
@@ -149,13 +146,11 @@ static bool store(const struct key *k, void *base, const char *v, uint32_t line,
 		return report(d, line, "%s: '%s' is no number", k->name, v);
 	}
 	if (n < k->min || n > k->max) {
-		return report(d, line, "%s is %llu to %llu, not %s", k->name,
-			      (unsigned long long)k->min, (unsigned long long)k->max, v);
+		return report(d, line, "%s is %llu to %llu, not %s", k->name, (unsigned long long)k->min,
+			      (unsigned long long)k->max, v);
 	}
 	switch (k->kind) {
-	case BIG:
-		memcpy(at, &n, 8);
-		break;
+	case BIG: memcpy(at, &n, 8); break;
 	case NUMBER: {
 		uint32_t v32 = (uint32_t)n;
 		memcpy(at, &v32, 4);
@@ -166,8 +161,7 @@ static bool store(const struct key *k, void *base, const char *v, uint32_t line,
 		memcpy(at, &b, sizeof b);
 		break;
 	}
-	default:
-		*at = (uint8_t)n;
+	default: *at = (uint8_t)n;
 	}
 	return true;
 }
@@ -198,8 +192,7 @@ static bool section(struct session_spec *s, const char *name, provider_installed
 	struct guid g;
 	*inout_provider = strcasecmp(name, "Session") != 0;
 	if (!*inout_provider) {
-		return s->provider_count == 0 ||
-		       report(d, line, "[Session] stands before the providers");
+		return s->provider_count == 0 || report(d, line, "[Session] stands before the providers");
 	}
 	struct guid plain;
 	bool is_guid = guid_parse(name + (*name == '#'), &plain) == 0;
@@ -208,8 +201,7 @@ static bool section(struct session_spec *s, const char *name, provider_installed
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (guid_equal(&s->provider[i].guid, &g)) {
-			return report(d, line, "[%s] was there already in line %u", name,
-				      s->provider[i].line);
+			return report(d, line, "[%s] was there already in line %u", name, s->provider[i].line);
 		}
 	}
 	struct session_provider *p = session_add_provider(s, &g);
@@ -233,15 +225,14 @@ static char *trim(char *s)
 	return s;
 }
 
-static bool store_filter(struct session_provider *p, enum session_filter kind, const char *value,
-			 uint32_t line, struct diag *d)
+static bool store_filter(struct session_provider *p, enum session_filter kind, const char *value, uint32_t line,
+			 struct diag *d)
 {
 	uint8_t bytes[SESSION_FILTER_BYTES];
 	size_t n;
 	struct diag why = {0};
 	if (strlen(value) >= SESSION_FILTER_TEXT) {
-		return report(d, line, "%s is longer than %u bytes", session_filter_key(kind),
-			      SESSION_FILTER_TEXT - 1);
+		return report(d, line, "%s is longer than %u bytes", session_filter_key(kind), SESSION_FILTER_TEXT - 1);
 	}
 	if (session_filter_make(kind, value, bytes, &n, &why) < 0) {
 		return report(d, line, "%s %s", session_filter_key(kind), why.text);
@@ -260,13 +251,13 @@ bool session_has_kernel_mask(const struct session_spec *s)
 }
 
 /* 1: it was one of them; 0: it was none; -1: reported. */
-static int kernel_key(struct session_spec *s, const char *name, const char *value, uint32_t line,
-		      struct diag *d)
+static int kernel_key(struct session_spec *s, const char *name, const char *value, uint32_t line, struct diag *d)
 {
 	if (strcasecmp(name, "EnableKernelFlags") == 0) {
 		uint32_t word[SESSION_MASK_WORDS] = {0};
 		if (parse_numbers(value, 0, UINT32_MAX, word, SESSION_MASK_WORDS) <= 0) {
-			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'", value);
+			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'",
+			       value);
 			return -1;
 		}
 		memcpy(s->kernel_mask, word, sizeof word);
@@ -276,7 +267,8 @@ static int kernel_key(struct session_spec *s, const char *name, const char *valu
 		uint32_t hook[SESSION_STACKS_MAX];
 		int n = parse_numbers(value, 0, UINT16_MAX, hook, SESSION_STACKS_MAX);
 		if (n < 0) {
-			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'", value);
+			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'",
+			       value);
 			return -1;
 		}
 		for (int i = 0; i < n; i++) {
@@ -319,8 +311,8 @@ static bool line_parse(struct session_spec *s, char *text, provider_installed in
 	}
 	for (int f = 0; f < SESSION_FILTER_COUNT && *inout_provider; f++) {
 		if (strcasecmp(session_filter_key((enum session_filter)f), name) == 0) {
-			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f,
-					    value, line, d);
+			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value, line,
+					    d);
 		}
 	}
 	int kernel = *inout_provider ? 0 : kernel_key(s, name, value, line, d);
@@ -332,19 +324,17 @@ static bool line_parse(struct session_spec *s, char *text, provider_installed in
 		return session_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
 		       report(d, line, SESSION_PAYLOAD_KEY " %s", why.text);
 	}
-	const struct key *k = *inout_provider
-				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
-				      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
+	const struct key *k = *inout_provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
+					      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
 	if (!k) {
-		return report(d, line, "'%.60s' is no key of a %s", name,
-			      *inout_provider ? "provider" : "session");
+		return report(d, line, "'%.60s' is no key of a %s", name, *inout_provider ? "provider" : "session");
 	}
 	void *base = *inout_provider ? (void *)&s->provider[s->provider_count - 1] : (void *)s;
 	return store(k, base, value, line, d);
 }
 
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed,
-		struct session_spec *ret, struct diag *d)
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct session_spec *ret,
+		  struct diag *d)
 {
 	if (n > SESSION_BYTES_MAX) {
 		return -E2BIG;
@@ -443,8 +433,8 @@ void session_format(const struct session_spec *s, struct strbuf *out)
 		const struct session_provider *p = &s->provider[i];
 		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));
 		put_text(out, "Name", p->name);
-		strbuf_addf(out, "Enabled = %d\nEnableLevel = %u\nMatchAnyKeyword = 0x%llx\n",
-			    p->enabled, p->level, (unsigned long long)p->any);
+		strbuf_addf(out, "Enabled = %d\nEnableLevel = %u\nMatchAnyKeyword = 0x%llx\n", p->enabled, p->level,
+			    (unsigned long long)p->any);
 		if (p->all) {
 			strbuf_addf(out, "MatchAllKeyword = 0x%llx\n", (unsigned long long)p->all);
 		}

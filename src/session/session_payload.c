@@ -11,7 +11,7 @@
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d)
 {
 	struct guid g;
-	int r = n > FILTER_BYTES_MAX	  ? -EINVAL
+	int r = n > FILTER_BYTES_MAX       ? -EINVAL
 		: filter_is_named(blob, n) ? filter_named_check(blob, n, &g, d)
 					   : filter_check(blob, n, &g, d);
 	if (r == 0 && !guid_equal(&g, &p->guid)) {
@@ -31,9 +31,7 @@ int session_set_payload(struct session_provider *p, const void *blob, size_t n, 
 
 static int digit(char c)
 {
-	return c >= '0' && c <= '9'	      ? c - '0'
-	       : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-						       : -1;
+	return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
 int session_payload_add(struct session_provider *p, const char *text, struct diag *d)
@@ -49,8 +47,9 @@ int session_payload_add(struct session_provider *p, const char *text, struct dia
 			blob[n++] = (uint8_t)(a << 4 | b);
 		}
 		if (*text || n == 0 || p->payload) {
-			diag_at(d, UINT64_MAX, p->payload ? "in hex: stands alone"
-							  : "hex: is followed by up to 4096 bytes in hexadecimal");
+			diag_at(d, UINT64_MAX,
+				p->payload ? "in hex: stands alone"
+					   : "hex: is followed by up to 4096 bytes in hexadecimal");
 			return -EINVAL;
 		}
 		return session_set_payload(p, blob, n, d);

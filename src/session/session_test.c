@@ -66,8 +66,8 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	size_t n;
 	assert_int_equal(session_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
-	assert_int_equal(session_filter_make(SESSION_FILTER_PID, s.provider[0].filter[SESSION_FILTER_PID], bytes, &n, &d),
-			 0);
+	assert_int_equal(
+		session_filter_make(SESSION_FILTER_PID, s.provider[0].filter[SESSION_FILTER_PID], bytes, &n, &d), 0);
 	assert_int_equal(session_filter_type(SESSION_FILTER_PID), 0x80000004);
 	assert_int_equal(n, 8);
 	assert_int_equal(le32_get(bytes), 17);
@@ -157,8 +157,7 @@ static void every_mistake_is_named_with_its_line(void **state)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		struct session_spec s;
 		struct diag d = {0};
-		assert_int_equal(session_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d),
-				 -EBADMSG);
+		assert_int_equal(session_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d), -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
 			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
 		}
@@ -176,10 +175,8 @@ static void filters_become_the_bytes_of_the_api(void **state)
 	} rows[] = {
 		{SESSION_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
 		{SESSION_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
-		{SESSION_FILTER_EVENT_NAME, "!Ab,C", 25,
-		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
-		{SESSION_FILTER_STACK_LEVEL, "4:0x10", 24,
-		 "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
+		{SESSION_FILTER_EVENT_NAME, "!Ab,C", 25, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
+		{SESSION_FILTER_STACK_LEVEL, "4:0x10", 24, "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
 		{SESSION_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
 		{SESSION_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
 	};
@@ -258,8 +255,7 @@ static void names_do_not_leave_their_directory(void **state)
 	char name[400];
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
-	assert_int_equal(session_path(SESSION_COLLECTORS, false, name, path, sizeof path),
-			 -ENAMETOOLONG);
+	assert_int_equal(session_path(SESSION_COLLECTORS, false, name, path, sizeof path), -ENAMETOOLONG);
 }
 
 static void a_root_for_tests_covers_the_users_home_too(void **state)

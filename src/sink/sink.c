@@ -13,14 +13,14 @@
 #include <time.h>
 
 #define TIMER_RESOLUTION   156250u /* 100 ns units; Windows' usual clock tick */
-#define PATIENCE_MS	   5000u
+#define PATIENCE_MS        5000u
 #define STOP_PATIENCE_NS   1000000000ull
 #define PREFAULT_BYTES_MAX (64u << 20)
-#define NS_PER_S	   1000000000ull
-#define HEADER_LEAST	   0x200u /* readers take less for something else than a trace */
-#define GATHER_NS	   200000000ull /* the longest that a full buffer waits for company */
-#define RESERVE_SHARE	   8u /* of the buffers, one in so many more */
-#define FILE_BUFFERS_MIN   2u /* buffer 0 and one for events */
+#define NS_PER_S           1000000000ull
+#define HEADER_LEAST       0x200u       /* readers take less for something else than a trace */
+#define GATHER_NS          200000000ull /* the longest that a full buffer waits for company */
+#define RESERVE_SHARE      8u           /* of the buffers, one in so many more */
+#define FILE_BUFFERS_MIN   2u           /* buffer 0 and one for events */
 
 static void free_memory(struct sink *s)
 {
@@ -70,7 +70,8 @@ void sink_forget(struct sink *s)
 static int check_modes(const struct sink_options *o)
 {
 	uint32_t m = o->log_file_mode;
-	uint32_t kinds = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_SEQUENTIAL);
+	uint32_t kinds =
+		m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	if (kinds & (kinds - 1)) {
 		return -EINVAL;
 	}
@@ -88,7 +89,8 @@ static int check_modes(const struct sink_options *o)
 	if ((m & EVENT_TRACE_BUFFERING_MODE) && (kinds || (m & EVENT_TRACE_REAL_TIME_MODE))) {
 		return -EINVAL;
 	}
-	if ((m & EVENT_TRACE_COMPRESSED_MODE) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
+	if ((m & EVENT_TRACE_COMPRESSED_MODE) &&
+	    (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
 		return -EINVAL; /* they need places of one size */
 	}
 	if ((m & OPENETW_TRACE_ZSTD_MODE) && (!(m & EVENT_TRACE_COMPRESSED_MODE) || !etl_zstd_available())) {
@@ -171,8 +173,7 @@ static void fill_identity(struct sink *s)
 	uint64_t unit = o->log_file_mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
 	uint64_t limit = o->maximum_file_size * unit / s->buffer_bytes;
 	if (o->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) {
-		id->compression = o->log_file_mode & OPENETW_TRACE_ZSTD_MODE ? ETL_FORMAT_ZSTD
-								    : ETL_FORMAT_XPRESS;
+		id->compression = o->log_file_mode & OPENETW_TRACE_ZSTD_MODE ? ETL_FORMAT_ZSTD : ETL_FORMAT_XPRESS;
 		id->max_bytes = s->buffering ? 0 : o->maximum_file_size * unit;
 	}
 	if (!s->buffering && o->maximum_file_size > 0) {
@@ -230,8 +231,8 @@ static void prefault(struct sink *s)
 }
 
 /* A new file by its final or %d name. */
-static int open_numbered(struct sink *s, const char *path, const uint16_t *log_file, uint32_t n,
-			 struct sink_file **ret, struct diag *d)
+static int open_numbered(struct sink *s, const char *path, const uint16_t *log_file, uint32_t n, struct sink_file **ret,
+			 struct diag *d)
 {
 	if (!s->identity.newfile) {
 		return sink_file_open(&s->identity, path, log_file, ret, d);
@@ -435,8 +436,7 @@ static int take_snapshot(struct sink *s, const char *path, bool held, struct dia
 		free(converted);
 		return -EINVAL;
 	}
-	struct sink_snapshot *snap =
-		calloc(1, sizeof *snap + s->buffers_limit * sizeof snap->buffer[0]);
+	struct sink_snapshot *snap = calloc(1, sizeof *snap + s->buffers_limit * sizeof snap->buffer[0]);
 	int err = -ENOMEM;
 	if (snap) {
 		err = sink_file_open(&s->identity, path, log_file, &snap->file, d);
@@ -738,7 +738,6 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.file_full = s->file_full;
 	r.file_thread_id = s->file_thread_id;
 	pthread_mutex_unlock(&s->lock);
-	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events +
-			r.gone_events;
+	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events + r.gone_events;
 	*ret = r;
 }

@@ -48,7 +48,7 @@ typedef void (*sink_file_fn)(void *ctx, const char *path, enum sink_file_event e
 enum sink_file_fate {
 	SINK_FATE_NONE,
 	SINK_FATE_MOVED,    /* it has another name; it is written on */
-	SINK_FATE_CUT,	    /* truncated: it is written on behind what is left */
+	SINK_FATE_CUT,      /* truncated: it is written on behind what is left */
 	SINK_FATE_REMOVED,  /* it has no name any more; a new one is begun with the next event */
 	SINK_FATE_REPLACED, /* somebody else's bytes are in it, or have its name */
 };
@@ -62,24 +62,23 @@ struct sink_quota {
 };
 
 struct sink_options {
-	const uint16_t *name;	  /* session name */
+	const uint16_t *name;     /* session name */
 	const uint16_t *log_file; /* as it goes into the header; NULL: no file */
-	const char *path; /* the same as a Linux path; NULL: no file. For NEWFILE it holds %d */
-	uint32_t log_file_mode; /* EVENT_TRACE_* bits */
-	uint32_t buffer_size_kb, minimum_buffers,
-		maximum_buffers;    /* already adjusted, see sink_adjust */
-	uint32_t maximum_file_size; /* MB, or KB with USE_KBYTES_FOR_SIZE */
-	uint32_t flush_timer;	    /* seconds; 0 none */
-	uint32_t clock;		    /* 1 raw, 2 FILETIME, 3 cycles; conversion is the caller's */
-	uint64_t clock_freq;	    /* of the raw clock */
-	bool system_clock;	    /* raw times are CLOCK_MONOTONIC, whatever this machine's clock is */
+	const char *path;         /* the same as a Linux path; NULL: no file. For NEWFILE it holds %d */
+	uint32_t log_file_mode;   /* EVENT_TRACE_* bits */
+	uint32_t buffer_size_kb, minimum_buffers, maximum_buffers; /* already adjusted, see sink_adjust */
+	uint32_t maximum_file_size;                                /* MB, or KB with USE_KBYTES_FOR_SIZE */
+	uint32_t flush_timer;                                      /* seconds; 0 none */
+	uint32_t clock;      /* 1 raw, 2 FILETIME, 3 cycles; conversion is the caller's */
+	uint64_t clock_freq; /* of the raw clock */
+	bool system_clock;   /* raw times are CLOCK_MONOTONIC, whatever this machine's clock is */
 	uint16_t logger_id;
 	uint16_t cpus; /* processors of the machine */
 	bool sync_on_stop;
 	bool other_table; /* made by a thread with a descriptor table of its own */
 	struct sink_file_ops ops;
 	/* Zero means the ordinary thing: */
-	uint32_t patience_ms;	 /* retries on a failing disk before buffers are dropped; 0: 5000 */
+	uint32_t patience_ms;    /* retries on a failing disk before buffers are dropped; 0: 5000 */
 	uint32_t controller_pid; /* who started the session, for the header; 0: the caller */
 	uint32_t controller_tid;
 	/* Real-time records that no consumer has taken: as many as maximum_buffers in memory, and then so
@@ -87,7 +86,7 @@ struct sink_options {
 	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX, without keep_path */
 	uint64_t spool_bytes;
 	struct sink_quota *spool_quota; /* NULL: none but spool_bytes */
-	bool fair; /* has buffers in reserve, see sink_may_reserve() */
+	bool fair;                      /* has buffers in reserve, see sink_may_reserve() */
 	/* With a spool_path: the backlog outlives the process, in this file, which should lie in memory, and
 	 * that one. The next sink with the same two goes on with it. Both are removed by sink_stop(), unless
 	 * sink_keep_backlog() was called. */
@@ -134,8 +133,7 @@ struct sink_room {
 	uint64_t least_time; /* UINT64_MAX: nothing this way */
 };
 void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret);
-void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events,
-		    uint64_t last_time);
+void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events, uint64_t last_time);
 /* What several write into one sink, and who writes most shall not cost the others' events. When no buffer is free,
  * scarce, the caller refuses those who write more than their share, also where a buffer is open (sink_refuse() counts
  * these events as lost for want of a buffer), and lets the others have the buffers in reserve. */
@@ -197,13 +195,13 @@ struct sink_stats {
 	uint64_t lost_no_buffer;
 	uint64_t lost_too_big; /* bigger than a buffer */
 	uint64_t lost_disk_events;
-	uint64_t lost_disk_buffers; /* LogBuffersLost */
+	uint64_t lost_disk_buffers;         /* LogBuffersLost */
 	uint64_t gone_events, gone_buffers; /* were in the file, which somebody removed or cut */
 	enum sink_file_fate file_fate;
 	uint64_t file_fate_filetime;
 	uint64_t rt_events_lost, rt_buffers_lost;
-	uint64_t rt_events_refused; /* of the former: the quota, or the disk, had no room for them */
-	uint64_t rt_found; /* events that an earlier process left to be delivered */
+	uint64_t rt_events_refused;   /* of the former: the quota, or the disk, had no room for them */
+	uint64_t rt_found;            /* events that an earlier process left to be delivered */
 	uint64_t overwritten_buffers; /* circular, buffering */
 	uint64_t overwritten_events;
 	uint64_t buffers_written;

@@ -53,11 +53,9 @@ static void run(const char *path, uint32_t events, uint32_t kb, bool fill)
 	struct sink_stats st;
 	sink_stop(s, &st);
 	uint64_t process1 = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-	printf("%-8s %5u KB %s: producer %.2f ns, file thread %.2f ns, lost %llu\n",
-	       path ? "file" : "no file", kb, fill ? "filled " : "reserve",
-	       (double)(thread1 - thread0) / events,
-	       (double)(process1 - process0 - (thread1 - thread0)) / events,
-	       (unsigned long long)lost);
+	printf("%-8s %5u KB %s: producer %.2f ns, file thread %.2f ns, lost %llu\n", path ? "file" : "no file", kb,
+	       fill ? "filled " : "reserve", (double)(thread1 - thread0) / events,
+	       (double)(process1 - process0 - (thread1 - thread0)) / events, (unsigned long long)lost);
 }
 
 int main(int argc, char **argv)

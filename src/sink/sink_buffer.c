@@ -15,8 +15,7 @@ static struct sink_extent *extent_make(struct sink *s, uint32_t count)
 	if (!e) {
 		return NULL;
 	}
-	e->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	e->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (e->memory == MAP_FAILED) {
 		free(e);
 		return NULL;

@@ -102,8 +102,7 @@ static void put_some(struct fixture *f, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = f->tried++;
-		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number,
-				  TEST_RECORD_BYTES);
+		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number, TEST_RECORD_BYTES);
 		if (number % 50 == 0) {
 			sink_tick(f->sink, number * 1000000);
 		}
@@ -366,8 +365,7 @@ static void a_create_without_space_fails_cleanly(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct sink_options o = test_options(path);
-	struct faulty faulty = {
-		.kind = FAULT_ALWAYS, .error = -ENOSPC, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct faulty faulty = {.kind = FAULT_ALWAYS, .error = -ENOSPC, .lock = PTHREAD_MUTEX_INITIALIZER};
 	o.ops.pwrite = faulty_pwrite;
 	o.ops.ctx = &faulty;
 	struct sink *s = NULL;

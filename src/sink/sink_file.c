@@ -24,8 +24,8 @@
 
 #define RESERVE_STEP_MIN (1u << 20)
 #define RESERVE_STEP_MAX (64u << 20)
-#define IOV_MAX_OURS	 256u
-#define PACKED_BATCH	 (1u << 20)
+#define IOV_MAX_OURS     256u
+#define PACKED_BATCH     (1u << 20)
 
 /* ---- calls ------------------------------------------------------------------------------------
  */
@@ -55,8 +55,7 @@ int sink_file_pwrite(struct sink_file *f, const void *p, size_t n, uint64_t off)
 }
 
 /* Several buffers with one call. Bytes written (may be short) or -errno. */
-static long write_gathered(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
-			   uint64_t off)
+static long write_gathered(struct sink_file *f, struct sink_buffer *const *b, unsigned n, uint64_t off)
 {
 	struct iovec iov[IOV_MAX_OURS];
 	unsigned k = 0;
@@ -110,7 +109,7 @@ static void reserve_ahead(struct sink_file *f, uint64_t end)
 		return;
 	}
 	uint64_t step = BASE_MIN(BASE_MAX(f->reserved_bytes, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
-	uint64_t limit = f->compression	  ? (f->max_bytes ? f->max_bytes : UINT64_MAX)
+	uint64_t limit = f->compression   ? (f->max_bytes ? f->max_bytes : UINT64_MAX)
 			 : f->max_buffers ? f->max_buffers * f->buffer_bytes
 					  : UINT64_MAX;
 	uint64_t target = BASE_MAX(BASE_MIN(f->reserved_bytes + step, limit), end);
@@ -128,24 +127,20 @@ static void reserve_ahead(struct sink_file *f, uint64_t end)
 static bool same_settings(const uint8_t *h, const struct etl_header_args *a)
 {
 	const uint8_t *p = h + ETL_HEADER_LIVE_OFFSET;
-	return le16_get(h + ETL_BH_TYPE) == ETL_BT_HEADER && h[0x4A] == ETL_RT_SYSTEM64 &&
-	       h[0x4B] == 0xC0 && le32_get(h + ETL_BH_BUFFER_SIZE) == a->buffer_size &&
-	       le32_get(p + ETL_LH_BUFFER_SIZE) == a->buffer_size &&
-	       le32_get(p + ETL_LH_PROCESSORS) == a->processors &&
-	       le32_get(p + ETL_LH_POINTER_SIZE) == 8 &&
-	       le32_get(p + ETL_LH64_CLOCK_TYPE) == a->clock_type;
+	return le16_get(h + ETL_BH_TYPE) == ETL_BT_HEADER && h[0x4A] == ETL_RT_SYSTEM64 && h[0x4B] == 0xC0 &&
+	       le32_get(h + ETL_BH_BUFFER_SIZE) == a->buffer_size &&
+	       le32_get(p + ETL_LH_BUFFER_SIZE) == a->buffer_size && le32_get(p + ETL_LH_PROCESSORS) == a->processors &&
+	       le32_get(p + ETL_LH_POINTER_SIZE) == 8 && le32_get(p + ETL_LH64_CLOCK_TYPE) == a->clock_type;
 }
 
-static int append_to(struct sink_file *f, const struct etl_header_args *a, uint64_t file_bytes,
-		     struct diag *d)
+static int append_to(struct sink_file *f, const struct etl_header_args *a, uint64_t file_bytes, struct diag *d)
 {
 	ssize_t got = pread(f->fd, f->header, f->buffer_bytes, 0);
 	if (got < 0) {
 		return -errno;
 	}
 	if ((size_t)got < f->buffer_bytes || !same_settings(f->header, a)) {
-		diag_at(d, 0,
-			"the file is no log file with the same buffer size, processors and clock");
+		diag_at(d, 0, "the file is no log file with the same buffer size, processors and clock");
 		return -EINVAL;
 	}
 	const uint8_t *p = f->header + ETL_HEADER_LIVE_OFFSET;
@@ -155,8 +150,7 @@ static int append_to(struct sink_file *f, const struct etl_header_args *a, uint6
 	uint64_t place = 1;
 	for (; (place + 1) * f->buffer_bytes <= file_bytes; place++) {
 		uint8_t h[ETL_BUFFER_HEADER_SIZE];
-		if (pread(f->fd, h, sizeof h, (off_t)(place * f->buffer_bytes)) !=
-		    (ssize_t)sizeof h) {
+		if (pread(f->fd, h, sizeof h, (off_t)(place * f->buffer_bytes)) != (ssize_t)sizeof h) {
 			return -EIO;
 		}
 		if (le32_get(h + ETL_BH_BUFFER_SIZE) != f->buffer_bytes) {
@@ -182,12 +176,10 @@ static int append_to(struct sink_file *f, const struct etl_header_args *a, uint6
 		.buffers_lost = (uint32_t)f->base.buffers_lost,
 	};
 	etl_header_set_counts(f->header, &c);
-	return sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
-			  ETL_HEADER_LIVE_OFFSET);
+	return sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES, ETL_HEADER_LIVE_OFFSET);
 }
 
-static int start_new(struct sink_file *f, struct etl_header_args *a, const uint16_t *log_file,
-		     struct diag *d)
+static int start_new(struct sink_file *f, struct etl_header_args *a, const uint16_t *log_file, struct diag *d)
 {
 	a->file_name = log_file;
 	a->file_name_units = log_file ? (uint32_t)utf16_len(log_file) : 0;
@@ -336,8 +328,8 @@ static int open_file(const struct sink_identity *id, const char *path, const uin
 	if (f->compression) {
 		err = prepare_packing(f);
 		if (err < 0) {
-			diag_at(d, UINT64_MAX, err == -ENOTSUP ? "libzstd.so.1 is not installed"
-							       : "no memory to compress");
+			diag_at(d, UINT64_MAX,
+				err == -ENOTSUP ? "libzstd.so.1 is not installed" : "no memory to compress");
 			goto fail;
 		}
 	}
@@ -376,8 +368,8 @@ fail:
 	return err;
 }
 
-int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
-		   struct sink_file **ret, struct diag *d)
+int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file, struct sink_file **ret,
+		   struct diag *d)
 {
 	return open_file(id, path, log_file, false, ret, d);
 }
@@ -475,9 +467,8 @@ static void buffer_is_down(struct sink_file *f, const struct sink_buffer *b, uin
 	}
 }
 
-static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
-			 bool direct, unsigned *ret_done, uint64_t *overwritten_events,
-			 uint64_t *overwritten_buffers)
+static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct, unsigned *ret_done,
+			 uint64_t *overwritten_events, uint64_t *overwritten_buffers)
 {
 	for (unsigned i = 0; i < n; i++) {
 		put_header(f, b[i]);
@@ -516,7 +507,7 @@ static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsi
 		set_direct(f, false);
 		part = bytes;
 		int err = sink_file_pwrite(f, b[*ret_done]->data + part, f->buffer_bytes - part,
-				     f->place * f->buffer_bytes + part);
+					   f->place * f->buffer_bytes + part);
 		if (err < 0) {
 			if (f->circular && f->place < f->buffers && f->torn_place != f->place) {
 				/* The old buffer is gone already. */
@@ -540,8 +531,7 @@ static uint32_t pack(struct sink_file *f, struct sink_buffer *b, uint8_t *out)
 	size_t n = b->used - ETL_BUFFER_HEADER_SIZE;
 	put_header(f, b);
 	memcpy(out, b->data, ETL_BUFFER_HEADER_SIZE);
-	size_t packed = f->zstd ? etl_zstd_compress(f->zstd, plain, n, to,
-						    f->most - ETL_BUFFER_HEADER_SIZE)
+	size_t packed = f->zstd ? etl_zstd_compress(f->zstd, plain, n, to, f->most - ETL_BUFFER_HEADER_SIZE)
 				: xpress_compress(plain, n, to);
 	uint32_t size = ETL_BUFFER_HEADER_SIZE + (uint32_t)packed;
 	le32_put(out + ETL_BH_BUFFER_SIZE, size);
@@ -550,8 +540,7 @@ static uint32_t pack(struct sink_file *f, struct sink_buffer *b, uint8_t *out)
 }
 
 /* What could not be written is packed again next time: errors are rare. */
-static int write_packed(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
-			unsigned *ret_done)
+static int write_packed(struct sink_file *f, struct sink_buffer *const *b, unsigned n, unsigned *ret_done)
 {
 	*ret_done = 0;
 	while (*ret_done < n) {
@@ -577,14 +566,13 @@ static int write_packed(struct sink_file *f, struct sink_buffer *const *b, unsig
 	return 0;
 }
 
-int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
-		    unsigned *ret_done, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct, unsigned *ret_done,
+		    uint64_t *overwritten_events, uint64_t *overwritten_buffers)
 {
 	if (f->compression) {
 		return write_packed(f, b, n, ret_done);
 	}
-	int err = write_buffers(f, b, n, direct, ret_done, overwritten_events,
-				overwritten_buffers);
+	int err = write_buffers(f, b, n, direct, ret_done, overwritten_events, overwritten_buffers);
 	set_direct(f, false); /* headers and flags are no whole pages */
 	return err;
 }
@@ -603,8 +591,8 @@ static int write_live_header(struct sink_file *f, const struct sink_file_counts 
 		.buffers_lost = (uint32_t)BASE_MIN(buffers, UINT32_MAX),
 	};
 	etl_header_set_counts(f->header, &h);
-	int err = sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
-			     ETL_HEADER_LIVE_OFFSET);
+	int err =
+		sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES, ETL_HEADER_LIVE_OFFSET);
 	if (err == 0) {
 		f->shown = *c;
 		f->shown_buffers = f->buffers;
@@ -660,8 +648,7 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool
 	uint64_t end = f->compression ? f->end : f->buffers * f->buffer_bytes;
 	if (last_at) {
 		uint8_t flag[2];
-		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX |
-				       (f->compression ? ETL_BF_COMPRESSED : 0));
+		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX | (f->compression ? ETL_BF_COMPRESSED : 0));
 		int err = sink_file_pwrite(f, flag, 2, last_at + ETL_BH_FLAG);
 		first = first ? first : err;
 	}
@@ -672,15 +659,16 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool
 	int err = write_live_header(f, c, clock_filetime());
 	first = first ? first : err;
 	if (f->sync) {
-		err = f->ops.fdatasync	     ? f->ops.fdatasync(f->ops.ctx, f->fd)
-		      : fdatasync(f->fd) < 0 ? -errno
-					     : 0;
+		err = f->ops.fdatasync ? f->ops.fdatasync(f->ops.ctx, f->fd) : fdatasync(f->fd) < 0 ? -errno : 0;
 		first = first ? first : err;
 	}
 	/* A forked child may have inherited the descriptor: closing ours would not unlock. */
 	flock(f->fd, LOCK_UN);
 	if (f->on_file) { /* what its path names now is somebody else's, if it was moved */
-		f->on_file(f->on_file_ctx, f->path, f->moved ? SINK_FILE_GONE : last ? SINK_FILE_LAST : SINK_FILE_FINISHED);
+		f->on_file(f->on_file_ctx, f->path,
+			   f->moved ? SINK_FILE_GONE
+			   : last   ? SINK_FILE_LAST
+				    : SINK_FILE_FINISHED);
 	}
 	file_free(f);
 	return first;

@@ -153,8 +153,8 @@ static bool header_is_ours(const struct sink_file *f)
 	size_t start = ETL_HEADER_LIVE_OFFSET + ETL_LH64_START_TIME;
 	_Static_assert(ETL_HEADER_LIVE_OFFSET + ETL_LH64_START_TIME + 8 <= HEADER_LOOK, "in what is read");
 	ssize_t got = pread(f->fd, now, sizeof now, 0);
-	return got != (ssize_t)sizeof now || (memcmp(now, f->header, ETL_HEADER_LIVE_OFFSET) == 0 &&
-					      memcmp(now + start, f->header + start, 8) == 0);
+	return got != (ssize_t)sizeof now ||
+	       (memcmp(now, f->header, ETL_HEADER_LIVE_OFFSET) == 0 && memcmp(now + start, f->header + start, 8) == 0);
 }
 
 enum sink_file_fate sink_file_look(struct sink_file *f, struct sink_file_gone *ret)

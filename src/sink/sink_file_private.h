@@ -14,30 +14,30 @@ struct sink_file {
 	uint16_t logger_id;
 	bool circular, preallocate, sync, reserve_works;
 	bool direct_works, direct_now; /* O_DIRECT; now: it is set */
-	uint64_t max_buffers; /* 0 unlimited */
-	uint64_t place;	      /* where the next buffer goes */
-	uint64_t buffers;     /* in the file, buffer 0 included */
-	uint64_t last_place;  /* of the newest buffer; 0 none */
+	uint64_t max_buffers;          /* 0 unlimited */
+	uint64_t place;                /* where the next buffer goes */
+	uint64_t buffers;              /* in the file, buffer 0 included */
+	uint64_t last_place;           /* of the newest buffer; 0 none */
 	uint64_t reserved_bytes;
-	uint64_t torn_place;	       /* circular: an old buffer half overwritten, 0 none */
-	uint32_t *place_events;	       /* of each place in the file, or each compressed buffer: [place_cap] */
+	uint64_t torn_place;    /* circular: an old buffer half overwritten, 0 none */
+	uint32_t *place_events; /* of each place in the file, or each compressed buffer: [place_cap] */
 	uint64_t place_cap;
 	struct place_times {
 		uint64_t last, closed; /* of its last record, and of the buffer */
 		uint16_t cpu;
-	} *place_times;		/* circular: [max_buffers] */
-	uint64_t longest;	/* that a buffer took from its first record until it was closed */
-	uint64_t *gone_until;	/* by processor: the last record that was overwritten; 0: none was */
+	} * place_times;      /* circular: [max_buffers] */
+	uint64_t longest;     /* that a buffer took from its first record until it was closed */
+	uint64_t *gone_until; /* by processor: the last record that was overwritten; 0: none was */
 	uint32_t cpus;
-	uint64_t events_here; /* of this session, that are in the file */
-	uint64_t first_place; /* append: where this session began */
-	uint64_t last_sequence;	       /* append */
-	uint16_t compression; /* ETL_FORMAT_*, 0: plain */
-	uint64_t max_bytes;   /* compressed; 0 unlimited */
-	uint64_t end, last_at; /* compressed: where the next buffer goes, where the newest is */
-	uint64_t written;     /* bytes of data buffers */
-	uint32_t most;	      /* bytes of one buffer at most */
-	uint8_t *packed;      /* compressed: PACKED_BATCH and one more */
+	uint64_t events_here;   /* of this session, that are in the file */
+	uint64_t first_place;   /* append: where this session began */
+	uint64_t last_sequence; /* append */
+	uint16_t compression;   /* ETL_FORMAT_*, 0: plain */
+	uint64_t max_bytes;     /* compressed; 0 unlimited */
+	uint64_t end, last_at;  /* compressed: where the next buffer goes, where the newest is */
+	uint64_t written;       /* bytes of data buffers */
+	uint32_t most;          /* bytes of one buffer at most */
+	uint8_t *packed;        /* compressed: PACKED_BATCH and one more */
 	struct etl_zstd *zstd;
 	struct sink_file_counts base;  /* append: what the file already counted */
 	struct sink_file_counts shown; /* as in the header on disk */

@@ -13,7 +13,7 @@
 
 #define KEEP_MAGIC   0x4B525445u /* "ETRK" */
 #define KEEP_VERSION 1u
-#define PAGE	     4096u
+#define PAGE         4096u
 #define ENTRIES_MAX  (1u << 20)
 #define PLACES_MAX   (1u << 24)
 
@@ -92,11 +92,9 @@ static int collect(const uint8_t *map, const struct sink_keep_head *h, const str
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < h->entries; i++) {
-		const struct sink_rt_chunk *old =
-			(const void *)(map + shape->entries_at + (uint64_t)i * shape->stride);
+		const struct sink_rt_chunk *old = (const void *)(map + shape->entries_at + (uint64_t)i * shape->stride);
 		/* Stored, and its place known as stored: then it is in the file. */
-		if (old->order == 0 || (old->stored != 0 && old->stored <= h->next) ||
-		    old->bytes > h->buffer_bytes) {
+		if (old->order == 0 || (old->stored != 0 && old->stored <= h->next) || old->bytes > h->buffer_bytes) {
 			continue;
 		}
 		struct sink_rt_chunk *c = malloc(sizeof *c + h->buffer_bytes);
@@ -144,8 +142,8 @@ struct left {
 };
 
 /* 0 also when there is nothing to be had. */
-static int read_left(int fd, uint32_t buffer_bytes, uint64_t clock, const uint8_t boot[16],
-		     struct left *left, struct sink_keep_found *found)
+static int read_left(int fd, uint32_t buffer_bytes, uint64_t clock, const uint8_t boot[16], struct left *left,
+		     struct sink_keep_found *found)
 {
 	struct stat st;
 	struct sink_keep_head *h = &left->head;
@@ -156,15 +154,14 @@ static int read_left(int fd, uint32_t buffer_bytes, uint64_t clock, const uint8_
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
 		return -EPERM;
 	}
-	if (pread(fd, h, sizeof *h, 0) != (ssize_t)sizeof *h || h->magic != KEEP_MAGIC ||
-	    h->version != KEEP_VERSION || h->entries > ENTRIES_MAX || h->spool_places > PLACES_MAX ||
-	    h->buffer_bytes < 4096 || h->buffer_bytes > (16u << 20)) {
+	if (pread(fd, h, sizeof *h, 0) != (ssize_t)sizeof *h || h->magic != KEEP_MAGIC || h->version != KEEP_VERSION ||
+	    h->entries > ENTRIES_MAX || h->spool_places > PLACES_MAX || h->buffer_bytes < 4096 ||
+	    h->buffer_bytes > (16u << 20)) {
 		memset(h, 0, sizeof *h);
 		return 0;
 	}
 	struct shape shape = shape_of(h->buffer_bytes, h->entries, h->spool_places);
-	if ((uint64_t)st.st_size != shape.bytes || h->first > h->next ||
-	    h->next - h->first > h->spool_places) {
+	if ((uint64_t)st.st_size != shape.bytes || h->first > h->next || h->next - h->first > h->spool_places) {
 		memset(h, 0, sizeof *h);
 		return 0;
 	}
@@ -186,8 +183,7 @@ static int read_left(int fd, uint32_t buffer_bytes, uint64_t clock, const uint8_
 	/* Times of another life of the machine, or of another clock, cannot be told any more. */
 	bool foreign = !same_clock(h->clock, clock) || memcmp(h->boot, boot, 16) != 0;
 	struct sink_rt_chunk *c;
-	while (err == 0 && (foreign || h->buffer_bytes > buffer_bytes) &&
-	       (c = found->entries.head) != NULL) {
+	while (err == 0 && (foreign || h->buffer_bytes > buffer_bytes) && (c = found->entries.head) != NULL) {
 		found->entries.head = c->next;
 		found->lost_events += c->events;
 		found->lost_buffers++;
@@ -349,8 +345,8 @@ static int make(struct sink_keep *k, uint32_t buffer_bytes, uint64_t spool_place
 	return rename(next, k->path) < 0 ? -errno : 0;
 }
 
-int sink_keep_open(const char *path, uint32_t buffer_bytes, uint32_t entries, uint64_t spool_places,
-		   uint64_t clock, struct sink_keep **ret, struct sink_keep_found *ret_found)
+int sink_keep_open(const char *path, uint32_t buffer_bytes, uint32_t entries, uint64_t spool_places, uint64_t clock,
+		   struct sink_keep **ret, struct sink_keep_found *ret_found)
 {
 	uint8_t boot[16];
 	struct left left = {.place = NULL};

@@ -22,7 +22,7 @@ struct sink_keep_head {
 	uint32_t buffer_bytes, entries;
 	uint64_t spool_places;
 	uint8_t boot[16]; /* raw times mean nothing after the machine was started again */
-	uint64_t clock;	  /* as ETL_BH_CLOCK has it */
+	uint64_t clock;   /* as ETL_BH_CLOCK has it */
 	/* producer */
 	uint64_t order; /* of the newest entry */
 	uint64_t tap_lost_events, tap_lost_buffers;
@@ -39,8 +39,8 @@ struct sink_keep_found {
 
 /* Opens or makes `path`; what an earlier process left is in *ret_found. -EWOULDBLOCK: another one
  * uses it. `clock` as ETL_BH_CLOCK has it. */
-int sink_keep_open(const char *path, uint32_t buffer_bytes, uint32_t entries, uint64_t spool_places,
-		   uint64_t clock, struct sink_keep **ret, struct sink_keep_found *ret_found);
+int sink_keep_open(const char *path, uint32_t buffer_bytes, uint32_t entries, uint64_t spool_places, uint64_t clock,
+		   struct sink_keep **ret, struct sink_keep_found *ret_found);
 struct sink_keep_head *sink_keep_head(struct sink_keep *k);
 struct sink_place *sink_keep_places(struct sink_keep *k); /* [spool_places] */
 /* A place for an entry, or heap memory when none is left; NULL: neither. Any thread may give back what

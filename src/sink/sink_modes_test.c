@@ -34,8 +34,7 @@ static void put_some(struct fixture *f, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = f->tried++;
-		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number,
-				  TEST_RECORD_BYTES);
+		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number, TEST_RECORD_BYTES);
 		if (number % 50 == 49 && !(f->options.log_file_mode & 0x400)) {
 			sink_tick(f->sink, number * 1000000);
 			assert_int_equal(sink_drain_wait(f->sink, 10000), 0);
@@ -73,7 +72,7 @@ static void check_compressed(uint32_t more, uint16_t format)
 			assert_int_equal(le32_get(h + 0x2C) & 0xFFFF, format);
 			assert_int_equal(flags, 0x21);
 			assert_int_equal(pread(fd, zero, sizeof zero, 0x68), sizeof zero);
-			assert_int_equal(le32_get(zero + 4) >> 16, 0x0002);	/* layout 2.0 */
+			assert_int_equal(le32_get(zero + 4) >> 16, 0x0002);                  /* layout 2.0 */
 			assert_int_equal(le32_get(zero + 32), 0x04002001 | (more & 0xFFFF)); /* LogFileMode */
 		} else {
 			assert_int_equal(flags, at + size == bytes ? 0x61 : 0x60);
@@ -260,8 +259,7 @@ static void append_continues_a_file_and_its_counts(void **state)
 	for (int session = 0; session < 3; session++) {
 		assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
 		for (int i = 0; i < 100; i++, number++) {
-			ok += test_put(f.sink, (uint16_t)(i % 4), 1000 + number, number,
-				       TEST_RECORD_BYTES);
+			ok += test_put(f.sink, (uint16_t)(i % 4), 1000 + number, number, TEST_RECORD_BYTES);
 		}
 		sink_add_lost(f.sink, 7);
 		assert_int_equal(sink_stop(f.sink, NULL), 0);
@@ -498,15 +496,15 @@ static void contradicting_modes_are_refused(void **state)
 		uint32_t mode, size;
 		const char *file;
 	} bad[] = {
-		{0x3, 1, "x.etl"},	  /* sequential and circular */
-		{0xA, 1, "x%d.etl"}, /* circular and new file */
-		{0x2, 0, "x.etl"},	  /* circular without a size */
-		{0x8, 0, "x%d.etl"}, /* new file without a size */
-		{0x8, 1, "x.etl"},	  /* new file without %d */
-		{0x6, 1, "x.etl"},	  /* append to circular */
-		{0x104, 0, "x.etl"}, /* append and real time */
-		{0x500, 0, NULL},	  /* buffering and real time */
-		{0x401, 0, NULL},	  /* buffering and sequential */
+		{0x3, 1, "x.etl"},        /* sequential and circular */
+		{0xA, 1, "x%d.etl"},      /* circular and new file */
+		{0x2, 0, "x.etl"},        /* circular without a size */
+		{0x8, 0, "x%d.etl"},      /* new file without a size */
+		{0x8, 1, "x.etl"},        /* new file without %d */
+		{0x6, 1, "x.etl"},        /* append to circular */
+		{0x104, 0, "x.etl"},      /* append and real time */
+		{0x500, 0, NULL},         /* buffering and real time */
+		{0x401, 0, NULL},         /* buffering and sequential */
 		{0x04000002, 1, "x.etl"}, /* compressed and circular */
 		{0x04000004, 0, "x.etl"}, /* compressed and append */
 		{0x40000001, 0, "x.etl"}, /* Zstandard, not compressed */

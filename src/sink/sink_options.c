@@ -6,14 +6,14 @@
 
 #include "etw/values/session_modes.h"
 
-#define BUFFER_KB_MIN	  4u
-#define BUFFER_KB_MAX	  16384u
+#define BUFFER_KB_MIN     4u
+#define BUFFER_KB_MAX     16384u
 #define BUFFER_KB_DEFAULT 64u
-#define MAXIMUM_EXTRA	  20u /* what Windows adds to the minimum when no maximum is asked for */
+#define MAXIMUM_EXTRA     20u /* what Windows adds to the minimum when no maximum is asked for */
 /* … but at least this much: the memory is only touched when a burst needs it, so it is cheaper to
  * have than to lose events. */
-#define DEFAULT_ROOM_KB	  (8u * 1024)
-#define BUFFERS_MAX	  (1u << 20)
+#define DEFAULT_ROOM_KB (8u * 1024)
+#define BUFFERS_MAX     (1u << 20)
 
 int sink_adjust(struct sink_options *o)
 {
@@ -42,8 +42,7 @@ int sink_adjust(struct sink_options *o)
 	if (o->log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
 		o->maximum_buffers = o->minimum_buffers;
 	} else if (o->maximum_buffers == 0) {
-		o->maximum_buffers =
-			BASE_MAX(o->minimum_buffers + MAXIMUM_EXTRA, DEFAULT_ROOM_KB / kb);
+		o->maximum_buffers = BASE_MAX(o->minimum_buffers + MAXIMUM_EXTRA, DEFAULT_ROOM_KB / kb);
 	}
 	o->maximum_buffers = BASE_MAX(o->maximum_buffers, o->minimum_buffers);
 	if (o->maximum_buffers > BUFFERS_MAX) {

@@ -37,7 +37,7 @@ struct sink_buffer {
 	uint64_t sequence;
 	uint64_t flush_time;
 	uint64_t first_time, last_time; /* of its records */
-	uint64_t events_before; /* the stream's count when the buffer was taken */
+	uint64_t events_before;         /* the stream's count when the buffer was taken */
 	uint32_t used;
 	uint32_t events;
 	uint16_t cpu;
@@ -97,12 +97,11 @@ struct sink_extent {
 /* The open buffer of one cpu: all that the fast path of sink_reserve touches, one cache line. */
 struct sink_stream {
 	uint64_t last_time; /* UINT64_MAX keeps the fast path away */
-	uint8_t *base;	    /* NULL: no open buffer, and then pos == end == 0 */
+	uint8_t *base;      /* NULL: no open buffer, and then pos == end == 0 */
 	uint32_t pos, end;
 	uint64_t events; /* all that ever came here */
 	struct sink_buffer *buffer;
-	uint64_t
-		delivered_events; /* real-time tap: `events` and `pos` up to which it has got all */
+	uint64_t delivered_events; /* real-time tap: `events` and `pos` up to which it has got all */
 	uint32_t delivered_pos;
 	uint32_t reserved;
 } __attribute__((aligned(64)));
@@ -131,8 +130,8 @@ struct sink_file_counts {
 };
 
 /* `path` and `log_file` are final: %d is already replaced. */
-int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
-		   struct sink_file **ret, struct diag *d);
+int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file, struct sink_file **ret,
+		   struct diag *d);
 /* Sequence numbers used in an appended file; 0 for new files. */
 uint64_t sink_file_last_sequence(const struct sink_file *f);
 /* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. Compressed: as if none of them
@@ -143,9 +142,8 @@ uint64_t sink_file_ring(const struct sink_file *f, uint64_t *inout_until, uint32
 uint64_t sink_file_written(const struct sink_file *f); /* bytes of all data buffers */
 /* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
  * buffers of a circular file are added. `direct`: past the page cache, where the file system can. */
-int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
-		    unsigned *ret_done, uint64_t *overwritten_events,
-		    uint64_t *overwritten_buffers);
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct, unsigned *ret_done,
+		    uint64_t *overwritten_events, uint64_t *overwritten_buffers);
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
 /* ---- sink_file_look.c: what others do to the file while it is written ---- */
 
@@ -173,8 +171,8 @@ struct sink_explanation { /* a buffer of it; its data lie behind it */
 struct sink_snapshot { /* buffering mode: an order to write the ring */
 	struct sink_snapshot *next;
 	struct sink_explanation *explanation; /* comes behind the ring */
-	bool held;    /* the explanation is still to come */
-	bool written; /* the ring is in the file */
+	bool held;                            /* the explanation is still to come */
+	bool written;                         /* the ring is in the file */
 	struct sink_file *file;
 	uint32_t count;
 	struct sink_buffer *buffer[];
@@ -189,8 +187,8 @@ struct sink_rt_chunk {
 	uint32_t events;
 	uint16_t cpu;
 	/* of one that outlives its process, see sink_keep.h */
-	uint32_t entry;	 /* its place + 1; 0: on the heap */
-	uint64_t order;	 /* 0: free */
+	uint32_t entry;  /* its place + 1; 0: on the heap */
+	uint64_t order;  /* 0: free */
 	uint64_t stored; /* its number in the spool's file + 1, when it was written there; 0: not yet */
 	uint64_t number; /* of one that was read from there: the same; 0: it was not */
 	uint8_t data[];
@@ -214,14 +212,14 @@ int sink_spool_create(const struct sink *s, struct sink_spool **ret);
 void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c); /* takes it */
 /* The oldest. WAIT: it is being read, ask again with the next tick. */
 enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk **ret);
-void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c); /* what take gave, undelivered */
+void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c);    /* what take gave, undelivered */
 void sink_spool_delivered(struct sink_spool *p, struct sink_rt_chunk *c); /* frees it */
 /* `refused`: of these, for want of room on the disk. */
 void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers, uint64_t *ret_refused);
-void sink_spool_clear(struct sink_spool *p);   /* nobody wants what is in it; never waits */
+void sink_spool_clear(struct sink_spool *p); /* nobody wants what is in it; never waits */
 /* With its file, unless the backlog is kept; waits for the disk. */
 void sink_spool_destroy(struct sink_spool *p, bool keep);
-void sink_spool_forget(struct sink_spool *p);  /* in a forked child */
+void sink_spool_forget(struct sink_spool *p); /* in a forked child */
 
 struct sink {
 	/* producer only */
@@ -258,7 +256,7 @@ struct sink {
 	sink_deliver_fn deliver;
 	void *deliver_ctx;
 	struct sink_spool *spool; /* from the first time memory did not do */
-	struct sink_keep *keep;	  /* NULL: the backlog ends with the process */
+	struct sink_keep *keep;   /* NULL: the backlog ends with the process */
 	bool keep_at_end;
 	uint64_t rt_found;
 	struct sink_rt_chunk *rt_head, *rt_tail;
@@ -280,17 +278,16 @@ struct sink {
 	uint32_t buffers_allocated, buffers_limit, buffers_minimum;
 	uint64_t quota; /* data buffers that may still be taken for the file */
 	bool file_full;
-	uint64_t pushed, popped,
-		finished;	     /* buffers: to the file thread, taken by it, dealt with */
-	struct sink_file *next_file; /* becomes current after `switch_at` buffers */
+	uint64_t pushed, popped, finished; /* buffers: to the file thread, taken by it, dealt with */
+	struct sink_file *next_file;       /* becomes current after `switch_at` buffers */
 	uint64_t switch_at;
 	struct sink_snapshot *snapshots;
 	bool look_wanted; /* after the file, also when nothing is to be written */
 	bool refresh_wanted, stopping, sleeping, thread_running;
 	bool rotate_wanted; /* to the next file after `rotate_at` buffers */
 	uint64_t rotate_at;
-	uint32_t keep_files; /* NEWFILE; 0 all */
-	bool write_wanted;	/* whatever is full, however little */
+	uint32_t keep_files;    /* NEWFILE; 0 all */
+	bool write_wanted;      /* whatever is full, however little */
 	uint64_t full_since_ns; /* tick that first saw what waits in `full`; 0 none */
 	uint32_t waiting;
 	uint64_t stop_deadline_ns;
@@ -302,8 +299,8 @@ struct sink {
 	uint64_t lost_late_events; /* compressed: on their way to a file that became full */
 	uint64_t overwritten_buffers, overwritten_events;
 	uint64_t ring_since, *ring_until; /* what is left of a ring, by stream; see sink_ring_until() */
-	int file_error;	 /* last one, 0 when fine again */
-	int final_error; /* first thing that makes the file incomplete */
+	int file_error;                   /* last one, 0 when fine again */
+	int final_error;                  /* first thing that makes the file incomplete */
 	int64_t file_thread_id;
 	pthread_t thread;
 
@@ -311,7 +308,7 @@ struct sink {
 	struct sink_file *file;
 	uint32_t newfile_counter; /* under lock: sink_next_file counts too */
 	bool disk_bad;
-	uint64_t again_at_ns; /* a file that is gone: when to look next whether it can be made again */
+	uint64_t again_at_ns;   /* a file that is gone: when to look next whether it can be made again */
 	uint64_t failing_since; /* 0: fine */
 };
 
@@ -352,10 +349,10 @@ void sink_tap_open_keep(struct sink *s);
  * a buffer is worth, and long writes cost less per byte. */
 bool sink_worth_writing(const struct sink *s);
 int sink_thread_start(struct sink *s);
-void sink_thread_join(struct sink *s);			      /* after `stopping` was set */
+void sink_thread_join(struct sink *s); /* after `stopping` was set */
 /* NEWFILE with a number of files to keep: the one that is too many now that `n` exists. */
 void sink_remove_old(const char *path, uint32_t n, uint32_t keep);
-char *sink_expand_path(const char *path, uint32_t n);	      /* %d; malloc */
+char *sink_expand_path(const char *path, uint32_t n);         /* %d; malloc */
 uint16_t *sink_expand_name(const uint16_t *name, uint32_t n); /* %d; malloc */
 
 static inline uint64_t sink_monotonic_ns(void)

@@ -24,9 +24,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define READY_MAX   8u /* buffers read ahead of the consumer */
+#define READY_MAX    8u /* buffers read ahead of the consumer */
 #define PLACES_LEAST 2u
-#define QUEUE_BYTES (8u << 20) /* on their way to the disk, at least */
+#define QUEUE_BYTES  (8u << 20) /* on their way to the disk, at least */
 
 struct sink_spool {
 	/* constant */
@@ -42,14 +42,14 @@ struct sink_spool {
 	pthread_cond_t wake;
 	bool stopping, reading, busy;
 	struct sink_rt_list queue, ready;
-	uint32_t generation;  /* counts sink_spool_clear() */
+	uint32_t generation; /* counts sink_spool_clear() */
 	/* In the file: [first, next), at place n % places; up to `read` they are in `ready` or with the
 	 * producer, and stay in the file only when somebody else may want them. */
 	uint64_t first, read, next;
 	uint64_t lost_events, lost_buffers, refused_events;
 	int error;
 	struct sink_place *info; /* [places] */
-	struct sink_keep *keep;	 /* whose the info is, and which has a copy of first and next; may be NULL */
+	struct sink_keep *keep;  /* whose the info is, and which has a copy of first and next; may be NULL */
 
 	struct sink_quota *quota; /* may be NULL */
 
@@ -155,8 +155,7 @@ static int open_file(struct sink_spool *p)
 	}
 	p->fd = open(p->path, O_RDWR | O_CREAT | truncate | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	struct stat st;
-	if (p->fd >= 0 && (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-			   flock(p->fd, LOCK_EX | LOCK_NB) < 0)) {
+	if (p->fd >= 0 && (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) || flock(p->fd, LOCK_EX | LOCK_NB) < 0)) {
 		base_close(&p->fd);
 		return -EINVAL;
 	}
@@ -270,8 +269,7 @@ static void store_one(struct sink_spool *p)
 	} else if (err == 0) {
 		p->extent += more;
 		prepare(p, c, number);
-		err = transfer(p->fd, c->data, p->place_bytes,
-			       number % p->places * p->place_bytes, true);
+		err = transfer(p->fd, c->data, p->place_bytes, number % p->places * p->place_bytes, true);
 	}
 	pthread_mutex_lock(&p->lock);
 	p->busy = false;
@@ -282,8 +280,7 @@ static void store_one(struct sink_spool *p)
 		p->refused_events += err == -EDQUOT || err == -ENOSPC ? c->events : 0;
 		lose(p, c->events);
 	} else {
-		p->info[number % p->places] =
-			(struct sink_place){c->bytes, c->events, c->last_time, c->cpu};
+		p->info[number % p->places] = (struct sink_place){c->bytes, c->events, c->last_time, c->cpu};
 		/* Where both are seen it is in the file, where one is it is in memory. */
 		order_store_release(&c->stored, number + 1);
 		p->next++;
@@ -305,7 +302,7 @@ static void load_one(struct sink_spool *p)
 	int err = open_file(p);
 	err = err < 0 ? err
 	      : c     ? transfer(p->fd, c->data, at.bytes, number % p->places * p->place_bytes, false)
-		    : -ENOMEM;
+		      : -ENOMEM;
 	pthread_mutex_lock(&p->lock);
 	p->busy = false;
 	if (generation != p->generation) {

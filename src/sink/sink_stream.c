@@ -60,12 +60,9 @@ void sink_streams_finish(struct sink *s)
 uint64_t sink_clock_now(const struct sink *s)
 {
 	switch (s->clock) {
-	case 2:
-		return clock_filetime();
-	case 3:
-		return clock_read_counter();
-	default:
-		return s->options.system_clock ? clock_read_system_ns() : clock_now();
+	case 2: return clock_filetime();
+	case 3: return clock_read_counter();
+	default: return s->options.system_clock ? clock_read_system_ns() : clock_now();
 	}
 }
 
@@ -84,10 +81,8 @@ void sink_stream_sort(struct sink *s)
 	if (!s->single || !s->sort_needed || !st->buffer) {
 		return;
 	}
-	uint32_t from =
-		s->sort[s->sort_floor].at; /* entries below the floor fill the space before */
-	qsort(s->sort + s->sort_floor, s->sort_count - s->sort_floor, sizeof *s->sort,
-	      sort_compare);
+	uint32_t from = s->sort[s->sort_floor].at; /* entries below the floor fill the space before */
+	qsort(s->sort + s->sort_floor, s->sort_count - s->sort_floor, sizeof *s->sort, sort_compare);
 	uint32_t to = from;
 	for (uint32_t i = s->sort_floor; i < s->sort_count; i++) {
 		struct sink_sort_entry *e = &s->sort[i];
@@ -195,8 +190,7 @@ static bool open_buffer(struct sink *s, struct sink_stream *st, uint16_t cpu, ui
 static void *reserve_single(struct sink *s, uint64_t time, uint32_t bytes)
 {
 	struct sink_stream *st = &s->stream[0];
-	if (st->buffer && (bytes > st->end - st->pos || s->sort_count == s->sort_cap ||
-			   time < s->sort_floor_time)) {
+	if (st->buffer && (bytes > st->end - st->pos || s->sort_count == s->sort_cap || time < s->sort_floor_time)) {
 		close_one(s, st);
 	}
 	if (!st->buffer && !open_buffer(s, st, 0, time)) {
@@ -213,8 +207,7 @@ static void *reserve_single(struct sink *s, uint64_t time, uint32_t bytes)
 	return p;
 }
 
-static __attribute__((noinline)) void *reserve_slow(struct sink *s, uint16_t cpu, uint64_t time,
-						    uint32_t bytes)
+static __attribute__((noinline)) void *reserve_slow(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes)
 {
 	if (bytes > s->buffer_bytes - ETL_BUFFER_HEADER_SIZE || bytes == 0) {
 		s->lost_too_big++;
@@ -284,8 +277,7 @@ void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret)
 	ret->least_time = st->last_time; /* a single stream for all says UINT64_MAX: it sorts */
 }
 
-void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events,
-		    uint64_t last_time)
+void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events, uint64_t last_time)
 {
 	struct sink_stream *st = &s->stream[cpu % s->stream_count];
 	if (events > 0) {

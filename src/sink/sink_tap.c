@@ -21,8 +21,7 @@
 
 #include <stdlib.h>
 
-static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu,
-		       uint64_t flush_time, uint16_t flags)
+static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu, uint64_t flush_time, uint16_t flags)
 {
 	struct etl_buffer_args a = {
 		.buffer_size = bytes,
@@ -81,11 +80,8 @@ static bool pump_spool(struct sink *s)
 	}
 	for (;;) {
 		switch (sink_spool_take(s->spool, &c)) {
-		case SINK_SPOOL_EMPTY:
-			return true;
-		case SINK_SPOOL_WAIT:
-			s->rt_waiting = true;
-			return false;
+		case SINK_SPOOL_EMPTY: return true;
+		case SINK_SPOOL_WAIT: s->rt_waiting = true; return false;
 		default:
 			if (!deliver_chunk(s, c)) {
 				sink_spool_return(s->spool, c);
@@ -155,8 +151,7 @@ static void make_room(struct sink *s)
 
 /* An entry of that cpu the records may be added to: without a consumer the flush timer closes many
  * nearly empty buffers, and each one as an entry of its own would push older ones out. */
-static struct sink_rt_chunk *find_chunk(struct sink *s, uint16_t cpu, uint64_t first_time,
-					uint32_t bytes)
+static struct sink_rt_chunk *find_chunk(struct sink *s, uint16_t cpu, uint64_t first_time, uint32_t bytes)
 {
 	struct sink_rt_chunk *last = NULL;
 	for (struct sink_rt_chunk *c = s->rt_head; c; c = c->next) {
@@ -164,12 +159,10 @@ static struct sink_rt_chunk *find_chunk(struct sink *s, uint16_t cpu, uint64_t f
 			last = c;
 		}
 	}
-	return last && last->last_time <= first_time && bytes <= last->cap - last->bytes ? last
-											 : NULL;
+	return last && last->last_time <= first_time && bytes <= last->cap - last->bytes ? last : NULL;
 }
 
-static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_t events,
-			   uint64_t last_time)
+static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_t events, uint64_t last_time)
 {
 	const struct sink_buffer *b = st->buffer;
 	uint32_t bytes = st->pos - st->delivered_pos;
@@ -234,8 +227,7 @@ void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closin
 		uint8_t saved[ETL_BUFFER_HEADER_SIZE];
 		uint8_t *p = st->base + st->delivered_pos - ETL_BUFFER_HEADER_SIZE;
 		memcpy(saved, p, sizeof saved);
-		bool ok = deliver(s, p, ETL_BUFFER_HEADER_SIZE + st->pos - st->delivered_pos,
-				  st->buffer->cpu, last);
+		bool ok = deliver(s, p, ETL_BUFFER_HEADER_SIZE + st->pos - st->delivered_pos, st->buffer->cpu, last);
 		memcpy(p, saved, sizeof saved);
 		if (ok) {
 			sink_stream_raise_floor(s);
@@ -319,8 +311,8 @@ void sink_tap_open_keep(struct sink *s)
 	}
 	/* As many entries as may lie in memory and on their way to the disk. */
 	uint32_t entries = 2 * BASE_MAX(s->options.maximum_buffers, (8u << 20) / s->buffer_bytes);
-	if (sink_keep_open(s->keep_path, s->buffer_bytes, entries, sink_spool_places(s), sink_spool_clock(s),
-			   &s->keep, &found) < 0) {
+	if (sink_keep_open(s->keep_path, s->buffer_bytes, entries, sink_spool_places(s), sink_spool_clock(s), &s->keep,
+			   &found) < 0) {
 		return;
 	}
 	s->keep_at_end = true; /* until this sink is there to answer for it */

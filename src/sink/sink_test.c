@@ -6,8 +6,7 @@
 
 #define EVENTS 20000u
 
-static struct sink_stats run(const struct sink_options *o, struct test_walk *w, unsigned flags,
-			     bool disorder)
+static struct sink_stats run(const struct sink_options *o, struct test_walk *w, unsigned flags, bool disorder)
 {
 	struct sink *s = NULL;
 	struct diag d = {0};

@@ -53,8 +53,7 @@ static inline struct sink_options test_options(const char *path)
 	};
 }
 
-static inline bool test_put(struct sink *s, uint16_t cpu, uint64_t time, uint64_t number,
-			    uint32_t bytes)
+static inline bool test_put(struct sink *s, uint16_t cpu, uint64_t time, uint64_t number, uint32_t bytes)
 {
 	uint8_t *p = sink_reserve(s, cpu, time, bytes);
 	if (!p) {
@@ -93,8 +92,7 @@ static inline void test_walk_finish(struct test_walk *w)
 	free(w->seen);
 }
 
-static inline void test_walk_record(struct test_walk *w, const uint8_t *p, bool per_cpu,
-				    uint16_t cpu)
+static inline void test_walk_record(struct test_walk *w, const uint8_t *p, bool per_cpu, uint16_t cpu)
 {
 	uint64_t number = le64_get(p + ETL_EVENT_HEADER_SIZE);
 	assert_true(number < w->seen_cap);
@@ -131,7 +129,7 @@ static inline void test_walk_buffer(struct test_walk *w, const uint8_t *b, bool 
 }
 
 enum test_walk_flags {
-	TEST_WALK_PER_CPU = 1,	  /* records stand in buffers of their own cpu */
+	TEST_WALK_PER_CPU = 1,    /* records stand in buffers of their own cpu */
 	TEST_WALK_ANY_ORDER = 2,  /* wrapped circular file */
 	TEST_WALK_UNFINISHED = 4, /* not stopped */
 };
@@ -171,8 +169,7 @@ static inline void test_walk_file(struct test_walk *w, const char *path, unsigne
 	size_t units = utf16_len((const uint16_t *)name);
 	assert_true(utf16_to_utf8(name, units, w->logger, sizeof w->logger) >= 0);
 	name += 2 * (units + 1);
-	assert_true(utf16_to_utf8(name, utf16_len((const uint16_t *)name), w->file,
-				  sizeof w->file) >= 0);
+	assert_true(utf16_to_utf8(name, utf16_len((const uint16_t *)name), w->file, sizeof w->file) >= 0);
 	if (!(flags & TEST_WALK_UNFINISHED)) {
 		assert_int_equal(w->header_buffers_written, n / size);
 		assert_true(w->end_time != 0);

@@ -21,10 +21,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define BATCH_BUFFERS	 256u
-#define AGAIN_NS	 1000000000ull
+#define BATCH_BUFFERS    256u
+#define AGAIN_NS         1000000000ull
 #define BACKOFF_FIRST_NS (2u * 1000 * 1000)
-#define BACKOFF_MAX_NS	 (250u * 1000 * 1000)
+#define BACKOFF_MAX_NS   (250u * 1000 * 1000)
 
 char *sink_expand_path(const char *path, uint32_t n)
 {
@@ -65,8 +65,7 @@ uint16_t *sink_expand_name(const uint16_t *name, uint32_t n)
 static struct sink_file_counts counts_locked(const struct sink *s)
 {
 	return (struct sink_file_counts){
-		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events +
-			       s->gone_events,
+		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events + s->gone_events,
 		.buffers_lost = s->lost_disk_buffers + s->gone_buffers,
 	};
 }
@@ -273,10 +272,9 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 		if (err == 0) {
 			unsigned count = (unsigned)BASE_MIN((uint64_t)(n - i), room);
 			bytes = sink_file_written(s->file);
-			err = count == 0
-				      ? -EFBIG
-				      : sink_file_write(s->file, b + i, count, direct, &done,
-							&overwritten_events, &overwritten_buffers);
+			err = count == 0 ? -EFBIG
+					 : sink_file_write(s->file, b + i, count, direct, &done, &overwritten_events,
+							   &overwritten_buffers);
 			bytes = sink_file_written(s->file) - bytes;
 		}
 		i += done;
@@ -381,9 +379,9 @@ static bool do_snapshot(struct sink *s, struct sink_snapshot *snap)
 bool sink_worth_writing(const struct sink *s)
 {
 	uint32_t left = s->free.count + s->buffers_limit - s->buffers_allocated;
-	return s->full.head && (s->stopping || s->waiting || s->write_wanted || s->next_file || s->rotate_wanted ||
-				(uint64_t)s->full.count * s->buffer_bytes >= SINK_LARGE_BYTES ||
-				left <= s->buffers_limit / 2);
+	return s->full.head &&
+	       (s->stopping || s->waiting || s->write_wanted || s->next_file || s->rotate_wanted ||
+		(uint64_t)s->full.count * s->buffer_bytes >= SINK_LARGE_BYTES || left <= s->buffers_limit / 2);
 }
 
 /* With the lock held. Buffers up to the place where the file changes. */
@@ -396,8 +394,7 @@ static unsigned detach_batch(struct sink *s, struct sink_buffer **batch)
 	max = BASE_MIN(max, BATCH_BUFFERS);
 	/* Leave the producer its half when there are only few. */
 	max = BASE_MIN(max, BASE_MAX(s->buffers_limit / 2, 1u));
-	while (!s->buffering && n < max && s->full.head &&
-	       !(s->next_file && s->popped == s->switch_at) &&
+	while (!s->buffering && n < max && s->full.head && !(s->next_file && s->popped == s->switch_at) &&
 	       !(s->rotate_wanted && s->popped == s->rotate_at)) {
 		batch[n++] = sink_list_pop(&s->full);
 		s->popped++;

@@ -26,7 +26,7 @@ struct symbol_origin {
 	int root; /* in which separate debug files are looked for, as the process sees them; -1: this process's own.
 		   * Not taken over: it must stay open until the names are loaded, or the file is closed */
 	uint32_t uid, root_uid; /* the user of the process, the owner of that root: they, and root, are believed */
-	uint64_t most; /* bytes of a table that is read; 0: as many as anybody has */
+	uint64_t most;          /* bytes of a table that is read; 0: as many as anybody has */
 };
 /* The same of a file that is open (base/open_foreign.h), by the path that the process knows it under. Takes the
  * descriptor in any case. */
@@ -45,7 +45,7 @@ uint64_t symbol_elf_first(const struct symbol_elf *f);
 /* What is loaded of it: how many pieces there are, and as many of them as fit. */
 struct symbol_segment {
 	uint64_t offset, bytes; /* in the file */
-	uint64_t address;	/* as linked */
+	uint64_t address;       /* as linked */
 	bool code;
 };
 uint32_t symbol_elf_segments(const struct symbol_elf *f, struct symbol_segment *ret, uint32_t cap);
@@ -56,8 +56,8 @@ bool symbol_segments_linked(const struct symbol_segment *list, uint32_t count, u
 int symbol_elf_dup(const struct symbol_elf *f);
 /* A copy of a section (free()) of at most so many bytes, and its address as linked; before
  * symbol_elf_load. -ENOENT, -EFBIG. */
-int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret,
-		       size_t *ret_n, uint64_t *ret_linked);
+int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret, size_t *ret_n,
+		       uint64_t *ret_linked);
 
 /* Looks for the names now, and lets go of the file; returns the bytes of memory they take. Else the
  * first question does. */

@@ -15,10 +15,10 @@
 
 #include "base/base.h"
 
-#define CXX_NAME_MAX  32768u   /* bytes of a mangled name */
-#define CXX_TEXT_MAX  65536u   /* bytes of a readable name */
-#define CXX_STEPS_MAX 250000u  /* parts of the grammar read, and nodes visited while printing */
-#define CXX_DEPTH_MAX 256u     /* of nested parts; each takes some 200 bytes of the stack */
+#define CXX_NAME_MAX  32768u  /* bytes of a mangled name */
+#define CXX_TEXT_MAX  65536u  /* bytes of a readable name */
+#define CXX_STEPS_MAX 250000u /* parts of the grammar read, and nodes visited while printing */
+#define CXX_DEPTH_MAX 256u    /* of nested parts; each takes some 200 bytes of the stack */
 
 enum cxx_kind {
 	CXX_NONE,
@@ -32,44 +32,44 @@ enum cxx_kind {
 	CXX_CLONE,    /* a: function, b: text of the suffix */
 	CXX_CTOR,     /* a: name of the class */
 	CXX_DTOR,
-	CXX_SPECIAL,  /* s, n: what stands before a */
-	CXX_CONSTRUCTION, /* vtable for a in b */
-	CXX_REFTEMP,  /* a: the object, n: number */
-	CXX_OPERATOR, /* op */
+	CXX_SPECIAL,          /* s, n: what stands before a */
+	CXX_CONSTRUCTION,     /* vtable for a in b */
+	CXX_REFTEMP,          /* a: the object, n: number */
+	CXX_OPERATOR,         /* op */
 	CXX_LITERAL_OPERATOR, /* a: name */
 	CXX_VENDOR_OPERATOR,  /* a: name */
-	CXX_CONVERSION, /* a: type */
-	CXX_DEFAULT_ARG, /* n: which, a: what is in it */
-	CXX_UNNAMED,  /* n: which */
-	CXX_LAMBDA,   /* a: list of parameters, n: which */
-	CXX_BINDING,  /* a: list of names */
+	CXX_CONVERSION,       /* a: type */
+	CXX_DEFAULT_ARG,      /* n: which, a: what is in it */
+	CXX_UNNAMED,          /* n: which */
+	CXX_LAMBDA,           /* a: list of parameters, n: which */
+	CXX_BINDING,          /* a: list of names */
 	/* types */
-	CXX_BUILTIN,  /* type */
-	CXX_TPARAM,   /* n: index */
-	CXX_QUALIFIED, /* a: what, qual: how */
-	CXX_NOEXCEPT, /* a: function type, b: condition or 0 */
-	CXX_THROWS,   /* a: function type, b: list */
-	CXX_VENDOR_QUAL, /* a: type, b: qualifier */
-	CXX_FUNCTION, /* a: result or 0, b: list of parameters */
-	CXX_ARRAY,    /* a: element, b: bound or 0 */
+	CXX_BUILTIN,        /* type */
+	CXX_TPARAM,         /* n: index */
+	CXX_QUALIFIED,      /* a: what, qual: how */
+	CXX_NOEXCEPT,       /* a: function type, b: condition or 0 */
+	CXX_THROWS,         /* a: function type, b: list */
+	CXX_VENDOR_QUAL,    /* a: type, b: qualifier */
+	CXX_FUNCTION,       /* a: result or 0, b: list of parameters */
+	CXX_ARRAY,          /* a: element, b: bound or 0 */
 	CXX_MEMBER_POINTER, /* a: class, b: member */
-	CXX_VECTOR,   /* a: element, b: bound */
-	CXX_DECLTYPE, /* a: expression */
-	CXX_PACK,     /* a: pattern */
-	CXX_LIST,     /* a: item or 0, b: rest or 0 */
-	CXX_SIZED_FLOAT, /* s, n */
-	CXX_BITINT,   /* a: number of bits, s: prefix */
+	CXX_VECTOR,         /* a: element, b: bound */
+	CXX_DECLTYPE,       /* a: expression */
+	CXX_PACK,           /* a: pattern */
+	CXX_LIST,           /* a: item or 0, b: rest or 0 */
+	CXX_SIZED_FLOAT,    /* s, n */
+	CXX_BITINT,         /* a: number of bits, s: prefix */
 	/* expressions */
-	CXX_FPARAM,   /* n: which; 0: this */
-	CXX_UNARY,    /* a: operator, b: operand */
-	CXX_SUFFIX,   /* a: operator, b: operand that stands before it */
-	CXX_BINARY,   /* a: operator, b: pair */
-	CXX_TRINARY,  /* a: operator, b: pair of the first and a pair */
-	CXX_PAIR,     /* a, b */
-	CXX_NULLARY,  /* a: operator */
-	CXX_CAST,     /* a: type; an operator */
-	CXX_LITERAL,  /* a: type, b: text, qual: negative */
-	CXX_BRACED,   /* a: type or 0, b: list */
+	CXX_FPARAM,            /* n: which; 0: this */
+	CXX_UNARY,             /* a: operator, b: operand */
+	CXX_SUFFIX,            /* a: operator, b: operand that stands before it */
+	CXX_BINARY,            /* a: operator, b: pair */
+	CXX_TRINARY,           /* a: operator, b: pair of the first and a pair */
+	CXX_PAIR,              /* a, b */
+	CXX_NULLARY,           /* a: operator */
+	CXX_CAST,              /* a: type; an operator */
+	CXX_LITERAL,           /* a: type, b: text, qual: negative */
+	CXX_BRACED,            /* a: type or 0, b: list */
 	CXX_VENDOR_EXPRESSION, /* a: name, b: list */
 };
 
@@ -102,12 +102,12 @@ struct cxx_operator {
 	char text[20];
 };
 enum cxx_literal { /* how values of a type are written */
-	CXX_AS_CAST,
-	CXX_AS_INT,
-	CXX_AS_BOOL,
-	CXX_AS_FLOAT,
-	CXX_AS_VOID,
-	CXX_AS_NULLPTR,
+		   CXX_AS_CAST,
+		   CXX_AS_INT,
+		   CXX_AS_BOOL,
+		   CXX_AS_FLOAT,
+		   CXX_AS_VOID,
+		   CXX_AS_NULLPTR,
 };
 struct cxx_type {
 	char code[3];
@@ -116,7 +116,7 @@ struct cxx_type {
 	char suffix[4]; /* of its values */
 };
 const struct cxx_operator *cxx_operator_find(char a, char b); /* NULL: there is none */
-const struct cxx_type *cxx_type_find(char a, char b);	      /* b is 0 for codes of one letter */
+const struct cxx_type *cxx_type_find(char a, char b);         /* b is 0 for codes of one letter */
 
 struct cxx_node {
 	uint8_t kind;
@@ -192,8 +192,8 @@ static inline void cxx_back(struct cxx *x, const struct cxx *to)
 }
 uint32_t cxx_make(struct cxx *x, enum cxx_kind kind, uint32_t a, uint32_t b);
 uint32_t cxx_text(struct cxx *x, const char *s, size_t n);
-bool cxx_number(struct cxx *x, uint32_t *ret);	       /* decimal; false: none, or too big */
-bool cxx_compact(struct cxx *x, uint32_t *ret);	       /* "_" is 0, "0_" is 1, … */
+bool cxx_number(struct cxx *x, uint32_t *ret);  /* decimal; false: none, or too big */
+bool cxx_compact(struct cxx *x, uint32_t *ret); /* "_" is 0, "0_" is 1, … */
 uint32_t cxx_encoding(struct cxx *x, bool outermost);
 uint32_t cxx_name(struct cxx *x);
 uint32_t cxx_unqualified(struct cxx *x, uint32_t within);

@@ -253,14 +253,10 @@ static uint32_t with_operator(struct cxx *x)
 	x->node[op].op = found;
 	x->at += 2;
 	switch (found->operands) {
-	case 0:
-		return cxx_make(x, CXX_NULLARY, op, 0);
-	case 1:
-		return unary(x, op, found->code);
-	case 2:
-		return binary(x, op, found->code);
-	default:
-		return trinary(x, op, found->code);
+	case 0: return cxx_make(x, CXX_NULLARY, op, 0);
+	case 1: return unary(x, op, found->code);
+	case 2: return binary(x, op, found->code);
+	default: return trinary(x, op, found->code);
 	}
 }
 

@@ -129,8 +129,8 @@ static uint32_t substitution(struct cxx *x, bool in_prefix, bool *ret_again)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(standard); i++) {
 		if (standard[i].letter == c) {
 			char behind = cxx_peek_next(x);
-			const char *text = in_prefix && (behind == 'C' || behind == 'D') ? standard[i].full
-										   : standard[i].brief;
+			const char *text =
+				in_prefix && (behind == 'C' || behind == 'D') ? standard[i].full : standard[i].brief;
 			x->at++;
 			uint32_t t = cxx_text(x, text, strlen(text));
 			if (t && cxx_peek(x) == 'B') {
@@ -178,9 +178,7 @@ static uint32_t class_name(struct cxx *x, uint32_t node)
 		case CXX_TEMPLATE:
 		case CXX_TAGGED:
 		case CXX_TYPED:
-		case CXX_DEFAULT_ARG:
-			node = t->a;
-			break;
+		case CXX_DEFAULT_ARG: node = t->a; break;
 		case CXX_TEXT: {
 			const char *s = t->s, *end = memchr(s, '<', t->n), *from;
 			if (!end || memcmp(s, "std::", 5) != 0) {
@@ -192,8 +190,7 @@ static uint32_t class_name(struct cxx *x, uint32_t node)
 			}
 			return node;
 		}
-		default:
-			return node;
+		default: return node;
 		}
 	}
 	return 0;
@@ -525,13 +522,9 @@ static bool makes_or_converts(const struct cxx *x, uint32_t name)
 	for (;;) {
 		switch (x->node[name].kind) {
 		case CXX_NESTED:
-		case CXX_LOCAL:
-			name = x->node[name].b;
-			break;
+		case CXX_LOCAL: name = x->node[name].b; break;
 		case CXX_DEFAULT_ARG:
-		case CXX_TAGGED:
-			name = x->node[name].a;
-			break;
+		case CXX_TAGGED: name = x->node[name].a; break;
 		default:
 			return x->node[name].kind == CXX_CTOR || x->node[name].kind == CXX_DTOR ||
 			       x->node[name].kind == CXX_CONVERSION;
@@ -544,15 +537,10 @@ static bool has_result(const struct cxx *x, uint32_t name)
 {
 	for (;;) {
 		switch (x->node[name].kind) {
-		case CXX_LOCAL:
-			name = x->node[name].b;
-			break;
+		case CXX_LOCAL: name = x->node[name].b; break;
 		case CXX_DEFAULT_ARG:
-		case CXX_QUALIFIED:
-			name = x->node[name].a;
-			break;
-		default:
-			return x->node[name].kind == CXX_TEMPLATE && !makes_or_converts(x, x->node[name].a);
+		case CXX_QUALIFIED: name = x->node[name].a; break;
+		default: return x->node[name].kind == CXX_TEMPLATE && !makes_or_converts(x, x->node[name].a);
 		}
 	}
 }
@@ -609,53 +597,39 @@ static uint32_t special_name(struct cxx *x)
 	x->at += 2;
 	if (a == 'T') {
 		switch (b) {
-		case 'V':
-			return special(x, "vtable for ", cxx_type(x));
-		case 'T':
-			return special(x, "VTT for ", cxx_type(x));
-		case 'I':
-			return special(x, "typeinfo for ", cxx_type(x));
-		case 'S':
-			return special(x, "typeinfo name for ", cxx_type(x));
-		case 'F':
-			return special(x, "typeinfo fn for ", cxx_type(x));
-		case 'h':
-			return offset(x, 'h') ? special(x, "non-virtual thunk to ", cxx_encoding(x, false)) : 0;
-		case 'v':
-			return offset(x, 'v') ? special(x, "virtual thunk to ", cxx_encoding(x, false)) : 0;
+		case 'V': return special(x, "vtable for ", cxx_type(x));
+		case 'T': return special(x, "VTT for ", cxx_type(x));
+		case 'I': return special(x, "typeinfo for ", cxx_type(x));
+		case 'S': return special(x, "typeinfo name for ", cxx_type(x));
+		case 'F': return special(x, "typeinfo fn for ", cxx_type(x));
+		case 'h': return offset(x, 'h') ? special(x, "non-virtual thunk to ", cxx_encoding(x, false)) : 0;
+		case 'v': return offset(x, 'v') ? special(x, "virtual thunk to ", cxx_encoding(x, false)) : 0;
 		case 'c':
 			return offset_of_any_kind(x) && offset_of_any_kind(x)
 				       ? special(x, "covariant return thunk to ", cxx_encoding(x, false))
 				       : 0;
-		case 'C':
-			return construction(x);
-		case 'H':
-			return special(x, "TLS init function for ", cxx_name(x));
-		case 'W':
-			return special(x, "TLS wrapper function for ", cxx_name(x));
+		case 'C': return construction(x);
+		case 'H': return special(x, "TLS init function for ", cxx_name(x));
+		case 'W': return special(x, "TLS wrapper function for ", cxx_name(x));
 		case 'A': {
 			uint32_t arg = cxx_peek(x) == 'L' ? cxx_literal(x) : cxx_type(x);
 			return special(x, "template parameter object for ", arg);
 		}
-		default:
-			return 0;
+		default: return 0;
 		}
 	}
 	switch (b) {
-	case 'V':
-		return special(x, "guard variable for ", cxx_name(x));
-	case 'R':
-		return reference_temporary(x);
-	case 'A':
-		return special(x, "hidden alias for ", cxx_encoding(x, false));
+	case 'V': return special(x, "guard variable for ", cxx_name(x));
+	case 'R': return reference_temporary(x);
+	case 'A': return special(x, "hidden alias for ", cxx_encoding(x, false));
 	case 'T':
 		b = cxx_peek(x);
 		x->at++;
-		return b == 't' || b == 'n' ? special(x, b == 't' ? "transaction clone for " : "non-transaction clone for ",
-						      cxx_encoding(x, false))
-					    : 0;
-	default:
-		return 0;
+		return b == 't' || b == 'n'
+			       ? special(x, b == 't' ? "transaction clone for " : "non-transaction clone for ",
+					 cxx_encoding(x, false))
+			       : 0;
+	default: return 0;
 	}
 }
 

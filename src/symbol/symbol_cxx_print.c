@@ -75,8 +75,7 @@ static uint32_t find_pack(struct print *p, uint32_t node, uint8_t *seen)
 	case CXX_FPARAM:
 	case CXX_LAMBDA:
 	case CXX_UNNAMED:
-	case CXX_DEFAULT_ARG:
-		break;
+	case CXX_DEFAULT_ARG: break;
 	default:
 		found = find_pack(p, t->a, seen);
 		found = found || p->bad ? found : find_pack(p, t->b, seen);
@@ -179,20 +178,14 @@ static bool has_right(struct print *p, uint32_t node)
 		case CXX_QUALIFIED:
 		case CXX_NOEXCEPT:
 		case CXX_THROWS:
-		case CXX_VENDOR_QUAL:
-			node = t->a;
-			break;
-		case CXX_MEMBER_POINTER:
-			node = t->b;
-			break;
+		case CXX_VENDOR_QUAL: node = t->a; break;
+		case CXX_MEMBER_POINTER: node = t->b; break;
 		case CXX_TPARAM:
 			node = p->in_lambda ? 0 : resolve(p, node);
 			p->scope = p->scope ? p->scope->outer : NULL;
 			more = node != 0;
 			break;
-		default:
-			more = false;
-			break;
+		default: more = false; break;
 		}
 	}
 	p->scope = before;
@@ -300,7 +293,7 @@ static bool same_inside(struct print *p, const struct cxx_node *t)
 static void qualified_left(struct print *p, uint32_t node)
 {
 	static const char text[][12] = {
-		[CXX_CONST] = " const",	    [CXX_VOLATILE] = " volatile",	 [CXX_RESTRICT] = " restrict",
+		[CXX_CONST] = " const",      [CXX_VOLATILE] = " volatile",    [CXX_RESTRICT] = " restrict",
 		[CXX_COMPLEX] = " _Complex", [CXX_IMAGINARY] = " _Imaginary",
 	};
 	const struct cxx_node *t = at(p, node);
@@ -320,8 +313,9 @@ static void qualified_left(struct print *p, uint32_t node)
 static void qualified_right(struct print *p, uint32_t node)
 {
 	static const char text[][20] = {
-		[CXX_CONST_THIS] = " const", [CXX_VOLATILE_THIS] = " volatile", [CXX_RESTRICT_THIS] = " restrict",
-		[CXX_LREF_THIS] = " &",	     [CXX_RREF_THIS] = " &&",		[CXX_TRANSACTION_SAFE] = " transaction_safe",
+		[CXX_CONST_THIS] = " const",       [CXX_VOLATILE_THIS] = " volatile",
+		[CXX_RESTRICT_THIS] = " restrict", [CXX_LREF_THIS] = " &",
+		[CXX_RREF_THIS] = " &&",           [CXX_TRANSACTION_SAFE] = " transaction_safe",
 	};
 	const struct cxx_node *t = at(p, node);
 	if (t->qual == CXX_LREF || t->qual == CXX_RREF) {
@@ -527,23 +521,15 @@ static void whole(struct print *p, uint32_t node)
 {
 	const struct cxx_node *t = at(p, node);
 	switch (t->kind) {
-	case CXX_TEXT:
-		say_n(p, t->s, t->n);
-		break;
+	case CXX_TEXT: say_n(p, t->s, t->n); break;
 	case CXX_NESTED:
 		cxx_say_node(p, t->a);
 		say(p, "::");
 		cxx_say_node(p, t->b);
 		break;
-	case CXX_LOCAL:
-		local(p, t);
-		break;
-	case CXX_TYPED:
-		typed(p, t);
-		break;
-	case CXX_TEMPLATE:
-		template(p, node);
-		break;
+	case CXX_LOCAL: local(p, t); break;
+	case CXX_TYPED: typed(p, t); break;
+	case CXX_TEMPLATE: template(p, node); break;
 	case CXX_TAGGED:
 		cxx_say_node(p, t->a);
 		say(p, "[abi:");
@@ -557,9 +543,7 @@ static void whole(struct print *p, uint32_t node)
 		say(p, "]");
 		break;
 	case CXX_CTOR:
-	case CXX_DTOR:
-		constructor(p, t);
-		break;
+	case CXX_DTOR: constructor(p, t); break;
 	case CXX_SPECIAL:
 		say_n(p, t->s, t->n);
 		cxx_say_node(p, t->a);
@@ -576,9 +560,7 @@ static void whole(struct print *p, uint32_t node)
 		say(p, " for ");
 		cxx_say_node(p, t->a);
 		break;
-	case CXX_OPERATOR:
-		operator_name(p, t->op);
-		break;
+	case CXX_OPERATOR: operator_name(p, t->op); break;
 	case CXX_LITERAL_OPERATOR:
 		say(p, "operator\"\" ");
 		cxx_say_node(p, t->a);
@@ -587,39 +569,27 @@ static void whole(struct print *p, uint32_t node)
 		say(p, "operator ");
 		cxx_say_node(p, t->a);
 		break;
-	case CXX_CONVERSION:
-		conversion(p, t->a);
-		break;
-	case CXX_DEFAULT_ARG:
-		cxx_say_node(p, t->a);
-		break;
+	case CXX_CONVERSION: conversion(p, t->a); break;
+	case CXX_DEFAULT_ARG: cxx_say_node(p, t->a); break;
 	case CXX_UNNAMED:
 		say(p, "{unnamed type#");
 		say_number(p, t->n + 1ull);
 		say(p, "}");
 		break;
-	case CXX_LAMBDA:
-		lambda(p, t);
-		break;
+	case CXX_LAMBDA: lambda(p, t); break;
 	case CXX_BINDING:
 		say(p, "[");
 		cxx_say_list(p, t->a);
 		say(p, "]");
 		break;
-	case CXX_BUILTIN:
-		say(p, t->type->text);
-		break;
+	case CXX_BUILTIN: say(p, t->type->text); break;
 	case CXX_DECLTYPE:
 		say(p, "decltype (");
 		cxx_say_node(p, t->a);
 		say(p, ")");
 		break;
-	case CXX_PACK:
-		repeated(p, t->a);
-		break;
-	case CXX_LIST:
-		cxx_say_list(p, node);
-		break;
+	case CXX_PACK: repeated(p, t->a); break;
+	case CXX_LIST: cxx_say_list(p, node); break;
 	case CXX_VECTOR:
 		cxx_say_node(p, t->a);
 		say(p, " __vector(");
@@ -635,40 +605,24 @@ static void whole(struct print *p, uint32_t node)
 		cxx_say_node(p, t->a);
 		say(p, ")");
 		break;
-	case CXX_FPARAM:
-		cxx_say_function_parameter(p, t);
-		break;
-	case CXX_UNARY:
-		cxx_say_unary(p, t);
-		break;
+	case CXX_FPARAM: cxx_say_function_parameter(p, t); break;
+	case CXX_UNARY: cxx_say_unary(p, t); break;
 	case CXX_SUFFIX:
 		cxx_say_in_parens(p, t->b);
 		cxx_say_sign(p, t->a);
 		break;
-	case CXX_BINARY:
-		cxx_say_binary(p, t);
-		break;
-	case CXX_TRINARY:
-		cxx_say_trinary(p, t);
-		break;
-	case CXX_NULLARY:
-		cxx_say_sign(p, t->a);
-		break;
-	case CXX_LITERAL:
-		cxx_say_literal(p, t);
-		break;
-	case CXX_BRACED:
-		cxx_say_braced(p, t);
-		break;
+	case CXX_BINARY: cxx_say_binary(p, t); break;
+	case CXX_TRINARY: cxx_say_trinary(p, t); break;
+	case CXX_NULLARY: cxx_say_sign(p, t->a); break;
+	case CXX_LITERAL: cxx_say_literal(p, t); break;
+	case CXX_BRACED: cxx_say_braced(p, t); break;
 	case CXX_VENDOR_EXPRESSION:
 		cxx_say_node(p, t->a);
 		say(p, "(");
 		cxx_say_list(p, t->b);
 		say(p, ")");
 		break;
-	default:
-		p->bad = true;
-		break;
+	default: p->bad = true; break;
 	}
 }
 
@@ -679,33 +633,19 @@ static void left(struct print *p, uint32_t node)
 		return;
 	}
 	switch (t->kind) {
-	case CXX_QUALIFIED:
-		qualified_left(p, node);
-		break;
+	case CXX_QUALIFIED: qualified_left(p, node); break;
 	case CXX_NOEXCEPT:
-	case CXX_THROWS:
-		left(p, t->a);
-		break;
+	case CXX_THROWS: left(p, t->a); break;
 	case CXX_VENDOR_QUAL:
 		left(p, t->a);
 		say(p, " ");
 		cxx_say_node(p, t->b);
 		break;
-	case CXX_FUNCTION:
-		function_left(p, t);
-		break;
-	case CXX_ARRAY:
-		left(p, t->a);
-		break;
-	case CXX_MEMBER_POINTER:
-		member_pointer(p, t, true);
-		break;
-	case CXX_TPARAM:
-		param(p, node, left);
-		break;
-	default:
-		whole(p, node);
-		break;
+	case CXX_FUNCTION: function_left(p, t); break;
+	case CXX_ARRAY: left(p, t->a); break;
+	case CXX_MEMBER_POINTER: member_pointer(p, t, true); break;
+	case CXX_TPARAM: param(p, node, left); break;
+	default: whole(p, node); break;
 	}
 	leave(p);
 }
@@ -717,9 +657,7 @@ static void right(struct print *p, uint32_t node)
 		return;
 	}
 	switch (t->kind) {
-	case CXX_QUALIFIED:
-		qualified_right(p, node);
-		break;
+	case CXX_QUALIFIED: qualified_right(p, node); break;
 	case CXX_NOEXCEPT:
 		right(p, t->a);
 		say(p, " noexcept");
@@ -735,26 +673,17 @@ static void right(struct print *p, uint32_t node)
 		cxx_say_list(p, t->b);
 		say(p, ")");
 		break;
-	case CXX_VENDOR_QUAL:
-		right(p, t->a);
-		break;
+	case CXX_VENDOR_QUAL: right(p, t->a); break;
 	case CXX_FUNCTION:
 		parameters(p, node);
 		if (t->a) {
 			right(p, t->a);
 		}
 		break;
-	case CXX_ARRAY:
-		array_right(p, t);
-		break;
-	case CXX_MEMBER_POINTER:
-		member_pointer(p, t, false);
-		break;
-	case CXX_TPARAM:
-		param(p, node, right);
-		break;
-	default:
-		break;
+	case CXX_ARRAY: array_right(p, t); break;
+	case CXX_MEMBER_POINTER: member_pointer(p, t, false); break;
+	case CXX_TPARAM: param(p, node, right); break;
+	default: break;
 	}
 	leave(p);
 }

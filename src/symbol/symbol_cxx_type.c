@@ -185,9 +185,7 @@ static uint32_t with_d(struct cxx *x, bool *ret_kept)
 		x->at += 2;
 		t = cxx_type(x);
 		return t ? cxx_make(x, CXX_PACK, t, 0) : 0;
-	case 'v':
-		x->at += 2;
-		return vector(x);
+	case 'v': x->at += 2; return vector(x);
 	case 'F':
 		x->at += 2;
 		*ret_kept = true;
@@ -197,9 +195,7 @@ static uint32_t with_d(struct cxx *x, bool *ret_kept)
 		x->at += 2;
 		*ret_kept = true;
 		return bit_int(x, c == 'B' ? "signed _BitInt(" : "unsigned _BitInt(");
-	default:
-		*ret_kept = true;
-		return builtin(x, 'D', c);
+	default: *ret_kept = true; return builtin(x, 'D', c);
 	}
 }
 
@@ -307,27 +303,13 @@ static uint32_t type(struct cxx *x)
 		x->at++;
 		t = member_pointer(x);
 		break;
-	case 'T':
-		t = with_t(x);
-		break;
-	case 'S':
-		t = with_s(x, &kept);
-		break;
-	case 'P':
-		t = modifier(x, CXX_POINTER);
-		break;
-	case 'R':
-		t = modifier(x, CXX_LREF);
-		break;
-	case 'O':
-		t = modifier(x, CXX_RREF);
-		break;
-	case 'C':
-		t = modifier(x, CXX_COMPLEX);
-		break;
-	case 'G':
-		t = modifier(x, CXX_IMAGINARY);
-		break;
+	case 'T': t = with_t(x); break;
+	case 'S': t = with_s(x, &kept); break;
+	case 'P': t = modifier(x, CXX_POINTER); break;
+	case 'R': t = modifier(x, CXX_LREF); break;
+	case 'O': t = modifier(x, CXX_RREF); break;
+	case 'C': t = modifier(x, CXX_COMPLEX); break;
+	case 'G': t = modifier(x, CXX_IMAGINARY); break;
 	case 'U':
 		/* Names without a name of their own begin with it, too. */
 		if (cxx_peek_next(x) == 'l' || cxx_peek_next(x) == 't') {
@@ -337,9 +319,7 @@ static uint32_t type(struct cxx *x)
 		x->at++;
 		t = vendor_qualified(x);
 		break;
-	case 'D':
-		t = with_d(x, &kept);
-		break;
+	case 'D': t = with_d(x, &kept); break;
 	case 'u':
 		x->at++;
 		t = vendor_type(x);

@@ -15,18 +15,18 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define SECTIONS_MAX	65536u
-#define SEGMENTS_MAX	4096u
-#define NOTE_MAX	65536u
-#define TABLE_BYTES_MAX (512u << 20)
-#define PAGE		4096u
-#define DEBUG_DIRECTORY "/usr/lib/debug"
-#define LINK_NAME_MAX	255u
-#define CHUNK		65536u
-#define DEBUG_PLACES	3u
-#define PACKED_MAX	(16u << 20)
+#define SECTIONS_MAX      65536u
+#define SEGMENTS_MAX      4096u
+#define NOTE_MAX          65536u
+#define TABLE_BYTES_MAX   (512u << 20)
+#define PAGE              4096u
+#define DEBUG_DIRECTORY   "/usr/lib/debug"
+#define LINK_NAME_MAX     255u
+#define CHUNK             65536u
+#define DEBUG_PLACES      3u
+#define PACKED_MAX        (16u << 20)
 #define SECTION_NAMES_MAX (4u << 20)
-#define CRC_BYTES_MAX	(1ull << 30) /* of a file that is read for its checksum */
+#define CRC_BYTES_MAX     (1ull << 30) /* of a file that is read for its checksum */
 
 struct input {
 	int fd; /* -1: memory */
@@ -39,7 +39,7 @@ struct section {
 };
 struct function {
 	uint64_t start, bytes;
-	uint32_t name; /* in names */
+	uint32_t name;      /* in names */
 	uint32_t rank : 31; /* of the names of one function: 0 is the best */
 	uint32_t open : 1;  /* no size was given: the section ends it, or the next function */
 };
@@ -161,8 +161,7 @@ static void section_parse(bool wide, const uint8_t *h, struct section *ret)
 	};
 }
 
-static int read_sections(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count,
-			 uint32_t names)
+static int read_sections(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count, uint32_t names)
 {
 	uint32_t need = f->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	uint8_t h[sizeof(Elf64_Shdr)];
@@ -243,8 +242,7 @@ static int elf_parse(struct symbol_elf *f)
 		return err;
 	}
 	f->wide = h[EI_CLASS] == ELFCLASS64;
-	if (memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_DATA] != ELFDATA2LSB ||
-	    (!f->wide && h[EI_CLASS] != ELFCLASS32)) {
+	if (memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_DATA] != ELFDATA2LSB || (!f->wide && h[EI_CLASS] != ELFCLASS32)) {
 		return -EBADMSG;
 	}
 	if (f->wide) {
@@ -254,12 +252,11 @@ static int elf_parse(struct symbol_elf *f)
 	/* Both headers end alike: sizes and counts of 16 bits. */
 	const uint8_t *tail = h + (f->wide ? 52 : 40);
 	if (err == 0) {
-		err = read_segments(f, word(f->wide, h + (f->wide ? 32 : 28)), le16_get(tail + 2),
-				    le16_get(tail + 4));
+		err = read_segments(f, word(f->wide, h + (f->wide ? 32 : 28)), le16_get(tail + 2), le16_get(tail + 4));
 	}
 	if (err == 0) {
-		err = read_sections(f, word(f->wide, h + (f->wide ? 40 : 32)), le16_get(tail + 6),
-				    le16_get(tail + 8), le16_get(tail + 10));
+		err = read_sections(f, word(f->wide, h + (f->wide ? 40 : 32)), le16_get(tail + 6), le16_get(tail + 8),
+				    le16_get(tail + 10));
 	}
 	if (err == 0) {
 		read_build_id(f);
@@ -267,8 +264,7 @@ static int elf_parse(struct symbol_elf *f)
 	return err;
 }
 
-static int elf_open(const struct input *in, const char *path, const struct symbol_origin *o,
-		    struct symbol_elf **ret)
+static int elf_open(const struct input *in, const char *path, const struct symbol_origin *o, struct symbol_elf **ret)
 {
 	struct symbol_elf *f = calloc(1, sizeof *f);
 	int err = -ENOMEM;
@@ -410,8 +406,8 @@ int symbol_elf_dup(const struct symbol_elf *f)
 	return fd < 0 ? -errno : fd;
 }
 
-int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret,
-		       size_t *ret_n, uint64_t *ret_linked)
+int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret, size_t *ret_n,
+		       uint64_t *ret_linked)
 {
 	const struct section *s = section_named(f, name);
 	if (!s || s->type == SHT_NOBITS || s->bytes == 0) {
@@ -480,8 +476,7 @@ static uint32_t underscores(const char *name)
 }
 
 /* Beside those that are there already. All three become f's, or are freed. */
-static bool functions_join(struct symbol_elf *f, struct function *list, size_t count, char *names,
-			   uint64_t names_bytes)
+static bool functions_join(struct symbol_elf *f, struct function *list, size_t count, char *names, uint64_t names_bytes)
 {
 	if (f->count) {
 		struct function *all = realloc(f->functions, (f->count + count) * sizeof *all);
@@ -549,13 +544,12 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 				     .start = word(from->wide, p + (from->wide ? 8 : 4)),
 				     .bytes = word(from->wide, p + (from->wide ? 16 : 8))};
 		unsigned kind = info & 0xF;
-		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF &&
-		    x.name < n->bytes && names[x.name] && x.start >= from->first) {
+		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF && x.name < n->bytes &&
+		    names[x.name] && x.start >= from->first) {
 			const char *name = (const char *)names + x.name;
 			bool mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 			x.start -= from->first;
-			x.rank = (info >> 4 == STB_LOCAL ? 16u : 0u) +
-				 (mangled ? 0 : underscores(name));
+			x.rank = (info >> 4 == STB_LOCAL ? 16u : 0u) + (mangled ? 0 : underscores(name));
 			function_end(f, from, where, &x);
 			list[count++] = x;
 		}
@@ -620,8 +614,8 @@ static bool try_debug_file(struct symbol_elf *f, const char *path, const uint32_
 	if (elf_open(&in, path, &f->origin, &d) < 0) {
 		return false;
 	}
-	bool ours = same_build(f, d) || (crc && (!f->build_id_bytes || !d->build_id_bytes) &&
-					 file_crc(&d->in, &got) == 0 && got == *crc);
+	bool ours = same_build(f, d) ||
+		    (crc && (!f->build_id_bytes || !d->build_id_bytes) && file_crc(&d->in, &got) == 0 && got == *crc);
 	/* Segments of debug information keep their addresses. */
 	bool taken = ours && functions_take(f, d, SHT_SYMTAB);
 	if (taken) {
@@ -663,16 +657,9 @@ static bool by_debug_link(struct symbol_elf *f)
 	for (size_t i = 0; sound && i < DEBUG_PLACES && !found; i++) {
 		int n;
 		switch (i) {
-		case 0:
-			n = snprintf(path, sizeof path, "%.*s/%s", directory, f->path, name);
-			break;
-		case 1:
-			n = snprintf(path, sizeof path, "%.*s/.debug/%s", directory, f->path, name);
-			break;
-		default:
-			n = snprintf(path, sizeof path, DEBUG_DIRECTORY "%.*s/%s", directory,
-				     f->path, name);
-			break;
+		case 0: n = snprintf(path, sizeof path, "%.*s/%s", directory, f->path, name); break;
+		case 1: n = snprintf(path, sizeof path, "%.*s/.debug/%s", directory, f->path, name); break;
+		default: n = snprintf(path, sizeof path, DEBUG_DIRECTORY "%.*s/%s", directory, f->path, name); break;
 		}
 		found = n > 0 && (size_t)n < sizeof path && try_debug_file(f, path, &crc);
 	}
@@ -761,8 +748,7 @@ size_t symbol_elf_load(struct symbol_elf *f)
 {
 	if (!f->looked) {
 		f->looked = true;
-		if (!functions_take(f, f, SHT_SYMTAB) &&
-		    !(f->path && (by_build_id(f) || by_debug_link(f)))) {
+		if (!functions_take(f, f, SHT_SYMTAB) && !(f->path && (by_build_id(f) || by_debug_link(f)))) {
 			by_debug_data(f);
 			functions_take(f, f, SHT_DYNSYM);
 		}

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VERSION	  1u
+#define VERSION   1u
 #define COUNT_U4  0x03u
 #define TABLE_S4  0x3bu /* 4 bytes with a sign, from the start of this section: what all linkers write */
-#define ENTRY	  8u
+#define ENTRY     8u
 #define NO_LENGTH 0xffffffffu /* the 64-bit form */
 
 struct frames {
@@ -36,17 +36,13 @@ static size_t pointer_bytes(uint8_t encoding)
 {
 	switch (encoding & 0x0f) {
 	case 0x02:
-	case 0x0a:
-		return 2;
+	case 0x0a: return 2;
 	case 0x03:
-	case 0x0b:
-		return 4;
+	case 0x0b: return 4;
 	case 0x00:
 	case 0x04:
-	case 0x0c:
-		return 8;
-	default:
-		return 0;
+	case 0x0c: return 8;
+	default: return 0;
 	}
 }
 

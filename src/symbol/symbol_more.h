@@ -9,13 +9,13 @@
 
 struct symbol_more_one {
 	uint64_t linked, bytes; /* 0 bytes: to the next function */
-	uint32_t name;		/* in the text */
+	uint32_t name;          /* in the text */
 };
 struct symbol_more {
 	struct symbol_more_one *list;
 	size_t count, cap;
 	struct strbuf text; /* names with a zero byte behind each */
-	bool full;	    /* no memory, or too many */
+	bool full;          /* no memory, or too many */
 };
 void symbol_more_add(struct symbol_more *m, uint64_t linked, uint64_t bytes, const char *name, const char *suffix);
 void symbol_more_free(struct symbol_more *m);

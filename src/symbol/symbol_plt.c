@@ -37,7 +37,8 @@ static bool fills_word(uint16_t machine, uint32_t type, bool *ret_resolver)
 	       type == (x86 ? R_X86_64_GLOB_DAT : R_AARCH64_GLOB_DAT);
 }
 
-static void words_read(struct words *w, const struct symbol_elf *f, const char *section, uint16_t machine, uint64_t most)
+static void words_read(struct words *w, const struct symbol_elf *f, const char *section, uint16_t machine,
+		       uint64_t most)
 {
 	uint8_t *p = NULL;
 	size_t n = 0;
@@ -142,16 +143,16 @@ static void x86_stubs(struct symbol_more *m, struct symbol_elf *f, const struct 
 
 /* ---- arm64 -------------------------------------------------------------------------------------- */
 
-#define ADRP_X16     0x90000010u
-#define ADRP_MASK    0x9f00001fu
-#define LDR_X17_X16  0xf9400211u
-#define LDR_MASK     0xffc003ffu
-#define BR_X17	     0xd61f0220u
-#define BTI_C	     0xd503245fu
-#define STUB_WORDS   6u
+#define ADRP_X16    0x90000010u
+#define ADRP_MASK   0x9f00001fu
+#define LDR_X17_X16 0xf9400211u
+#define LDR_MASK    0xffc003ffu
+#define BR_X17      0xd61f0220u
+#define BTI_C       0xd503245fu
+#define STUB_WORDS  6u
 
-static void arm64_stubs(struct symbol_more *m, struct symbol_elf *f, const struct words *sorted, const uint8_t *p, size_t n,
-			uint64_t linked)
+static void arm64_stubs(struct symbol_more *m, struct symbol_elf *f, const struct words *sorted, const uint8_t *p,
+			size_t n, uint64_t linked)
 {
 	for (size_t i = 0; i + 8 <= n; i += 4) {
 		uint32_t adrp = le32_get(p + i), ldr = le32_get(p + i + 4);

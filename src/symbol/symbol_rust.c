@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#define DEPTH_MAX 96u
-#define OUT_MAX	  8192u
+#define DEPTH_MAX      96u
+#define OUT_MAX        8192u
 #define NAME_MAX_BYTES 32768u
-#define STEPS_MAX 250000u /* bytes of the name read, some of them again and again */
+#define STEPS_MAX      250000u /* bytes of the name read, some of them again and again */
 
 struct rust {
 	const char *s; /* behind _R */
@@ -244,9 +244,7 @@ static void path(struct rust *r, bool in_value)
 		}
 		say(r, ">");
 		break;
-	case 'N':
-		nested(r, in_value);
-		break;
+	case 'N': nested(r, in_value); break;
 	case 'I':
 		path(r, in_value);
 		say(r, in_value ? "::<" : "<");
@@ -256,22 +254,17 @@ static void path(struct rust *r, bool in_value)
 		}
 		say(r, ">");
 		break;
-	case 'B':
-		again(r, NULL, true, in_value);
-		break;
-	default:
-		r->bad = true;
-		break;
+	case 'B': again(r, NULL, true, in_value); break;
+	default: r->bad = true; break;
 	}
 	r->depth--;
 }
 
 static const char *basic(char c)
 {
-	static const char names[26][6] = {"i8",  "bool", "char",  "f64",  "str", "f32", "",
-					      "u8",  "isize", "usize", "",   "i32", "u32", "i128",
-					      "u128", "_",   "",    "",   "i16", "u16", "()",
-					      "...", "",   "i64",   "u64",  "!"};
+	static const char names[26][6] = {"i8",    "bool", "char", "f64", "str",  "f32",  "",    "u8", "isize",
+					  "usize", "",     "i32",  "u32", "i128", "u128", "_",   "",   "",
+					  "i16",   "u16",  "()",   "...", "",     "i64",  "u64", "!"};
 	return c >= 'a' && c <= 'z' && names[c - 'a'][0] ? names[c - 'a'] : NULL;
 }
 
@@ -376,15 +369,9 @@ static void type(struct rust *r)
 		say(r, tag == 'P' ? "*const " : "*mut ");
 		type(r);
 		break;
-	case 'F':
-		function_type(r);
-		break;
-	case 'D':
-		dynamic_type(r);
-		break;
-	case 'B':
-		again(r, type, false, false);
-		break;
+	case 'F': function_type(r); break;
+	case 'D': dynamic_type(r); break;
+	case 'B': again(r, type, false, false); break;
 	default:
 		r->at--;
 		path(r, false);
@@ -446,8 +433,8 @@ void symbol_tidy_rust(char *text)
 {
 	static const struct {
 		char from[6], to[3];
-	} signs[] = {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},   {"$BP$", "*"},   {"$LP$", "("}, {"$RP$", ")"},
-		     {"$C$", ","},  {"$SP$", "@"}, {"$u20$", " "},  {"$u27$", "'"},  {"$u5b$", "["}, {"$u5d$", "]"},
+	} signs[] = {{"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},  {"$BP$", "*"},  {"$LP$", "("},  {"$RP$", ")"},
+		     {"$C$", ","},   {"$SP$", "@"},  {"$u20$", " "}, {"$u27$", "'"}, {"$u5b$", "["}, {"$u5d$", "]"},
 		     {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"..", "::"}};
 	enum { HASH = 19 }; /* ::h and 16 digits */
 	const char *clone = strstr(text, " [clone ");

@@ -86,8 +86,7 @@ static void an_exported_function_of_libc_is_found(void **state)
 	assert_non_null(p);
 	assert_int_not_equal(dladdr(p, &info), 0);
 	assert_int_equal(symbol_elf_open(info.dli_fname, &f), 0);
-	const char *name = symbol_elf_find(
-		f, (uint64_t)(uintptr_t)p - (uint64_t)(uintptr_t)info.dli_fbase + 4, &start);
+	const char *name = symbol_elf_find(f, (uint64_t)(uintptr_t)p - (uint64_t)(uintptr_t)info.dli_fbase + 4, &start);
 	assert_non_null(name);
 	assert_non_null(strstr(name, "qsort_r"));
 	symbol_elf_close(f);
@@ -280,9 +279,10 @@ static void static_stubs(const char *path, bool named)
 
 static void stubs_are_called_after_what_they_jump_to(void **state)
 {
-	static const char source[] = "#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n"
-				     "int main(int c, char **v) { void (*volatile f)(void *) = free; f(malloc(3)); free(getenv(*v));"
-				     " puts(*v); return (int)strlen(*v) + (int)(strchr(*v, c) - *v); }\n";
+	static const char source[] =
+		"#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n"
+		"int main(int c, char **v) { void (*volatile f)(void *) = free; f(malloc(3)); free(getenv(*v));"
+		" puts(*v); return (int)strlen(*v) + (int)(strchr(*v, c) - *v); }\n";
 	static const struct {
 		const char *flags;
 		bool may_fail; /* not every linker knows it */
@@ -309,7 +309,8 @@ static void stubs_are_called_after_what_they_jump_to(void **state)
 	fputs(source, f);
 	fclose(f);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(ways); i++) {
-		snprintf(command, sizeof command, "cd %s && gcc -O1 -fno-builtin %s stubs.c -o stubs 2>/dev/null && strip -o stripped stubs",
+		snprintf(command, sizeof command,
+			 "cd %s && gcc -O1 -fno-builtin %s stubs.c -o stubs 2>/dev/null && strip -o stripped stubs",
 			 dir, ways[i].flags);
 		if (system(command) != 0) {
 			assert_true(ways[i].may_fail);
@@ -409,8 +410,9 @@ static void many_symbols_in_one_long_name_cost_no_more_than_others(void **state)
 	struct symbol_elf *f;
 	uint64_t start;
 	assert_non_null(p);
-	memcpy(p, "\x7f"
-		  "ELF\2\1\1",
+	memcpy(p,
+	       "\x7f"
+	       "ELF\2\1\1",
 	       7);
 	le64_put(p + 40, 64); /* sections */
 	le16_put(p + 58, 64);

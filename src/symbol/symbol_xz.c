@@ -13,8 +13,8 @@
 #define XZ_BUF_ERROR 10
 
 /* lzma_stream_buffer_decode, with its types spelled out. */
-typedef int decode_fn(uint64_t *memory, uint32_t flags, const void *allocator, const uint8_t *in,
-		      size_t *in_at, size_t in_size, uint8_t *out, size_t *out_at, size_t out_size);
+typedef int decode_fn(uint64_t *memory, uint32_t flags, const void *allocator, const uint8_t *in, size_t *in_at,
+		      size_t in_size, uint8_t *out, size_t *out_at, size_t out_size);
 
 static decode_fn *decode;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

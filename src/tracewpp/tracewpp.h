@@ -36,8 +36,8 @@ int tracewpp_add_function(struct tracewpp *w, const char *text, struct diag *d);
 int tracewpp_scan(struct tracewpp *w, const char *text, size_t n, struct diag *d);
 /* The header of one source; its own configuration blocks hold for it alone. `name` is the file's,
  * without directories. -EBADMSG with the place of the mistake. */
-int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n,
-		     const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d);
+int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n, const struct tracewpp_options *o,
+		     struct strbuf *tmh, struct diag *d);
 /* Calls in the source compiled last. */
 size_t tracewpp_calls(const struct tracewpp *w);
 /* What would stand in its .tmf file. Borrowed. */

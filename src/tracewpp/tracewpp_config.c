@@ -224,12 +224,10 @@ static int read_fix(struct reader *r, bool prefix)
 {
 	const char *n = take(r, '(') ? take(r, '*') ? "*" : name(r) : NULL;
 	if (!n) {
-		return fail(r, "%s: (NAME, \"text\") is expected",
-			    prefix ? "USEPREFIX" : "USESUFFIX");
+		return fail(r, "%s: (NAME, \"text\") is expected", prefix ? "USEPREFIX" : "USESUFFIX");
 	}
 	struct wpp_function all = {.name = n}; /* "*": of all, whose prefix is always there */
-	struct wpp_function *f =
-		*n == '*' ? &all : change_function(r->w, n); /* its FUNC may follow */
+	struct wpp_function *f = *n == '*' ? &all : change_function(r->w, n); /* its FUNC may follow */
 	if (!f) {
 		return -ENOMEM;
 	}
@@ -303,8 +301,7 @@ static int read_type(struct reader *r, const char *word)
 		take(r, ',');
 	}
 	take(r, ';');
-	bool custom = strcmp(word, "CUSTOM_TYPE") == 0,
-	     simple = strcmp(word, "DEFINE_SIMPLE_TYPE") == 0;
+	bool custom = strcmp(word, "CUSTOM_TYPE") == 0, simple = strcmp(word, "DEFINE_SIMPLE_TYPE") == 0;
 	if (count < (custom ? 2u : simple ? 5u : 6u)) {
 		return fail(r, "%s needs more arguments", word);
 	}
@@ -314,13 +311,12 @@ static int read_type(struct reader *r, const char *word)
 	}
 	t->name = arg[0];
 	if (custom) {
-		bool byte = strstr(arg[1], "Byte") != NULL,
-		     word16 = strstr(arg[1], "Short") != NULL;
+		bool byte = strstr(arg[1], "Byte") != NULL, word16 = strstr(arg[1], "Short") != NULL;
 		t->item = arg[1];
 		t->spec = "s";
 		t->ctype = byte ? "UCHAR" : word16 ? "USHORT" : "UINT";
 		t->code = byte ? "hhu" : word16 ? "H" : "u";
-		t->macro = byte	    ? "WPP_LOGTYPEVAL(UCHAR, "
+		t->macro = byte     ? "WPP_LOGTYPEVAL(UCHAR, "
 			   : word16 ? "WPP_LOGTYPEVAL(USHORT, "
 				    : "WPP_LOGTYPEVAL(UINT, ";
 	} else {
@@ -378,8 +374,7 @@ static int read_flavor(struct reader *r)
 	const struct wpp_type *of = wpp_type_named(r->w, arg[1], n);
 	of = of ? of : wpp_type_printf(arg[1], n);
 	/* Windows' own file has many that we know by their names. */
-	bool known = wpp_type_named(r->w, arg[0], strlen(arg[0])) ||
-		     wpp_type_printf(arg[0], strlen(arg[0]));
+	bool known = wpp_type_named(r->w, arg[0], strlen(arg[0])) || wpp_type_printf(arg[0], strlen(arg[0]));
 	if (!of || known) {
 		return of || known ? 0 : fail(r, "DEFINE_FLAVOR: there is no type %s", arg[1]);
 	}
@@ -413,8 +408,7 @@ static void skip_statement(struct reader *r)
 static bool is_function(const struct reader *r)
 {
 	const char *close = memchr(r->p, ')', (size_t)(r->end - r->p));
-	return r->p < r->end && *r->p == '(' && close &&
-	       memmem(r->p, (size_t)(close - r->p), "MSG", 3) &&
+	return r->p < r->end && *r->p == '(' && close && memmem(r->p, (size_t)(close - r->p), "MSG", 3) &&
 	       !memchr(r->p, '\n', (size_t)(close - r->p));
 }
 
@@ -437,8 +431,7 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 			err = read_flags(&r);
 		} else if (strcmp(word, "USEPREFIX") == 0 || strcmp(word, "USESUFFIX") == 0) {
 			err = read_fix(&r, word[3] == 'P');
-		} else if (strcmp(word, "CUSTOM_TYPE") == 0 ||
-			   strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
+		} else if (strcmp(word, "CUSTOM_TYPE") == 0 || strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
 			   strcmp(word, "DEFINE_CPLX_TYPE") == 0) {
 			err = read_type(&r, word);
 		} else if (strcmp(word, "DEFINE_FLAVOR") == 0) {
@@ -452,14 +445,12 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 			take(&r, ')');
 			take(&r, ';');
 		} else if (strcmp(word, "INCLUDE") == 0 || strcmp(word, "SCANFORMACROS") == 0) {
-			err = fail(&r, "%s is not followed: name that file with -ini: or -scan:",
-				   word);
+			err = fail(&r, "%s is not followed: name that file with -ini: or -scan:", word);
 		} else if (strcmp(word, "PROCESSFILES") == 0) {
 			err = fail(&r, "%s is not followed: name the sources themselves", word);
 		} else if (strcmp(word, "PUBLIC_FILTER") == 0 || strcmp(word, "TRACERANGE") == 0 ||
 			   strcmp(word, "SEPARATE_TRACE_GUID_PER_FILE") == 0 ||
-			   strncmp(word, "DEFINE_BUILTIN_", 15) == 0 ||
-			   strcmp(word, "DEFINE_SIMPLE_TYPE_PTR") == 0) {
+			   strncmp(word, "DEFINE_BUILTIN_", 15) == 0 || strcmp(word, "DEFINE_SIMPLE_TYPE_PTR") == 0) {
 			skip_statement(&r);
 		} else if (r.p < r.end && (*r.p == '{' || is_function(&r))) { /* FUNC left out */
 			r.p -= strlen(word);

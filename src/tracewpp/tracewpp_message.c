@@ -19,8 +19,8 @@ static int fail(const struct builder *b, const char *fmt, const char *what)
 	return wpp_fail(b->diag, b->c->line, b->c->column, fmt, what);
 }
 
-static int add_argument(struct builder *b, const struct wpp_type *t, const char *flags, size_t n,
-			const char *spec, size_t spec_bytes)
+static int add_argument(struct builder *b, const struct wpp_type *t, const char *flags, size_t n, const char *spec,
+			size_t spec_bytes)
 {
 	struct wpp_message *m = b->m;
 	if (m->count == ARGS_MAX) {
@@ -123,8 +123,7 @@ static int add_text(struct builder *b, const char *s)
 		const struct wpp_type *t = letters[k] ? wpp_type_printf(letters, k + 1) : NULL;
 		char text[32];
 		if (!t) {
-			snprintf(text, sizeof text, "%%%.*s", (int)BASE_MIN(n + k + 1, (size_t)20),
-				 flags);
+			snprintf(text, sizeof text, "%%%.*s", (int)BASE_MIN(n + k + 1, (size_t)20), flags);
 			return fail(b, "the conversion '%s' is not known", text);
 		}
 		err = add_argument(b, t, flags, n, letters, k + 1);
@@ -134,21 +133,18 @@ static int add_text(struct builder *b, const char *s)
 }
 
 /* The text of a part; its arguments are taken from `args`, or are those of the call. */
-static int add_part(struct builder *b, const char *text, const char *const *args, size_t count,
-		    const char *what)
+static int add_part(struct builder *b, const char *text, const char *const *args, size_t count, const char *what)
 {
-	static const char *const names[] = {"_a1",  "_a2",  "_a3",  "_a4",  "_a5",  "_a6",  "_a7",
-					    "_a8",  "_a9",  "_a10", "_a11", "_a12", "_a13", "_a14",
-					    "_a15", "_a16", "_a17", "_a18", "_a19", "_a20", "_a21",
-					    "_a22", "_a23", "_a24", "_a25", "_a26", "_a27", "_a28",
-					    "_a29", "_a30", "_a31", "_a32"};
+	static const char *const names[] = {"_a1",  "_a2",  "_a3",  "_a4",  "_a5",  "_a6",  "_a7",  "_a8",
+					    "_a9",  "_a10", "_a11", "_a12", "_a13", "_a14", "_a15", "_a16",
+					    "_a17", "_a18", "_a19", "_a20", "_a21", "_a22", "_a23", "_a24",
+					    "_a25", "_a26", "_a27", "_a28", "_a29", "_a30", "_a31", "_a32"};
 	size_t first = b->m->count;
 	int err = add_text(b, text);
 	char said[64];
 	if (err == 0 && b->m->count - first != count) {
-		snprintf(said, sizeof said, "%zu argument%s for %zu conversion%s", count,
-			 count == 1 ? "" : "s", b->m->count - first,
-			 b->m->count - first == 1 ? "" : "s");
+		snprintf(said, sizeof said, "%zu argument%s for %zu conversion%s", count, count == 1 ? "" : "s",
+			 b->m->count - first, b->m->count - first == 1 ? "" : "s");
 		return fail(b, what, said);
 	}
 	for (size_t i = 0; i < count && err == 0; i++) {
@@ -157,8 +153,7 @@ static int add_part(struct builder *b, const char *text, const char *const *args
 	return err;
 }
 
-int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_message *ret,
-		      struct diag *d)
+int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_message *ret, struct diag *d)
 {
 	const struct wpp_function *f = c->f;
 	struct builder b = {w, c, ret, d};
@@ -167,11 +162,11 @@ int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_m
 	if (c->extra > ARGS_MAX) {
 		return fail(&b, "%s: too many arguments", f->name);
 	}
-	int err = add_part(&b, f->prefix.text ? f->prefix.text : "%!STDPREFIX!", f->prefix.args,
-			   f->prefix.count, "the prefix has %s");
+	int err = add_part(&b, f->prefix.text ? f->prefix.text : "%!STDPREFIX!", f->prefix.args, f->prefix.count,
+			   "the prefix has %s");
 	err = err < 0 ? err : add_part(&b, c->message, NULL, c->extra, "the call has %s");
 	err = err < 0 ? err
-		      : add_part(&b, f->suffix.text ? f->suffix.text : "", f->suffix.args,
-				 f->suffix.count, "the suffix has %s");
+		      : add_part(&b, f->suffix.text ? f->suffix.text : "", f->suffix.args, f->suffix.count,
+				 "the suffix has %s");
 	return err < 0 ? err : ret->format.failed ? -ENOMEM : 0;
 }

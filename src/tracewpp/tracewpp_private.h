@@ -44,8 +44,8 @@ struct wpp_function {
 	struct wpp_parameter params[PARAMS_MAX]; /* in order, constants first */
 	size_t count;
 	bool message, variadic;
-	bool paired;		       /* called with two pairs of brackets */
-	bool inner;		       /* with one more pair around message and arguments */
+	bool paired;                   /* called with two pairs of brackets */
+	bool inner;                    /* with one more pair around message and arguments */
 	struct wpp_fix prefix, suffix; /* text NULL: not said */
 };
 
@@ -66,35 +66,35 @@ struct wpp_macro { /* #define */
 	const char *params[PARAMS_MAX];
 	size_t count, name_bytes;
 	bool takes, variadic; /* has brackets; ends in ... */
-	bool leads;	      /* to trace calls: looked up for `asked` */
-	uint32_t asked;	      /* tracewpp.source_number */
+	bool leads;           /* to trace calls: looked up for `asked` */
+	uint32_t asked;       /* tracewpp.source_number */
 };
 
 struct wpp_call {
 	struct wpp_call *next;
 	const struct wpp_function *f;
 	uint32_t line, column;
-	uint32_t last_line;		/* of the macro it stands in; else `line` */
-	const char *in;			/* function around it */
-	const char *message;		/* decoded text; "" */
-	bool wide;			/* L"…" */
-	unsigned number;		/* from 0 on */
-	bool first;			/* of its function in this line */
-	bool heads;			/* the first of these with so many arguments */
+	uint32_t last_line;             /* of the macro it stands in; else `line` */
+	const char *in;                 /* function around it */
+	const char *message;            /* decoded text; "" */
+	bool wide;                      /* L"…" */
+	unsigned number;                /* from 0 on */
+	bool first;                     /* of its function in this line */
+	bool heads;                     /* the first of these with so many arguments */
 	const char *params[PARAMS_MAX]; /* as written */
-	size_t extra;			/* arguments behind the message */
+	size_t extra;                   /* arguments behind the message */
 };
 
 struct tracewpp {
 	struct arena arena;
 	struct wpp_function *functions; /* the later ones first */
-	struct wpp_function *shared;	/* the first of those that hold for all sources */
+	struct wpp_function *shared;    /* the first of those that hold for all sources */
 	struct wpp_type *types;
 	struct wpp_define *defines;
 	struct wpp_enum *enums;
 	struct wpp_macro *macros;
 	uint32_t source_number;
-	size_t expanded; /* bytes, of this source */
+	size_t expanded;                /* bytes, of this source */
 	const char *source, *component; /* names, while compiling */
 	struct wpp_call *calls;
 	size_t call_count;
@@ -108,8 +108,7 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 /* ---- source ---- */
 
 /* Finds calls; configuration blocks are read before when `config`, calls when `calls`. */
-int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls,
-		    struct diag *d);
+int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls, struct diag *d);
 
 const struct wpp_function *wpp_function_find(const struct tracewpp *w, const char *s, size_t n);
 
@@ -130,12 +129,10 @@ struct wpp_message {
 	const char *args[ARGS_MAX]; /* as C: "_a1", or what a prefix says */
 	size_t count;
 };
-int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_message *ret,
-		      struct diag *d);
+int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_message *ret, struct diag *d);
 
 /* ---- output ---- */
 
-int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh,
-	      struct diag *d);
+int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d);
 
 #endif

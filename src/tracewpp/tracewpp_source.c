@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-#define IF_DEPTH_MAX	64
+#define IF_DEPTH_MAX    64
 #define MACRO_DEPTH_MAX 8
-#define EXPANDED_MAX	(16u << 20)
+#define EXPANDED_MAX    (16u << 20)
 
 enum token { TOKEN_END, TOKEN_NAME, TOKEN_STRING, TOKEN_OTHER };
 
 struct scope {
-	int braces; /* open ones */
-	int body;   /* the number that were open before the function's; -1: outside of functions */
+	int braces;     /* open ones */
+	int body;       /* the number that were open before the function's; -1: outside of functions */
 	const char *in; /* its name */
 };
 struct lexer {
@@ -25,8 +25,8 @@ struct lexer {
 	uint32_t line;
 	const char *line_start;
 	bool config, bare; /* a token was seen in this line: # is no directive */
-	bool defines;	   /* macros are noted */
-	int depth;	   /* of macros in macros */
+	bool defines;      /* macros are noted */
+	int depth;         /* of macros in macros */
 	struct scope scope, before[IF_DEPTH_MAX];
 	int ifs;
 	struct diag *diag;
@@ -230,9 +230,8 @@ static enum token next(struct lexer *l)
 			literal(l, '\'', false);
 		} else if (c >= '0' && c <= '9') {
 			/* 1'000 is a number of C++ */
-			while (l->p < l->end &&
-			       (name_char(*l->p) || *l->p == '.' ||
-				(*l->p == '\'' && l->p + 1 < l->end && name_char(l->p[1])))) {
+			while (l->p < l->end && (name_char(*l->p) || *l->p == '.' ||
+						 (*l->p == '\'' && l->p + 1 < l->end && name_char(l->p[1])))) {
 				l->p++;
 			}
 		} else {
@@ -256,10 +255,9 @@ static bool is(const struct lexer *l, enum token kind, const char *s)
 /* What looks like a function's name before its ( but is none. */
 static bool no_function(const char *s, size_t n)
 {
-	static const char *const words[] = {
-		"__declspec", "__attribute__",	"alignas",  "decltype", "noexcept",
-		"throw",      "DECLSPEC_ALIGN", "if",	    "while",	"for",
-		"switch",     "return",		"requires", "explicit", "sizeof"};
+	static const char *const words[] = {"__declspec", "__attribute__",  "alignas",  "decltype", "noexcept",
+					    "throw",      "DECLSPEC_ALIGN", "if",       "while",    "for",
+					    "switch",     "return",         "requires", "explicit", "sizeof"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(words); i++) {
 		if (strlen(words[i]) == n && memcmp(words[i], s, n) == 0) {
 			return true;
@@ -282,8 +280,8 @@ static void look_for_function(struct candidate *c, const struct lexer *l, enum t
 {
 	bool colon = l->length == 1 && *l->text == ':', tilde = l->length == 1 && *l->text == '~';
 	if (c->parens == 0 && (kind == TOKEN_NAME || colon || tilde)) {
-		bool after_colon = c->last_bytes && (c->last[c->last_bytes - 1] == ':' ||
-						     c->last[c->last_bytes - 1] == '~');
+		bool after_colon =
+			c->last_bytes && (c->last[c->last_bytes - 1] == ':' || c->last[c->last_bytes - 1] == '~');
 		if (!colon && !tilde && !after_colon) {
 			c->last_bytes = 0;
 		}
@@ -294,8 +292,7 @@ static void look_for_function(struct candidate *c, const struct lexer *l, enum t
 		return;
 	}
 	if (l->length == 1 && *l->text == '(') {
-		if (c->parens++ == 0 && !c->fixed && c->last_bytes &&
-		    !no_function(c->last, c->last_bytes)) {
+		if (c->parens++ == 0 && !c->fixed && c->last_bytes && !no_function(c->last, c->last_bytes)) {
 			memcpy(c->name, c->last, sizeof c->name);
 			c->fixed = true;
 		}
@@ -463,8 +460,7 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 	}
 	int depth = 1, err = 0;
 	if (f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != '(')) {
-		return wpp_fail(l->diag, c->line, c->column,
-				"%s is called with two pairs of brackets", f->name);
+		return wpp_fail(l->diag, c->line, c->column, "%s is called with two pairs of brackets", f->name);
 	}
 	bool opened = false, any = false, literal_only = true, is_message = f->message && wanted == 0;
 	const char *from = NULL, *to = NULL;
@@ -472,8 +468,8 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		enum token kind = next(l);
 		if (kind == TOKEN_END) {
 			err = l->err ? l->err
-				     : wpp_fail(l->diag, c->line, c->column,
-						"the ) of this call of %s is missing", f->name);
+				     : wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing",
+						f->name);
 			break;
 		}
 		char p = l->length == 1 ? *l->text : 0;
@@ -497,8 +493,8 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 			continue;
 		}
 		if (is_message && (!literal_only || !from)) {
-			err = wpp_fail(l->diag, c->line, c->column,
-				       "%s: the message has to be a string literal", f->name);
+			err = wpp_fail(l->diag, c->line, c->column, "%s: the message has to be a string literal",
+				       f->name);
 		} else if (index < wanted && from) {
 			c->params[given[index]] = arena_text(a, from, (size_t)(to - from));
 		} else if (index > wanted || (index == wanted && !f->message && (any || comma))) {
@@ -512,20 +508,18 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		}
 	}
 	if (err == 0 && f->inner && !opened) {
-		err = wpp_fail(l->diag, c->line, c->column,
-			       "%s: message and arguments need brackets of their own", f->name);
+		err = wpp_fail(l->diag, c->line, c->column, "%s: message and arguments need brackets of their own",
+			       f->name);
 	}
 	if (err == 0 && (f->paired || f->inner) && (next(l) == TOKEN_END || l->length != 1 || *l->text != ')')) {
-		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing",
-			       f->name);
+		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing", f->name);
 	}
 	size_t least = wanted + f->message;
 	if (err == 0 && (index < least || (least > 0 && !any)) && !(least == 0)) {
 		err = wpp_fail(l->diag, c->line, c->column, "%s: arguments are missing", f->name);
 	}
 	if (err == 0 && c->extra && !f->variadic) {
-		err = wpp_fail(l->diag, c->line, c->column, "%s takes no further arguments",
-			       f->name);
+		err = wpp_fail(l->diag, c->line, c->column, "%s takes no further arguments", f->name);
 	}
 	c->message = arena_text(a, message.s ? message.s : "", message.len);
 	strbuf_finish(&message);
@@ -598,10 +592,9 @@ static int take_macro(struct lexer *l, const struct wpp_macro *m, struct wpp_cal
 	for (enum token kind; err == 0 && (kind = next(&inner)) != TOKEN_END;) {
 		const struct wpp_function *f =
 			kind == TOKEN_NAME ? wpp_function_find(l->w, inner.text, inner.length) : NULL;
-		const struct wpp_macro *more =
-			kind == TOKEN_NAME && !f && inner.depth < MACRO_DEPTH_MAX
-				? wpp_macro_find(l->w, inner.text, inner.length)
-				: NULL;
+		const struct wpp_macro *more = kind == TOKEN_NAME && !f && inner.depth < MACRO_DEPTH_MAX
+						       ? wpp_macro_find(l->w, inner.text, inner.length)
+						       : NULL;
 		if (f && call_follows(&inner)) {
 			struct wpp_call **before = *tail;
 			size_t count = l->w->call_count;
@@ -625,8 +618,7 @@ static int take_macro(struct lexer *l, const struct wpp_macro *m, struct wpp_cal
 	return err;
 }
 
-int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls,
-		    struct diag *d)
+int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls, struct diag *d)
 {
 	struct lexer l = {.w = w,
 			  .start = text,
@@ -663,10 +655,8 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 				look_for_function(&c, &l, kind);
 			}
 		}
-		const struct wpp_function *f =
-			kind == TOKEN_NAME ? wpp_function_find(w, l.text, l.length) : NULL;
-		const struct wpp_macro *m =
-			kind == TOKEN_NAME && !f ? wpp_macro_find(w, l.text, l.length) : NULL;
+		const struct wpp_function *f = kind == TOKEN_NAME ? wpp_function_find(w, l.text, l.length) : NULL;
+		const struct wpp_macro *m = kind == TOKEN_NAME && !f ? wpp_macro_find(w, l.text, l.length) : NULL;
 		if (f && call_follows(&l)) {
 			l.err = take_call(&l, f, &tail);
 		} else if (m && l.scope.body >= 0) {

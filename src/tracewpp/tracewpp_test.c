@@ -39,10 +39,8 @@ static void formats_are_those_of_tmf_files(void **state)
 	check("int f() { DoTraceMessage(X, \"%s\" \"%-8.3s%%\\n\", a, b); }",
 	      "\"%0%10!s!%11!-8.3s!%%\" //   LEVEL=X FUNC=f\n{\nArg, ItemString -- 10\nArg, "
 	      "ItemString -- 11\n}");
-	check("DoTraceMessage(X, \"%08I64x %!status! %ws\", a, (b, c), g[h, i]);",
-	      "\"%0%10!08I64x! %11!s! %12!s!\"");
-	check("DoTraceMessage(A | B, L\"%u\\ttab\", f(\"(,\", ')'));",
-	      "\"%0%10!u!%ttab\" //   LEVEL=A|B");
+	check("DoTraceMessage(X, \"%08I64x %!status! %ws\", a, (b, c), g[h, i]);", "\"%0%10!08I64x! %11!s! %12!s!\"");
+	check("DoTraceMessage(A | B, L\"%u\\ttab\", f(\"(,\", ')'));", "\"%0%10!u!%ttab\" //   LEVEL=A|B");
 	check("DoTraceMessage(X, R\"(no \\ %d)\", 1);", "\"%0no \\ %10!d!\"");
 	check("\n\nDoTraceMessage\n(X,\n\"in line 3\");", "a_c3 10 ");
 }
@@ -61,12 +59,10 @@ static void functions_around_calls_have_names(void **state)
 		{"namespace n { class K { void m()" CALL "}; }", "FUNC=m\n"},
 		{"extern \"C\" { int g()" CALL "}", "FUNC=g\n"},
 		{"__attribute__((noinline)) __declspec(x) void h(void)" CALL, "FUNC=h\n"},
-		{"_Use_decl_annotations_ STDMETHODIMP_(ULONG) K::AddRef()" CALL,
-		 "FUNC=K::AddRef\n"},
+		{"_Use_decl_annotations_ STDMETHODIMP_(ULONG) K::AddRef()" CALL, "FUNC=K::AddRef\n"},
 		{"int a[] = {1, 2}; struct s { int x; }; void k()" CALL, "FUNC=k\n"},
 		{"void a() { if (x) { y(); } } void b()" CALL, "FUNC=b\n"},
-		{"#if A\nvoid one() {\n#else\nvoid two() {\n#endif\nx();}\nvoid b()" CALL,
-		 "FUNC=b\n"},
+		{"#if A\nvoid one() {\n#else\nvoid two() {\n#endif\nx();}\nvoid b()" CALL, "FUNC=b\n"},
 		{"#define M() {{{\nvoid b() { /* } */ s(\"}\", '}');" CALL "}", "FUNC=b\n"},
 		{"void b() { for (;;) { while (x) { auto l = [](int q) " CALL ";}}}", "FUNC=b\n"},
 	};
@@ -141,8 +137,7 @@ static void mistakes_have_their_place(void **state)
 		{"// begin_wpp config\n// FUNC A(MSG, LEVEL);\n// end_wpp\n", 2, 1, "after MSG"},
 		{"// begin_wpp config\n// FUNC I(L, (MSG, ...));\n// end_wpp\nI(E, \"\");", 4, 1,
 		 "brackets of their own"},
-		{"// begin_wpp config\n// SCANFORMACROS(\"a.h\");\n// end_wpp\n", 2, 1,
-		 "name that file with"},
+		{"// begin_wpp config\n// SCANFORMACROS(\"a.h\");\n// end_wpp\n", 2, 1, "name that file with"},
 		{"// begin_wpp config\n// DEFINE_FLAVOR(a, b);\n// end_wpp\n", 2, 1, "no type b"},
 		{"// begin_wpp config\n// USEPREFIX(A);\n// end_wpp\n", 2, 1, "a text is expected"},
 	};
@@ -153,8 +148,7 @@ static void mistakes_have_their_place(void **state)
 		compile(w, cases[i].source, &d, &err);
 		if (err != -EBADMSG || d.line != cases[i].line || d.column != cases[i].column ||
 		    !strstr(d.text, cases[i].text)) {
-			fail_msg("%s\n%d, %u:%u: %s", cases[i].source, err, d.line, d.column,
-				 d.text);
+			fail_msg("%s\n%d, %u:%u: %s", cases[i].source, err, d.line, d.column, d.text);
 		}
 		tracewpp_destroy(w);
 	}
@@ -165,8 +159,7 @@ static void what_a_source_says_holds_for_it_alone(void **state)
 	struct diag d;
 	int err;
 	struct tracewpp *w = tracewpp_create();
-	static const char shared[] =
-		"// begin_wpp config\n// FUNC T{LEVEL=ALL}(FLAGS, MSG, ...);\n// end_wpp\n";
+	static const char shared[] = "// begin_wpp config\n// FUNC T{LEVEL=ALL}(FLAGS, MSG, ...);\n// end_wpp\n";
 	assert_int_equal(tracewpp_scan(w, shared, sizeof shared - 1, &d), 0);
 	const char *s = compile(w,
 				"// begin_wpp config\n// FUNC T{LEVEL=OWN}(FLAGS, MSG, ...);\n// "

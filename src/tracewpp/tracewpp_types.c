@@ -165,8 +165,7 @@ static const struct wpp_type named_types[] = {
 const struct wpp_type *wpp_type_printf(const char *text, size_t n)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(printf_types); i++) {
-		if (strlen(printf_types[i].name) == n &&
-		    memcmp(printf_types[i].name, text, n) == 0) {
+		if (strlen(printf_types[i].name) == n && memcmp(printf_types[i].name, text, n) == 0) {
 			return &printf_types[i];
 		}
 	}
@@ -182,14 +181,12 @@ const struct wpp_type *wpp_type_named(const struct tracewpp *w, const char *name
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(named_types); i++) {
 		if (named_types[i].name[0] >= 'a') {
-			if (strlen(named_types[i].name) == n &&
-			    memcmp(named_types[i].name, name, n) == 0) {
+			if (strlen(named_types[i].name) == n && memcmp(named_types[i].name, name, n) == 0) {
 				return &named_types[i];
 			}
 			continue;
 		}
-		if (strlen(named_types[i].name) == n &&
-		    strncasecmp(named_types[i].name, name, n) == 0) {
+		if (strlen(named_types[i].name) == n && strncasecmp(named_types[i].name, name, n) == 0) {
 			return &named_types[i];
 		}
 	}

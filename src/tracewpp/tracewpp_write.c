@@ -20,8 +20,7 @@ extern const size_t tracewpp_tmh_bytes;
 static void identifier(const char *name, struct strbuf *out)
 {
 	for (const char *s = name; *s; s++) {
-		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
-			     (*s >= '0' && *s <= '9');
+		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
 		strbuf_addc(out, plain ? *s : '_');
 	}
 }
@@ -38,11 +37,10 @@ static void staging_name(const struct wpp_message *m, struct strbuf *out)
 
 static void staging_function(const struct wpp_message *m, const char *name, struct strbuf *out)
 {
-	strbuf_addf(
-		out,
-		"#ifndef %s_def\n#define %s_def\nstatic __inline__ __attribute__((unused)) void %s("
-		"TRACEHANDLE Logger, USHORT Number, const GUID *Guid",
-		name, name, name);
+	strbuf_addf(out,
+		    "#ifndef %s_def\n#define %s_def\nstatic __inline__ __attribute__((unused)) void %s("
+		    "TRACEHANDLE Logger, USHORT Number, const GUID *Guid",
+		    name, name, name);
 	for (size_t i = 0; i < m->count; i++) {
 		strbuf_addf(out, ", %s _a%zu", m->types[i]->ctype, i + 1);
 	}
@@ -78,8 +76,7 @@ static void one_line(const char *s, struct strbuf *out)
 }
 
 /* What a call's macro is called: the trace function is defined as this, file and line. */
-static void call_name(const struct wpp_call *c, const char *kind, const char *file, uint32_t line,
-		      struct strbuf *out)
+static void call_name(const struct wpp_call *c, const char *kind, const char *file, uint32_t line, struct strbuf *out)
 {
 	strbuf_addf(out, "WPP_%s_%s_%s%u", kind, c->f->name, file, line);
 }
@@ -327,7 +324,8 @@ static int sort_calls(struct tracewpp *w, struct diag *d)
 			if (err == 0 && (strcmp(a.s, b.s) != 0 || c->wide || o->wide)) {
 				err = wpp_fail(d, o->line, o->column,
 					       "two trace calls of %s in one line whose arguments have different "
-					       "types: give it a line of its own", o->f->name);
+					       "types: give it a line of its own",
+					       o->f->name);
 			}
 		}
 	}
@@ -351,8 +349,7 @@ static void put_item(const struct tracewpp *w, const char *item, struct strbuf *
 {
 	static const char word[] = "ItemEnum(";
 	size_t n = strlen(item);
-	for (const struct wpp_enum *e = w->enums; e && strncmp(item, word, sizeof word - 1) == 0;
-	     e = e->next) {
+	for (const struct wpp_enum *e = w->enums; e && strncmp(item, word, sizeof word - 1) == 0; e = e->next) {
 		size_t k = strlen(e->name);
 		if (n == sizeof word + k && memcmp(item + sizeof word - 1, e->name, k) == 0) {
 			strbuf_addf(out, "ItemListLong(%s)", e->list);
@@ -363,11 +360,10 @@ static void put_item(const struct tracewpp *w, const char *item, struct strbuf *
 }
 
 /* #typev and its arguments. */
-static void format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m,
-		   const char *file, unsigned number, struct strbuf *out)
+static void format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m, const char *file,
+		   unsigned number, struct strbuf *out)
 {
-	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number,
-		    m->format.s ? m->format.s : "");
+	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number, m->format.s ? m->format.s : "");
 	for (size_t i = 0; i < c->f->count; i++) {
 		const char *n = c->f->params[i].name;
 		if (c->params[i] && (strncmp(n, "LEVEL", 5) == 0 || strncmp(n, "FLAG", 4) == 0)) {
@@ -397,8 +393,8 @@ static void defaults(const struct wpp_function *f, struct strbuf *out)
 		strbuf_addf(&params, "%sp%zu", i ? ", " : "", i);
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		strbuf_addf(out, "#ifndef %s%s\n#define %s%s(%s)\n#endif\n", name.s, parts[i],
-			    name.s, parts[i], params.s ? params.s : "");
+		strbuf_addf(out, "#ifndef %s%s\n#define %s%s(%s)\n#endif\n", name.s, parts[i], name.s, parts[i],
+			    params.s ? params.s : "");
 	}
 	/* of two conditions in either order, as everybody defines them; others have to be defined
 	 */
@@ -409,14 +405,12 @@ static void defaults(const struct wpp_function *f, struct strbuf *out)
 	bool flag_only = f->count == 1 && strncmp(f->params[0].name, "FLAG", 4) == 0;
 	if (flag_and_level || flag_only) {
 		const char *flag = level_first ? "p1" : "p0", *level = level_first ? "p0" : "p1";
-		strbuf_addf(out,
-			    "#ifndef %sLOGGER\n#define %sLOGGER(%s) WPP_LEVEL_LOGGER(%s)\n#endif\n",
-			    name.s, name.s, params.s, flag);
-		strbuf_addf(out, "#ifndef %sENABLED\n#define %sENABLED(%s) (WPP_LEVEL_ENABLED(%s)",
-			    name.s, name.s, params.s, flag);
+		strbuf_addf(out, "#ifndef %sLOGGER\n#define %sLOGGER(%s) WPP_LEVEL_LOGGER(%s)\n#endif\n", name.s,
+			    name.s, params.s, flag);
+		strbuf_addf(out, "#ifndef %sENABLED\n#define %sENABLED(%s) (WPP_LEVEL_ENABLED(%s)", name.s, name.s,
+			    params.s, flag);
 		if (flag_and_level) {
-			strbuf_addf(out, " && WPP_CONTROL(WPP_BIT_##%s).Level >= (LONG)(%s)", flag,
-				    level);
+			strbuf_addf(out, " && WPP_CONTROL(WPP_BIT_##%s).Level >= (LONG)(%s)", flag, level);
 		}
 		strbuf_adds(out, ")\n#endif\n");
 	}
@@ -435,8 +429,7 @@ static bool used_before(const struct tracewpp *w, const struct wpp_call *c)
 }
 
 /* Out of what the messages say, so that another version of the source has another one. */
-static void message_guid(const struct tracewpp *w, const char *body, const char *component,
-			 struct guid *ret)
+static void message_guid(const struct tracewpp *w, const char *body, const char *component, struct guid *ret)
 {
 	struct strbuf b = {0};
 	uint8_t digest[20];
@@ -450,8 +443,7 @@ static void message_guid(const struct tracewpp *w, const char *body, const char 
 
 static void put_guid(const struct guid *g, struct strbuf *out)
 {
-	strbuf_addf(out, "{0x%08x, 0x%04x, 0x%04x, {", le32_get(g->b), le16_get(g->b + 4),
-		    le16_get(g->b + 6));
+	strbuf_addf(out, "{0x%08x, 0x%04x, 0x%04x, {", le32_get(g->b), le16_get(g->b + 4), le16_get(g->b + 6));
 	for (int i = 8; i < 16; i++) {
 		strbuf_addf(out, "%s0x%02x", i > 8 ? ", " : "", g->b[i]);
 	}
@@ -473,8 +465,7 @@ static void put_control(const char *control, struct strbuf *out)
 	}
 }
 
-int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh,
-	      struct diag *d)
+int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d)
 {
 	struct strbuf file = {0}, macros = {0}, body = {0}, staging = {0}, section = {0};
 	struct wpp_message m = {.count = 0};
@@ -495,8 +486,8 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 		staging_function(&m, staging.s, &macros);
 		if (!used_before(w, c)) {
 			defaults(c->f, &macros);
-			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL_%s)\n", c->f->name,
-				    c->f->name, c->f->name);
+			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL_%s)\n", c->f->name, c->f->name,
+				    c->f->name);
 		}
 		if (c->heads) {
 			call_macro(w, c, &m, file.s, staging.s, number, &macros);
@@ -508,8 +499,7 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 	}
 	if (err == 0) {
 		message_guid(w, body.s ? body.s : "", component, &g);
-		strbuf_addf(&w->formats, "%s %s // SRC=%s MJ= MN=\n", guid_format(&g, guid),
-			    component, w->source);
+		strbuf_addf(&w->formats, "%s %s // SRC=%s MJ= MN=\n", guid_format(&g, guid), component, w->source);
 		strbuf_add(&w->formats, body.s, body.len);
 		strbuf_addf(tmh,
 			    "/* Made by \"openetw tracewpp\" from %s. Changes here are lost when "
@@ -530,20 +520,19 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 		put_guid(&g, tmh);
 		strbuf_adds(tmh, "};\n");
 		for (const struct wpp_define *x = w->defines; x; x = x->next) {
-			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n",
-				    (int)strcspn(x->name, "( "), x->name, x->name, x->text);
+			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n", (int)strcspn(x->name, "( "), x->name, x->name,
+				    x->text);
 		}
 		strbuf_add(tmh, macros.s, macros.len);
 		uint64_t set = mc_section_set(w->formats.s, w->formats.len, 0);
-		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s,
-				  w->formats.len);
+		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s, w->formats.len);
 		snprintf(group, sizeof group, "openetw_tmf_%016llx", (unsigned long long)set);
 		strbuf_addf(tmh, "#if defined(__ELF__) && !defined(WPP_NO_EMBEDDED_FORMATS)\n");
 		mc_section_asm(section.s, section.len, group, tmh);
 		strbuf_adds(tmh, "#endif\n");
 	}
-	if (err == 0 && (tmh->failed || w->formats.failed || macros.failed || body.failed ||
-			 section.failed || file.failed)) {
+	if (err == 0 &&
+	    (tmh->failed || w->formats.failed || macros.failed || body.failed || section.failed || file.failed)) {
 		err = -ENOMEM;
 	}
 	strbuf_finish(&file);
@@ -582,8 +571,8 @@ int tracewpp_scan(struct tracewpp *w, const char *text, size_t n, struct diag *d
 	return wpp_source_read(w, text, n, true, false, d);
 }
 
-int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n,
-		     const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d)
+int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n, const struct tracewpp_options *o,
+		     struct strbuf *tmh, struct diag *d)
 {
 	/* What the source itself says is in front of the lists, and goes again. */
 	struct wpp_function *functions = w->functions;

@@ -38,8 +38,7 @@ struct unwind *unwind_create(void); /* NULL: no memory */
 void unwind_destroy(struct unwind *u);
 
 /* What becomes of address spaces. A process nobody told of is read from /proc when it is needed. */
-void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
-		const char *path);
+void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset, const char *path);
 /* The same, with the file that the kernel says it is; zeros: it does not say. A file that was looked at a moment ago,
  * and was that one, is not looked at again. */
 struct unwind_identity {
@@ -53,8 +52,8 @@ void unwind_exit(struct unwind *u, uint32_t pid);
 
 /* The addresses of a stack, innermost first; at least the program counter. `stack` is a copy of the
  * memory at the stack pointer. */
-uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs,
-		     const uint8_t *stack, uint32_t stack_bytes, uint64_t *frames, uint32_t max);
+uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs, const uint8_t *stack,
+		     uint32_t stack_bytes, uint64_t *frames, uint32_t max);
 
 /* Which file an address of a process lies in. Strings and the build id live as long as `u`. */
 struct unwind_module {
@@ -72,10 +71,10 @@ bool unwind_module_at(struct unwind *u, uint32_t pid, uint64_t address, struct u
 void unwind_file_keep(struct unwind *u, uint32_t file);
 /* Where such a file is, for another thread to open. */
 struct unwind_source {
-	char *path;	      /* free() */
-	int fd;		      /* when it is open: another descriptor, the caller's; -1 */
-	uint32_t uid;	      /* of the first process that had it; UINT32_MAX: not known */
-	uint32_t pid;	      /* of the last one */
+	char *path;           /* free() */
+	int fd;               /* when it is open: another descriptor, the caller's; -1 */
+	uint32_t uid;         /* of the first process that had it; UINT32_MAX: not known */
+	uint32_t pid;         /* of the last one */
 	uint64_t identity[4]; /* device, inode, size, last change */
 };
 int unwind_file_source(struct unwind *u, uint32_t file, struct unwind_source *ret);
@@ -91,11 +90,11 @@ struct unwind_stats {
 	uint32_t files;
 	uint64_t table_bytes;
 	/* What was not kept or not read, for all users have a share (unwind_share.h). */
-	uint64_t closed;    /* descriptors and tables that made room for others */
-	uint64_t unread;    /* mappings of files that could not be read, or of which the user had too many */
-	uint64_t unmapped;  /* mappings that were not remembered */
-	uint64_t cut;	    /* files whose tables were too big, or took too long; stacks that did */
-	uint32_t open;	    /* descriptors held now */
+	uint64_t closed;   /* descriptors and tables that made room for others */
+	uint64_t unread;   /* mappings of files that could not be read, or of which the user had too many */
+	uint64_t unmapped; /* mappings that were not remembered */
+	uint64_t cut;      /* files whose tables were too big, or took too long; stacks that did */
+	uint32_t open;     /* descriptors held now */
 };
 /* Processor time of this thread, now. */
 uint64_t unwind_work_ns(void);

@@ -5,7 +5,7 @@
  */
 #include "unwind/unwind_table.h"
 
-#define DEPTH	  32u
+#define DEPTH     32u
 #define STEPS_MAX 512u
 
 enum {
@@ -125,54 +125,22 @@ static void two(struct machine *x, uint8_t op)
 	uint64_t b = pop(x), a = pop(x), v = 0;
 	int64_t sa = (int64_t)a, sb = (int64_t)b;
 	switch (op) {
-	case OP_AND:
-		v = a & b;
-		break;
-	case OP_MINUS:
-		v = a - b;
-		break;
-	case OP_MUL:
-		v = a * b;
-		break;
-	case OP_OR:
-		v = a | b;
-		break;
-	case OP_PLUS:
-		v = a + b;
-		break;
-	case OP_SHL:
-		v = b < 64 ? a << b : 0;
-		break;
-	case OP_SHR:
-		v = b < 64 ? a >> b : 0;
-		break;
-	case OP_SHRA:
-		v = (uint64_t)(sa >> (b < 64 ? b : 63));
-		break;
-	case OP_XOR:
-		v = a ^ b;
-		break;
-	case OP_EQ:
-		v = a == b;
-		break;
-	case OP_GE:
-		v = sa >= sb;
-		break;
-	case OP_GT:
-		v = sa > sb;
-		break;
-	case OP_LE:
-		v = sa <= sb;
-		break;
-	case OP_LT:
-		v = sa < sb;
-		break;
-	case OP_NE:
-		v = a != b;
-		break;
-	default:
-		x->b.bad = true;
-		break;
+	case OP_AND: v = a & b; break;
+	case OP_MINUS: v = a - b; break;
+	case OP_MUL: v = a * b; break;
+	case OP_OR: v = a | b; break;
+	case OP_PLUS: v = a + b; break;
+	case OP_SHL: v = b < 64 ? a << b : 0; break;
+	case OP_SHR: v = b < 64 ? a >> b : 0; break;
+	case OP_SHRA: v = (uint64_t)(sa >> (b < 64 ? b : 63)); break;
+	case OP_XOR: v = a ^ b; break;
+	case OP_EQ: v = a == b; break;
+	case OP_GE: v = sa >= sb; break;
+	case OP_GT: v = sa > sb; break;
+	case OP_LE: v = sa <= sb; break;
+	case OP_LT: v = sa < sb; break;
+	case OP_NE: v = a != b; break;
+	default: x->b.bad = true; break;
 	}
 	push(x, v);
 }
@@ -181,18 +149,10 @@ static void on_stack(struct machine *x, uint8_t op)
 {
 	uint64_t a, b, c;
 	switch (op) {
-	case OP_DUP:
-		pick(x, 0);
-		break;
-	case OP_DROP:
-		pop(x);
-		break;
-	case OP_OVER:
-		pick(x, 1);
-		break;
-	case OP_PICK:
-		pick(x, bytes_u8(&x->b));
-		break;
+	case OP_DUP: pick(x, 0); break;
+	case OP_DROP: pop(x); break;
+	case OP_OVER: pick(x, 1); break;
+	case OP_PICK: pick(x, bytes_u8(&x->b)); break;
 	case OP_SWAP:
 		b = pop(x);
 		a = pop(x);
@@ -211,19 +171,13 @@ static void on_stack(struct machine *x, uint8_t op)
 		a = pop(x);
 		push(x, (int64_t)a < 0 ? 0 - a : a);
 		break;
-	case OP_NEG:
-		push(x, 0 - pop(x));
-		break;
-	case OP_NOT:
-		push(x, ~pop(x));
-		break;
+	case OP_NEG: push(x, 0 - pop(x)); break;
+	case OP_NOT: push(x, ~pop(x)); break;
 	case OP_PLUS_UCONST:
 		a = pop(x);
 		push(x, a + unwind_uleb(&x->b));
 		break;
-	default:
-		two(x, op);
-		break;
+	default: two(x, op); break;
 	}
 }
 
@@ -243,57 +197,30 @@ static void one(struct machine *x, uint8_t op)
 	switch (op) {
 	case OP_ADDR:
 	case OP_CONST8U:
-	case OP_CONST8S:
-		push(x, bytes_u64(&x->b));
-		break;
-	case OP_CONST1U:
-		push(x, bytes_u8(&x->b));
-		break;
-	case OP_CONST1S:
-		push(x, (uint64_t)(int64_t)(int8_t)bytes_u8(&x->b));
-		break;
-	case OP_CONST2U:
-		push(x, bytes_u16(&x->b));
-		break;
-	case OP_CONST2S:
-		push(x, (uint64_t)(int64_t)(int16_t)bytes_u16(&x->b));
-		break;
-	case OP_CONST4U:
-		push(x, bytes_u32(&x->b));
-		break;
-	case OP_CONST4S:
-		push(x, (uint64_t)(int64_t)(int32_t)bytes_u32(&x->b));
-		break;
-	case OP_CONSTU:
-		push(x, unwind_uleb(&x->b));
-		break;
-	case OP_CONSTS:
-		push(x, (uint64_t)unwind_sleb(&x->b));
-		break;
+	case OP_CONST8S: push(x, bytes_u64(&x->b)); break;
+	case OP_CONST1U: push(x, bytes_u8(&x->b)); break;
+	case OP_CONST1S: push(x, (uint64_t)(int64_t)(int8_t)bytes_u8(&x->b)); break;
+	case OP_CONST2U: push(x, bytes_u16(&x->b)); break;
+	case OP_CONST2S: push(x, (uint64_t)(int64_t)(int16_t)bytes_u16(&x->b)); break;
+	case OP_CONST4U: push(x, bytes_u32(&x->b)); break;
+	case OP_CONST4S: push(x, (uint64_t)(int64_t)(int32_t)bytes_u32(&x->b)); break;
+	case OP_CONSTU: push(x, unwind_uleb(&x->b)); break;
+	case OP_CONSTS: push(x, (uint64_t)unwind_sleb(&x->b)); break;
 	case OP_BREGX:
 		i = reg(x, unwind_uleb(&x->b));
 		push(x, i + (uint64_t)unwind_sleb(&x->b));
 		break;
-	case OP_DEREF:
-		deref(x, 8);
-		break;
-	case OP_DEREF_SIZE:
-		deref(x, bytes_u8(&x->b));
-		break;
-	case OP_SKIP:
-		jump(x, (int16_t)bytes_u16(&x->b));
-		break;
+	case OP_DEREF: deref(x, 8); break;
+	case OP_DEREF_SIZE: deref(x, bytes_u8(&x->b)); break;
+	case OP_SKIP: jump(x, (int16_t)bytes_u16(&x->b)); break;
 	case OP_BRA:
 		by = (int16_t)bytes_u16(&x->b);
 		if (pop(x) != 0) {
 			jump(x, by);
 		}
 		break;
-	case OP_NOP:
-		break;
-	default:
-		on_stack(x, op);
-		break;
+	case OP_NOP: break;
+	default: on_stack(x, op); break;
 	}
 }
 
@@ -348,28 +275,19 @@ enum unwind_step unwind_row_apply(const struct unwind_table *t, const struct unw
 		bool ok = true;
 		v = caller.r[i];
 		switch (r->kind) {
-		case RULE_OFFSET:
-			ok = unwind_stack_read(m, cfa + (uint64_t)(int64_t)r->n, 8, &v);
-			break;
-		case RULE_VAL_OFFSET:
-			v = cfa + (uint64_t)(int64_t)r->n;
-			break;
-		case RULE_REGISTER:
-			v = regs->r[r->reg];
-			break;
+		case RULE_OFFSET: ok = unwind_stack_read(m, cfa + (uint64_t)(int64_t)r->n, 8, &v); break;
+		case RULE_VAL_OFFSET: v = cfa + (uint64_t)(int64_t)r->n; break;
+		case RULE_REGISTER: v = regs->r[r->reg]; break;
 		case RULE_EXPRESSION:
 			ok = evaluate(t, r->n, m, regs, &cfa, &v) && unwind_stack_read(m, v, 8, &v);
 			break;
-		case RULE_VAL_EXPRESSION:
-			ok = evaluate(t, r->n, m, regs, &cfa, &v);
-			break;
+		case RULE_VAL_EXPRESSION: ok = evaluate(t, r->n, m, regs, &cfa, &v); break;
 		case RULE_UNDEFINED:
 			if (i == row->return_register) {
 				return STEP_OUTERMOST;
 			}
 			break;
-		default:
-			break;
+		default: break;
 		}
 		if (!ok && i == row->return_register) {
 			return STEP_FAILED;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 #define FILES_MAX (1u << 20)
-#define VDSO	  "[vdso]"
+#define VDSO      "[vdso]"
 #define RECENT_NS 250000000u /* for that long a file is taken to be unchanged */
 
 static uint64_t mix(uint64_t x)
@@ -295,8 +295,8 @@ static void content_found(struct unwind *u, struct unwind_space *s, struct unwin
 }
 
 /* Of a file that was looked at; takes the descriptor. */
-static struct unwind_content *content_of(struct unwind *u, struct unwind_space *s, int looked,
-					 const struct stat *st, const char *path)
+static struct unwind_content *content_of(struct unwind *u, struct unwind_space *s, int looked, const struct stat *st,
+					 const char *path)
 {
 	struct unwind_content *c = content_find(u, st);
 	if (c) {

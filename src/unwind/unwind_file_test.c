@@ -19,13 +19,13 @@
 #include <cmocka.h>
 
 #define SOMEBODY 4242u
-#define NOBODY	 77777777u /* no process has this number */
-#define MANY	 3000u
+#define NOBODY   77777777u /* no process has this number */
+#define MANY     3000u
 
 struct place {
 	char dir[64];
 	char self[4096]; /* this program */
-	uint64_t code;	 /* where in the file its code lies */
+	uint64_t code;   /* where in the file its code lies */
 	struct unwind *u;
 };
 
@@ -304,7 +304,8 @@ static void a_user_with_many_files_leaves_room_for_others(void **state)
 	assert_true(s.open <= before + 16);
 	for (unsigned i = 0; i < 100; i++) {
 		assert_true(unwind_module_at(p->u, (uint32_t)getpid(), at(i), &m));
-		assert_non_null(unwind_mapping_at(unwind_space_of(p->u, (uint32_t)getpid()), at(i))->file->content->elf);
+		assert_non_null(
+			unwind_mapping_at(unwind_space_of(p->u, (uint32_t)getpid()), at(i))->file->content->elf);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -367,10 +368,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(many_names_of_one_file_are_one_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(descriptors_are_few_and_what_was_let_go_of_is_opened_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped, setup,
+		cmocka_unit_test_setup_teardown(descriptors_are_few_and_what_was_let_go_of_is_opened_again, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_is_not_what_was_mapped_is_not_remembered_as_that, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_not_what_was_mapped_is_not_remembered_as_that, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_with_too_many_mappings_keeps_the_first_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_user_with_many_files_leaves_room_for_others, setup, teardown),

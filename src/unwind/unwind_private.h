@@ -15,23 +15,23 @@
 
 #include <sys/types.h>
 
-#define UNWIND_BUCKETS 1024u
-#define UNWIND_ROWS    8192u /* rules kept, a power of two */
-#define UNWIND_FILE_MAX	 (64u << 20) /* bytes of one table */
+#define UNWIND_BUCKETS      1024u
+#define UNWIND_ROWS         8192u       /* rules kept, a power of two */
+#define UNWIND_FILE_MAX     (64u << 20) /* bytes of one table */
 #define UNWIND_SEGMENTS_MAX 64u
 #define UNWIND_STEPS_MAX    32768u /* instructions of tables for one stack */
 
 struct unwind_content {
 	struct unwind_content *next; /* of its bucket */
 	TAILQ_ENTRY(unwind_content) open_link, idle_link;
-	struct unwind_user *user;    /* whose share it is part of */
+	struct unwind_user *user; /* whose share it is part of */
 	dev_t device;
 	ino_t inode;
 	uint64_t size, changed;
-	uint32_t files, refs; /* paths; mappings under all of them, and whether names are wanted */
+	uint32_t files, refs;     /* paths; mappings under all of them, and whether names are wanted */
 	struct unwind_file *last; /* the one path that may be there without being referred to; NULL: none is */
-	bool is_open, is_idle; /* in which of the lists it is */
-	bool fixed;	       /* never let go of */
+	bool is_open, is_idle;    /* in which of the lists it is */
+	bool fixed;               /* never let go of */
 	uint64_t first, span;
 	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
@@ -54,20 +54,20 @@ struct unwind_file {
 struct unwind_mapping {
 	uint64_t start, end, offset;
 	struct unwind_file *file; /* NULL: code of no file, or of one that is not known */
-	uint64_t bias;		  /* from addresses as linked to addresses; with placed */
+	uint64_t bias;            /* from addresses as linked to addresses; with placed */
 	bool placed;
 };
 struct unwind_space {
 	struct unwind_space *next;
 	uint32_t pid;
 	struct unwind_user *user; /* NULL: not found out yet */
-	bool ask;		  /* find it out again */
+	bool ask;                 /* find it out again */
 	uint32_t asked;
 	uint32_t count, cap;
-	uint64_t taken; /* bytes of the user's share */
+	uint64_t taken;              /* bytes of the user's share */
 	struct unwind_mapping *maps; /* of code, by address */
 };
-struct unwind_kept { /* a row that was worked out */
+struct unwind_kept {                      /* a row that was worked out */
 	const struct unwind_table *table; /* NULL: free */
 	uint64_t pc;
 	struct unwind_row row;
@@ -76,7 +76,7 @@ struct unwind_recent { /* when a file was looked at, if it is there still */
 	uint64_t at_ns;
 	uint32_t number;
 };
-#define UNWIND_RECENT 1024u
+#define UNWIND_RECENT       1024u
 #define UNWIND_FILE_BUCKETS 4096u
 struct unwind {
 	struct unwind_space *spaces[UNWIND_BUCKETS];

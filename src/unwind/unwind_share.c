@@ -17,7 +17,7 @@
 #define OPEN_LEAST   16u
 #define OTHERS_FILES 256u /* descriptors of rings, sessions, sockets, … */
 #define ROOT_PART    8u
-#define WORK_NS	     2000000000ull
+#define WORK_NS      2000000000ull
 #define WORK_PART    8u
 #define NESTED_MAX   32u
 
@@ -25,9 +25,8 @@ void unwind_shares_init(struct unwind_shares *s)
 {
 	struct rlimit files;
 	uint64_t most = OPEN_MOST;
-	*s = (struct unwind_shares){.limit = {[UNWIND_MAPS] = MAPS_BYTES,
-					      [UNWIND_FILES] = FILES_BYTES,
-					      [UNWIND_TABLES] = TABLES_BYTES}};
+	*s = (struct unwind_shares){
+		.limit = {[UNWIND_MAPS] = MAPS_BYTES, [UNWIND_FILES] = FILES_BYTES, [UNWIND_TABLES] = TABLES_BYTES}};
 	/* A fourth of the descriptors: a new session takes some for each processor. */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY) {
 		uint64_t left = files.rlim_cur > OTHERS_FILES ? files.rlim_cur - OTHERS_FILES : 0;

@@ -31,7 +31,7 @@ struct unwind_user {
 	uint32_t uid;
 	bool own; /* root, or the user of the recorder itself */
 	uint64_t used[UNWIND_KINDS];
-	uint64_t work_ns, work_at_ns; /* that was spent and not yet forgiven; when that was last worked out */
+	uint64_t work_ns, work_at_ns;  /* that was spent and not yet forgiven; when that was last worked out */
 	struct unwind_list open, idle; /* files of theirs, the one that was not used for longest last */
 };
 #define UNWIND_USER_BUCKETS 256u

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAPS_MAX 16384u /* of one process */
-#define MAPS_FEW 64u	/* that nobody is asked for */
-#define BUCKETS	 1024u
+#define MAPS_MAX     16384u /* of one process */
+#define MAPS_FEW     64u    /* that nobody is asked for */
+#define BUCKETS      1024u
 #define MOVED_PER_NS 16u /* bytes */
 #define MOVED_LITTLE 16384u
 #define ASK_AGAIN    256u
@@ -192,8 +192,8 @@ refused:
 	}
 }
 
-static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, uint64_t end,
-		     uint64_t offset, const char *path, const struct unwind_identity *id)
+static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, uint64_t end, uint64_t offset,
+		     const char *path, const struct unwind_identity *id)
 {
 	struct unwind_mapping m = {.start = start, .end = end, .offset = offset};
 	const struct unwind_mapping *under = path[0] == '/' && path[1] != '/' ? NULL : unwind_mapping_at(s, start);
@@ -233,8 +233,8 @@ static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 			/* Code of no file right behind a file's: moved into bigger pages, most likely. What is not
 			 * in that file's segments has no tables there, and does no harm. */
 			bool moved = !path[0] && from == file_to && file_to != 0;
-			map_file(u, s, from, to, moved ? file_offset + (from - file_from) : offset,
-				 moved ? file : path, &unidentified);
+			map_file(u, s, from, to, moved ? file_offset + (from - file_from) : offset, moved ? file : path,
+				 &unidentified);
 		}
 		if (path[0] == '/') {
 			file_from = from;
@@ -285,8 +285,7 @@ void unwind_map_identified(struct unwind *u, uint32_t pid, uint64_t start, uint6
 	}
 }
 
-void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
-		const char *path)
+void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset, const char *path)
 {
 	unwind_map_identified(u, pid, start, bytes, offset, path, &unidentified);
 }

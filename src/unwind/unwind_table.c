@@ -12,61 +12,61 @@
 #define NESTED_MAX  16u /* DW_CFA_remember_state */
 #define ENTRIES_MAX (2u << 20)
 /* Tables are other people's files, read while they run: none may take as long as it likes. */
-#define COMMON_MAX  4096u  /* bytes of a CIE; usual are 20 */
-#define PROGRAM_MAX 16384u /* instructions for one row */
+#define COMMON_MAX    4096u     /* bytes of a CIE; usual are 20 */
+#define PROGRAM_MAX   16384u    /* instructions for one row */
 #define LEB_SHIFT_MAX (16u * 7) /* longer ones are no padding */
 
 enum { /* encodings of pointers */
-	PE_ABSOLUTE = 0x00,
-	PE_ULEB = 0x01,
-	PE_U16 = 0x02,
-	PE_U32 = 0x03,
-	PE_U64 = 0x04,
-	PE_SLEB = 0x09,
-	PE_S16 = 0x0A,
-	PE_S32 = 0x0B,
-	PE_S64 = 0x0C,
-	PE_FORMAT = 0x0F,
-	PE_PCREL = 0x10,
-	PE_RELATION = 0x70,
-	PE_OMIT = 0xFF,
+       PE_ABSOLUTE = 0x00,
+       PE_ULEB = 0x01,
+       PE_U16 = 0x02,
+       PE_U32 = 0x03,
+       PE_U64 = 0x04,
+       PE_SLEB = 0x09,
+       PE_S16 = 0x0A,
+       PE_S32 = 0x0B,
+       PE_S64 = 0x0C,
+       PE_FORMAT = 0x0F,
+       PE_PCREL = 0x10,
+       PE_RELATION = 0x70,
+       PE_OMIT = 0xFF,
 };
 enum { /* instructions */
-	CFA_NOP = 0x00,
-	CFA_SET_LOC = 0x01,
-	CFA_ADVANCE1 = 0x02,
-	CFA_ADVANCE2 = 0x03,
-	CFA_ADVANCE4 = 0x04,
-	CFA_OFFSET_EXTENDED = 0x05,
-	CFA_RESTORE_EXTENDED = 0x06,
-	CFA_UNDEFINED = 0x07,
-	CFA_SAME = 0x08,
-	CFA_REGISTER = 0x09,
-	CFA_REMEMBER = 0x0A,
-	CFA_RESTORE_STATE = 0x0B,
-	CFA_DEF_CFA = 0x0C,
-	CFA_DEF_CFA_REGISTER = 0x0D,
-	CFA_DEF_CFA_OFFSET = 0x0E,
-	CFA_DEF_CFA_EXPRESSION = 0x0F,
-	CFA_EXPRESSION = 0x10,
-	CFA_OFFSET_EXTENDED_SF = 0x11,
-	CFA_DEF_CFA_SF = 0x12,
-	CFA_DEF_CFA_OFFSET_SF = 0x13,
-	CFA_VAL_OFFSET = 0x14,
-	CFA_VAL_OFFSET_SF = 0x15,
-	CFA_VAL_EXPRESSION = 0x16,
-	CFA_NEGATE_RA_STATE = 0x2D, /* arm64: the return address is signed; the signature is cut off anyway */
-	CFA_ARGS_SIZE = 0x2E,
-	CFA_OFFSET_NEGATIVE = 0x2F,
-	CFA_ADVANCE = 0x40, /* and above: with the operand in the low bits */
-	CFA_OFFSET = 0x80,
-	CFA_RESTORE = 0xC0,
+       CFA_NOP = 0x00,
+       CFA_SET_LOC = 0x01,
+       CFA_ADVANCE1 = 0x02,
+       CFA_ADVANCE2 = 0x03,
+       CFA_ADVANCE4 = 0x04,
+       CFA_OFFSET_EXTENDED = 0x05,
+       CFA_RESTORE_EXTENDED = 0x06,
+       CFA_UNDEFINED = 0x07,
+       CFA_SAME = 0x08,
+       CFA_REGISTER = 0x09,
+       CFA_REMEMBER = 0x0A,
+       CFA_RESTORE_STATE = 0x0B,
+       CFA_DEF_CFA = 0x0C,
+       CFA_DEF_CFA_REGISTER = 0x0D,
+       CFA_DEF_CFA_OFFSET = 0x0E,
+       CFA_DEF_CFA_EXPRESSION = 0x0F,
+       CFA_EXPRESSION = 0x10,
+       CFA_OFFSET_EXTENDED_SF = 0x11,
+       CFA_DEF_CFA_SF = 0x12,
+       CFA_DEF_CFA_OFFSET_SF = 0x13,
+       CFA_VAL_OFFSET = 0x14,
+       CFA_VAL_OFFSET_SF = 0x15,
+       CFA_VAL_EXPRESSION = 0x16,
+       CFA_NEGATE_RA_STATE = 0x2D, /* arm64: the return address is signed; the signature is cut off anyway */
+       CFA_ARGS_SIZE = 0x2E,
+       CFA_OFFSET_NEGATIVE = 0x2F,
+       CFA_ADVANCE = 0x40, /* and above: with the operand in the low bits */
+       CFA_OFFSET = 0x80,
+       CFA_RESTORE = 0xC0,
 };
 
 struct entry { /* of a function */
 	uint64_t start, bytes;
-	uint32_t common;	 /* where its CIE stands */
-	uint32_t program, end;	 /* its instructions */
+	uint32_t common;       /* where its CIE stands */
+	uint32_t program, end; /* its instructions */
 };
 struct common {
 	uint32_t at;
@@ -130,32 +130,16 @@ static uint64_t take_pointer(const struct unwind_table *t, struct bytes *b, uint
 {
 	uint64_t place = t->linked + offset_of(t, b), v;
 	switch (encoding & PE_FORMAT) {
-	case PE_ULEB:
-		v = unwind_uleb(b);
-		break;
-	case PE_SLEB:
-		v = (uint64_t)unwind_sleb(b);
-		break;
-	case PE_U16:
-		v = bytes_u16(b);
-		break;
-	case PE_S16:
-		v = (uint64_t)(int64_t)(int16_t)bytes_u16(b);
-		break;
-	case PE_U32:
-		v = bytes_u32(b);
-		break;
-	case PE_S32:
-		v = (uint64_t)(int64_t)(int32_t)bytes_u32(b);
-		break;
+	case PE_ULEB: v = unwind_uleb(b); break;
+	case PE_SLEB: v = (uint64_t)unwind_sleb(b); break;
+	case PE_U16: v = bytes_u16(b); break;
+	case PE_S16: v = (uint64_t)(int64_t)(int16_t)bytes_u16(b); break;
+	case PE_U32: v = bytes_u32(b); break;
+	case PE_S32: v = (uint64_t)(int64_t)(int32_t)bytes_u32(b); break;
 	case PE_ABSOLUTE:
 	case PE_U64:
-	case PE_S64:
-		v = bytes_u64(b);
-		break;
-	default:
-		b->bad = true;
-		return 0;
+	case PE_S64: v = bytes_u64(b); break;
+	default: b->bad = true; return 0;
 	}
 	return (encoding & PE_RELATION) == PE_PCREL ? v + place : v;
 }
@@ -293,8 +277,7 @@ static bool read_entries(struct unwind_table *t)
 	return true;
 }
 
-int unwind_table_create(uint8_t *p, size_t n, uint64_t linked, bool debug_frame,
-			struct unwind_table **ret)
+int unwind_table_create(uint8_t *p, size_t n, uint64_t linked, bool debug_frame, struct unwind_table **ret)
 {
 	struct unwind_table *t = n > INT32_MAX ? NULL : calloc(1, sizeof *t);
 	if (!t) {
@@ -349,8 +332,7 @@ static void set(struct machine *m, uint64_t reg, uint8_t kind, int64_t n, uint64
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t n)
 {
-	m->row.cfa = (struct unwind_rule){reg < UNWIND_REGS ? RULE_REGISTER : RULE_UNDEFINED,
-					  (uint8_t)reg, (int32_t)n};
+	m->row.cfa = (struct unwind_rule){reg < UNWIND_REGS ? RULE_REGISTER : RULE_UNDEFINED, (uint8_t)reg, (int32_t)n};
 }
 
 /* Skips an expression; the rule points at its length. */
@@ -423,9 +405,7 @@ static void one_with_operand(struct machine *m, struct bytes *b, uint8_t op)
 	case CFA_DEF_CFA_EXPRESSION:
 		m->row.cfa = (struct unwind_rule){RULE_VAL_EXPRESSION, 0, (int32_t)expression(m, b)};
 		break;
-	default:
-		b->bad = true;
-		break;
+	default: b->bad = true; break;
 	}
 }
 
@@ -433,29 +413,14 @@ static void one(struct machine *m, struct bytes *b, uint8_t op)
 {
 	switch (op) {
 	case CFA_NOP:
-	case CFA_NEGATE_RA_STATE:
-		break;
-	case CFA_SET_LOC:
-		m->at = take_pointer(m->t, b, m->c->encoding);
-		break;
-	case CFA_ADVANCE1:
-		m->at += bytes_u8(b) * m->c->code_factor;
-		break;
-	case CFA_ADVANCE2:
-		m->at += bytes_u16(b) * m->c->code_factor;
-		break;
-	case CFA_ADVANCE4:
-		m->at += bytes_u32(b) * m->c->code_factor;
-		break;
-	case CFA_RESTORE_EXTENDED:
-		restore(m, unwind_uleb(b));
-		break;
-	case CFA_UNDEFINED:
-		set(m, unwind_uleb(b), RULE_UNDEFINED, 0, 0);
-		break;
-	case CFA_SAME:
-		set(m, unwind_uleb(b), RULE_SAME, 0, 0);
-		break;
+	case CFA_NEGATE_RA_STATE: break;
+	case CFA_SET_LOC: m->at = take_pointer(m->t, b, m->c->encoding); break;
+	case CFA_ADVANCE1: m->at += bytes_u8(b) * m->c->code_factor; break;
+	case CFA_ADVANCE2: m->at += bytes_u16(b) * m->c->code_factor; break;
+	case CFA_ADVANCE4: m->at += bytes_u32(b) * m->c->code_factor; break;
+	case CFA_RESTORE_EXTENDED: restore(m, unwind_uleb(b)); break;
+	case CFA_UNDEFINED: set(m, unwind_uleb(b), RULE_UNDEFINED, 0, 0); break;
+	case CFA_SAME: set(m, unwind_uleb(b), RULE_SAME, 0, 0); break;
 	case CFA_REMEMBER:
 		b->bad |= m->depth == NESTED_MAX;
 		if (!b->bad) {
@@ -468,21 +433,11 @@ static void one(struct machine *m, struct bytes *b, uint8_t op)
 			m->row = m->saved[--m->depth];
 		}
 		break;
-	case CFA_DEF_CFA_REGISTER:
-		set_cfa(m, unwind_uleb(b), m->row.cfa.n);
-		break;
-	case CFA_DEF_CFA_OFFSET:
-		m->row.cfa.n = (int32_t)unwind_uleb(b);
-		break;
-	case CFA_DEF_CFA_OFFSET_SF:
-		m->row.cfa.n = (int32_t)scaled((uint64_t)unwind_sleb(b), m->c->data_factor);
-		break;
-	case CFA_ARGS_SIZE:
-		unwind_uleb(b);
-		break;
-	default:
-		one_with_operand(m, b, op);
-		break;
+	case CFA_DEF_CFA_REGISTER: set_cfa(m, unwind_uleb(b), m->row.cfa.n); break;
+	case CFA_DEF_CFA_OFFSET: m->row.cfa.n = (int32_t)unwind_uleb(b); break;
+	case CFA_DEF_CFA_OFFSET_SF: m->row.cfa.n = (int32_t)scaled((uint64_t)unwind_sleb(b), m->c->data_factor); break;
+	case CFA_ARGS_SIZE: unwind_uleb(b); break;
+	default: one_with_operand(m, b, op); break;
 	}
 }
 
@@ -497,18 +452,10 @@ static bool run(struct machine *m, struct bytes b)
 		struct unwind_row before = m->row;
 		uint8_t op = bytes_u8(&b), low = op & 0x3F;
 		switch (op & 0xC0) {
-		case CFA_ADVANCE:
-			m->at += low * m->c->code_factor;
-			break;
-		case CFA_OFFSET:
-			set(m, low, RULE_OFFSET, scaled(unwind_uleb(&b), m->c->data_factor), 0);
-			break;
-		case CFA_RESTORE:
-			restore(m, low);
-			break;
-		default:
-			one(m, &b, op);
-			break;
+		case CFA_ADVANCE: m->at += low * m->c->code_factor; break;
+		case CFA_OFFSET: set(m, low, RULE_OFFSET, scaled(unwind_uleb(&b), m->c->data_factor), 0); break;
+		case CFA_RESTORE: restore(m, low); break;
+		default: one(m, &b, op); break;
 		}
 		if (b.bad) {
 			return false;
@@ -554,8 +501,7 @@ bool unwind_table_row(const struct unwind_table *t, uint64_t pc, uint32_t *inout
 	return true;
 }
 
-bool unwind_table_expression(const struct unwind_table *t, int32_t at, const uint8_t **ret,
-			     size_t *ret_n)
+bool unwind_table_expression(const struct unwind_table *t, int32_t at, const uint8_t **ret, size_t *ret_n)
 {
 	if (at < 0 || (size_t)at > t->n) {
 		return false;

@@ -9,9 +9,9 @@
 enum unwind_rule_kind {
 	RULE_SAME,
 	RULE_UNDEFINED,
-	RULE_OFFSET,	 /* at CFA + n */
+	RULE_OFFSET,     /* at CFA + n */
 	RULE_VAL_OFFSET, /* CFA + n */
-	RULE_REGISTER,	 /* in that register; as CFA: that register + n */
+	RULE_REGISTER,   /* in that register; as CFA: that register + n */
 	RULE_EXPRESSION, /* at the address it says; n: where it stands in the table */
 	RULE_VAL_EXPRESSION,
 };
@@ -30,16 +30,14 @@ struct unwind_row {
 
 struct unwind_table;
 /* `p` becomes the table's (free()), also when it fails. `linked` is the section's address. */
-int unwind_table_create(uint8_t *p, size_t n, uint64_t linked, bool debug_frame,
-			struct unwind_table **ret);
+int unwind_table_create(uint8_t *p, size_t n, uint64_t linked, bool debug_frame, struct unwind_table **ret);
 void unwind_table_destroy(struct unwind_table *t);
 size_t unwind_table_bytes(const struct unwind_table *t);
 /* False when nothing is said about this address. */
 bool unwind_table_row(const struct unwind_table *t, uint64_t pc, uint32_t *inout_steps, struct unwind_row *ret);
 
 /* The expression that a rule's n points at. */
-bool unwind_table_expression(const struct unwind_table *t, int32_t at, const uint8_t **ret,
-			     size_t *ret_n);
+bool unwind_table_expression(const struct unwind_table *t, int32_t at, const uint8_t **ret, size_t *ret_n);
 
 struct unwind_stack { /* a copy of memory */
 	uint64_t at;

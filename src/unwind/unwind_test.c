@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #define STACK_COPY 32768u
-#define FRAMES	   64u
+#define FRAMES     64u
 
 static struct unwind_regs regs_of(const ucontext_t *c)
 {
@@ -58,8 +58,8 @@ static uint64_t stack_end(void)
 }
 
 /* The sanitizer knows which of these bytes belong to nobody. */
-static void __attribute__((noinline, no_sanitize("address"))) take_copy(uint8_t *to, const volatile uint8_t *from,
-									uint32_t n)
+static void __attribute__((noinline, no_sanitize("address")))
+take_copy(uint8_t *to, const volatile uint8_t *from, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		to[i] = from[i];
@@ -221,21 +221,19 @@ static void a_file_lies_where_its_segments_say_and_forks_inherit_it(void **state
 static void every_instruction_does_what_the_standard_says(void **state)
 {
 	static const uint8_t table[] = {
-		20, 0, 0, 0, 0, 0, 0, 0, /* a CIE */
-		1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x00,
-		0x0C, 7, 8,  /* def_cfa r7 + 8 */
-		0x90, 1,     /* offset r16 at cfa-8 */
-		0, 0,
-		48, 0, 0, 0, 28, 0, 0, 0, /* an FDE */
-		0, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0,
-		0x41, 0x0E, 16, 0x86, 2, /* advance 1; cfa offset 16; r6 at cfa-16 */
-		0x02, 3, 0x0D, 6,	 /* advance 3; cfa register r6 */
-		0x0A,			 /* remember */
-		0x02, 1, 0x09, 3, 12,	 /* advance 1; r3 in r12 */
-		0x02, 1, 0x0B,		 /* advance 1; restore state */
-		0x02, 1, 0xC6,		 /* advance 1; restore r6 */
-		0x02, 1, 0x07, 16,	 /* advance 1; r16 undefined */
-		0, 0,
+		20,   0,    0,    0,  0,  0,    0,    0,                    /* a CIE */
+		1,    'z',  'R',  0,  1,  0x78, 16,   1,  0x00, 0x0C, 7, 8, /* def_cfa r7 + 8 */
+		0x90, 1,                                                    /* offset r16 at cfa-8 */
+		0,    0,    48,   0,  0,  0,    28,   0,  0,    0,          /* an FDE */
+		0,    0x10, 0,    0,  0,  0,    0,    0,  0x40, 0,    0, 0,
+		0,    0,    0,    0,  0,  0x41, 0x0E, 16, 0x86, 2, /* advance 1; cfa offset 16; r6 at cfa-16 */
+		0x02, 3,    0x0D, 6,                               /* advance 3; cfa register r6 */
+		0x0A,                                              /* remember */
+		0x02, 1,    0x09, 3,  12,                          /* advance 1; r3 in r12 */
+		0x02, 1,    0x0B,                                  /* advance 1; restore state */
+		0x02, 1,    0xC6,                                  /* advance 1; restore r6 */
+		0x02, 1,    0x07, 16,                              /* advance 1; r16 undefined */
+		0,    0,
 	};
 	struct unwind_table *t;
 	struct unwind_row row;
@@ -272,11 +270,9 @@ static void a_row_of_a_million_instructions_is_not_worked_out(void **state)
 {
 	enum { NOPS = 1 << 20 };
 	static const uint8_t head[] = {
-		20, 0, 0, 0, 0, 0, 0, 0, /* a CIE */
-		1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x00,
-		0x0C, 7, 8, 0x90, 1, 0, 0,
-		0, 0, 0, 0, 28, 0, 0, 0, /* an FDE */
-		0, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0,
+		20, 0,    0,   0, 0, 0,    0,  0,                                                           /* a CIE */
+		1,  'z',  'R', 0, 1, 0x78, 16, 1, 0x00, 0x0C, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0, 28, 0, 0, 0, /* an FDE */
+		0,  0x10, 0,   0, 0, 0,    0,  0, 0x40, 0,    0, 0, 0,    0, 0, 0, 0,
 	};
 	struct unwind_table *t;
 	struct unwind_row row;

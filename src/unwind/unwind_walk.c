@@ -51,8 +51,7 @@ static const struct unwind_row *row_in(struct unwind *u, const struct unwind_tab
 }
 
 /* Frame pointers: the caller's, and the way back, lie where this one points. */
-static bool by_frame_pointer(const struct unwind_space *s, const struct unwind_stack *m,
-			     struct unwind_regs *regs)
+static bool by_frame_pointer(const struct unwind_space *s, const struct unwind_stack *m, struct unwind_regs *regs)
 {
 	uint64_t fp = regs->r[UNWIND_FP], next, pc;
 	if (fp < regs->r[UNWIND_SP] || (fp & 7) || !unwind_stack_read(m, fp, 8, &next) ||
@@ -98,12 +97,9 @@ static enum found caller(struct unwind *u, struct unwind_space *s, const struct 
 			if (row) {
 				*called = !row->signal;
 				switch (unwind_row_apply(t, row, m, regs)) {
-				case STEP_DONE:
-					return FOUND_CALLER;
-				case STEP_OUTERMOST:
-					return FOUND_END;
-				default:
-					return FOUND_NOTHING;
+				case STEP_DONE: return FOUND_CALLER;
+				case STEP_OUTERMOST: return FOUND_END;
+				default: return FOUND_NOTHING;
 				}
 			}
 		}
@@ -112,8 +108,8 @@ static enum found caller(struct unwind *u, struct unwind_space *s, const struct 
 	return by_frame_pointer(s, m, regs) ? FOUND_CALLER : FOUND_NOTHING;
 }
 
-uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs,
-		     const uint8_t *stack, uint32_t stack_bytes, uint64_t *frames, uint32_t max)
+uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs, const uint8_t *stack,
+		     uint32_t stack_bytes, uint64_t *frames, uint32_t max)
 {
 	struct unwind_space *s = unwind_space_of(u, pid);
 	struct unwind_stack m = {regs->r[UNWIND_SP], stack, stack_bytes};

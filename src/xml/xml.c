@@ -107,8 +107,8 @@ static int read_name(struct parser *x, const char **ret_prefix, const char **ret
 
 static bool is_char(uint32_t v)
 {
-	return v == 9 || v == 10 || v == 13 || (v >= 0x20 && v < 0xD800) ||
-	       (v >= 0xE000 && v < 0xFFFE) || (v >= 0x10000 && v <= 0x10FFFF);
+	return v == 9 || v == 10 || v == 13 || (v >= 0x20 && v < 0xD800) || (v >= 0xE000 && v < 0xFFFE) ||
+	       (v >= 0x10000 && v <= 0x10FFFF);
 }
 
 static void add_code_point(struct strbuf *b, uint32_t v)
@@ -139,8 +139,7 @@ static int read_reference(struct parser *x, struct strbuf *to)
 	static const struct {
 		const char *name;
 		char c;
-	} entities[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'},
-			{"&apos;", '\''}};
+	} entities[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(entities); i++) {
 		if (looking_at(x, entities[i].name)) {
 			strbuf_addc(to, entities[i].c);
@@ -157,7 +156,7 @@ static int read_reference(struct parser *x, struct strbuf *to)
 	uint32_t v = 0;
 	const char *digits = s;
 	for (; s < x->end && v <= 0x10FFFF; s++) {
-		uint32_t digit = *s >= '0' && *s <= '9'		 ? (uint32_t)(*s - '0')
+		uint32_t digit = *s >= '0' && *s <= '9'          ? (uint32_t)(*s - '0')
 				 : hex && *s >= 'a' && *s <= 'f' ? (uint32_t)(*s - 'a' + 10)
 				 : hex && *s >= 'A' && *s <= 'F' ? (uint32_t)(*s - 'A' + 10)
 								 : 99;
@@ -220,8 +219,7 @@ static int declare(struct parser *x, struct xml_node *n, const char *prefix, con
 	return 0;
 }
 
-static int read_attribute(struct parser *x, struct xml_node *n, struct xml_attr ***tail,
-			  unsigned *count)
+static int read_attribute(struct parser *x, struct xml_node *n, struct xml_attr ***tail, unsigned *count)
 {
 	struct xml_attr *a = ARENA_NEW(x->arena, struct xml_attr);
 	if (!a) {
@@ -278,8 +276,7 @@ static int resolve(struct parser *x, struct xml_node *n, const char *where)
 }
 
 /* Behind '<'. */
-static int read_start_tag(struct parser *x, struct xml_node *parent, struct xml_node **ret,
-			  bool *ret_empty)
+static int read_start_tag(struct parser *x, struct xml_node *parent, struct xml_node **ret, bool *ret_empty)
 {
 	const char *where = x->p - 1;
 	struct xml_node *n = ARENA_NEW(x->arena, struct xml_node);
@@ -330,8 +327,8 @@ static int read_end_tag(struct parser *x, const struct xml_node *open)
 		x->p++;
 	}
 	size_t n = (size_t)(x->p - start), k = strlen(open->prefix), own = strlen(open->name);
-	bool same = k ? n == k + 1 + own && memcmp(start, open->prefix, k) == 0 &&
-				start[k] == ':' && memcmp(start + k + 1, open->name, own) == 0
+	bool same = k ? n == k + 1 + own && memcmp(start, open->prefix, k) == 0 && start[k] == ':' &&
+				    memcmp(start + k + 1, open->name, own) == 0
 		      : n == own && memcmp(start, open->name, own) == 0;
 	if (!same) {
 		return bad_at(x, where, "this does not end the open element '%s'", open->name);
@@ -433,8 +430,7 @@ static int read_content(struct parser *x, struct xml_doc *doc)
 		}
 		if (open && *x->p != '<') {
 			/* Text in many pieces would be copied again and again. */
-			int err = *open->text && ++pieces > 10000 ? bad(x, "too much mixed text")
-								   : read_text(x, open);
+			int err = *open->text && ++pieces > 10000 ? bad(x, "too much mixed text") : read_text(x, open);
 			if (err < 0) {
 				return err;
 			}
@@ -451,8 +447,7 @@ static int read_content(struct parser *x, struct xml_doc *doc)
 			continue;
 		}
 		if (open && looking_at(x, "<![CDATA[")) {
-			int err = ++pieces > 10000 ? bad(x, "too much mixed text")
-						   : read_cdata(x, open);
+			int err = ++pieces > 10000 ? bad(x, "too much mixed text") : read_cdata(x, open);
 			if (err < 0) {
 				return err;
 			}
@@ -525,8 +520,7 @@ static int refuse_encoding(struct diag *d, const char *what)
 }
 
 /* `ret` is `input` itself or memory to be freed. */
-static int to_utf8(const uint8_t *in, size_t n, char **ret_owned, const char **ret, size_t *ret_n,
-		   struct diag *d)
+static int to_utf8(const uint8_t *in, size_t n, char **ret_owned, const char **ret, size_t *ret_n, struct diag *d)
 {
 	bool le = n >= 2 && ((in[0] == 0xFF && in[1] == 0xFE) || (in[0] == '<' && in[1] == 0));
 	bool be = n >= 2 && ((in[0] == 0xFE && in[1] == 0xFF) || (in[0] == 0 && in[1] == '<'));
@@ -573,12 +567,10 @@ static int check_declaration(struct parser *x)
 	}
 	for (s += 8; s < end && *s != '"' && *s != '\''; s++) {
 	}
-	static const char *const known[] = {"utf-8", "utf8", "utf-16", "us-ascii", "unicode",
-					    "utf-16le"};
+	static const char *const known[] = {"utf-8", "utf8", "utf-16", "us-ascii", "unicode", "utf-16le"};
 	for (size_t i = 0; s < end && i < BASE_ARRAY_LEN(known); i++) {
 		size_t k = strlen(known[i]);
-		if ((size_t)(end - s) > k + 1 && strncasecmp(s + 1, known[i], k) == 0 &&
-		    s[k + 1] == *s) {
+		if ((size_t)(end - s) > k + 1 && strncasecmp(s + 1, known[i], k) == 0 && s[k + 1] == *s) {
 			return 0;
 		}
 	}
@@ -695,8 +687,7 @@ const struct xml_node *xml_next(const struct xml_node *n, const char *name)
 	return named(n->next, name);
 }
 
-const struct xml_node *xml_listed(const struct xml_node *parent, const char *list,
-				  const char *name)
+const struct xml_node *xml_listed(const struct xml_node *parent, const char *list, const char *name)
 {
 	const struct xml_node *l = parent ? xml_child(parent, list) : NULL, *n = NULL;
 	for (; l && !n; l = xml_next(l, list)) {

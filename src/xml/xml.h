@@ -17,12 +17,12 @@
 #include "base/base.h"
 
 #define XML_DEPTH_MAX  128u
-#define XML_BYTES_MAX  (64u << 20)	/* of a document */
+#define XML_BYTES_MAX  (64u << 20) /* of a document */
 #define XML_MEMORY_MAX (256u << 20)
 
 struct xml_namespace {
 	struct xml_namespace *next; /* outer ones */
-	const char *prefix;	    /* "" for the default */
+	const char *prefix;         /* "" for the default */
 	const char *uri;
 };
 struct xml_attr {
@@ -36,7 +36,7 @@ struct xml_node {
 	struct xml_node *next, *parent, *children;
 	struct xml_attr *attrs;
 	const struct xml_namespace *scope;
-	const char *ns;	    /* URI; "" when there is none */
+	const char *ns;     /* URI; "" when there is none */
 	const char *prefix; /* as written */
 	const char *name;   /* without prefix */
 	const char *text;   /* all character data directly inside, joined; never NULL */
@@ -59,8 +59,7 @@ const struct xml_node *xml_child(const struct xml_node *n, const char *name);
 const struct xml_node *xml_next(const struct xml_node *n, const char *name);
 /* The elements `name` (NULL: any) of all lists `list` of a parent, one after the other: a document
  * may give its lists in parts. NULL when there is none; `parent` may be NULL. */
-const struct xml_node *xml_listed(const struct xml_node *parent, const char *list,
-				  const char *name);
+const struct xml_node *xml_listed(const struct xml_node *parent, const char *list, const char *name);
 const struct xml_node *xml_listed_next(const struct xml_node *n, const char *name);
 /* The URI a prefix stands for at this element; NULL when it is not declared. */
 const char *xml_prefix_uri(const struct xml_node *n, const char *prefix, size_t bytes);

@@ -11,18 +11,10 @@ void xml_escape(struct strbuf *b, const char *s, size_t n)
 		uint32_t c = 0;
 		size_t used = utf8_decode(s + i, n - i, &c);
 		switch (c) {
-		case '&':
-			strbuf_adds(b, "&amp;");
-			break;
-		case '<':
-			strbuf_adds(b, "&lt;");
-			break;
-		case '>':
-			strbuf_adds(b, "&gt;");
-			break;
-		case '"':
-			strbuf_adds(b, "&quot;");
-			break;
+		case '&': strbuf_adds(b, "&amp;"); break;
+		case '<': strbuf_adds(b, "&lt;"); break;
+		case '>': strbuf_adds(b, "&gt;"); break;
+		case '"': strbuf_adds(b, "&quot;"); break;
 		default:
 			if (used && !printable_must_escape(c)) {
 				strbuf_add(b, s + i, used);

@@ -153,8 +153,12 @@ static void what_is_escaped_is_read_back(void **state)
 static void what_xml_cannot_write_is_marked(void **state)
 {
 	struct strbuf b = {0};
-	xml_escape(&b, "a\x01\0\xFF" "b", 5);
-	assert_string_equal(b.s, "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" "b");
+	xml_escape(&b,
+		   "a\x01\0\xFF"
+		   "b",
+		   5);
+	assert_string_equal(b.s, "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+				 "b");
 	strbuf_finish(&b);
 }
 

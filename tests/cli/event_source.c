@@ -16,17 +16,19 @@ static void send_manifest(REGHANDLE h, const char *fields)
 {
 	static unsigned char chunk[8 + 4096] = {1, 1, 0, 0x5B};
 	char text[4096];
-	int n = snprintf(text, sizeof text,
-			 "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\">"
-			 "<instrumentation xmlns:win=\"http://manifests.microsoft.com/win/2004/08/windows/events\"><events>"
-			 "<provider name=\"Test-Shop\" guid=\"{5f0a1c7e-3b52-4c1d-9a31-6e2b801147d2}\" symbol=\"Shop\">"
-			 "<tasks><task name=\"Sold\" value=\"65533\"/></tasks>"
-			 "<templates><template tid=\"T\">%s</template></templates>"
-			 "<events><event value=\"1\" version=\"0\" task=\"Sold\" template=\"T\"/></events></provider></events>"
-			 "</instrumentation></instrumentationManifest>",
-			 fields);
+	int n = snprintf(
+		text, sizeof text,
+		"<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\">"
+		"<instrumentation xmlns:win=\"http://manifests.microsoft.com/win/2004/08/windows/events\"><events>"
+		"<provider name=\"Test-Shop\" guid=\"{5f0a1c7e-3b52-4c1d-9a31-6e2b801147d2}\" symbol=\"Shop\">"
+		"<tasks><task name=\"Sold\" value=\"65533\"/></tasks>"
+		"<templates><template tid=\"T\">%s</template></templates>"
+		"<events><event value=\"1\" version=\"0\" task=\"Sold\" template=\"T\"/></events></provider></events>"
+		"</instrumentation></instrumentationManifest>",
+		fields);
 	/* in three chunks */
-	EVENT_DESCRIPTOR d = {.Id = 0xFFFE, .Version = 1, .Opcode = 0xFE, .Task = 0xFFFE, .Keyword = 0x00FFFFFFFFFFFFFF};
+	EVENT_DESCRIPTOR d = {
+		.Id = 0xFFFE, .Version = 1, .Opcode = 0xFE, .Task = 0xFFFE, .Keyword = 0x00FFFFFFFFFFFFFF};
 	for (int i = 0; i < 3; i++) {
 		int each = (n + 2) / 3, at = each * i, bytes = at + each < n ? each : n - at;
 		EVENT_DATA_DESCRIPTOR data;
@@ -40,7 +42,8 @@ static void send_manifest(REGHANDLE h, const char *fields)
 
 int main(int argc, char **argv)
 {
-	static const char price[] = "<data name=\"Price\" inType=\"win:UInt32\"/>", count[] = "<data name=\"Count\" inType=\"win:UInt32\"/>",
+	static const char price[] = "<data name=\"Price\" inType=\"win:UInt32\"/>",
+			  count[] = "<data name=\"Count\" inType=\"win:UInt32\"/>",
 			  wide[] = "<data name=\"Price\" inType=\"win:UInt64\"/>";
 	REGHANDLE h;
 	char fields[512];
@@ -60,7 +63,11 @@ int main(int argc, char **argv)
 	EventDataDescCreate(&c, &seven, sizeof seven);
 	data[0] = first_count ? c : p;
 	data[1] = first_count ? p : c;
-	snprintf(fields, sizeof fields, "%s%s", first_count ? count : is_wide ? wide : price, first_count ? price : count);
+	snprintf(fields, sizeof fields, "%s%s",
+		 first_count ? count
+		 : is_wide   ? wide
+			     : price,
+		 first_count ? price : count);
 	if (EventRegister(&shop, NULL, NULL, &h) != ERROR_SUCCESS) {
 		return 1;
 	}

@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 /* Newline, ESC, DEL, U+009B, U+202E, U+2028, tab. */
-#define NASTY "EVIL\nFORGED\x1b[31m\x7f\xC2\x9B" "31m\xE2\x80\xAEtxt\xE2\x80\xA8\t"
-static const uint16_t nasty_wide[] = {'E', 'V', 'I', 'L', '\n', 'F', 'O',    'R',    'G',    'E',  'D', 0x1b, '[',
-				      '3', '1', 'm', 0x7f, 0x9B, '3', '1',    'm',    0x202E, 't', 'x', 't',  0x2028,
-				      '\t', 0xDC00, 0};
+#define NASTY                              \
+	"EVIL\nFORGED\x1b[31m\x7f\xC2\x9B" \
+	"31m\xE2\x80\xAEtxt\xE2\x80\xA8\t"
+static const uint16_t nasty_wide[] = {'E', 'V',    'I', 'L', '\n', 'F',    'O',  'R',    'G', 'E',
+				      'D', 0x1b,   '[', '3', '1',  'm',    0x7f, 0x9B,   '3', '1',
+				      'm', 0x202E, 't', 'x', 't',  0x2028, '\t', 0xDC00, 0};
 
 /* {6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99} */
 static const GUID provider = {0x6e0aa5ae, 0x5d31, 0x4b27, {0x8a, 0x34, 0x2f, 0x6f, 0x4a, 0x7c, 0x1e, 0x99}};

@@ -10,20 +10,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define START	 1000000ull /* ticks */
+#define START    1000000ull /* ticks */
 #define FILETIME 130000000000000000ull
 #define FILE_ONE 0xffffa00000001000ull
-#define NTOS	 0xfffff80000000000ull
-#define DISK	 0xfffff80000200000ull
-#define ALPHA	 0x400000ull
+#define NTOS     0xfffff80000000000ull
+#define DISK     0xfffff80000200000ull
+#define ALPHA    0x400000ull
 
 static uint64_t at(double us)
 {
 	return START + (uint64_t)(us * 10);
 }
 
-static uint8_t *system_record(struct etl_build *b, double us, unsigned hook, unsigned version, uint32_t pid, uint32_t tid,
-			      uint32_t payload)
+static uint8_t *system_record(struct etl_build *b, double us, unsigned hook, unsigned version, uint32_t pid,
+			      uint32_t tid, uint32_t payload)
 {
 	uint8_t *p = etl_build_record(b, 0x20 + payload);
 	etl_build_u16(p, version);
@@ -147,12 +147,15 @@ static void machine(struct etl_build *b)
 
 int main(int argc, char **argv)
 {
-	static const struct etl_build_header h = {
-		.clock_type = 1, .perf_freq = 10000000, .cpu_mhz = 2250, .start_raw = START, .start_filetime = FILETIME};
+	static const struct etl_build_header h = {.clock_type = 1,
+						  .perf_freq = 10000000,
+						  .cpu_mhz = 2250,
+						  .start_raw = START,
+						  .start_filetime = FILETIME};
 	struct etl_build b;
 	uint8_t *p;
 	etl_build_start(&b, 16384, &h);
-	etl_build_u32(b.mem + 0x48 + 0x20 + 0x0C, 2);			    /* processors */
+	etl_build_u32(b.mem + 0x48 + 0x20 + 0x0C, 2);                       /* processors */
 	etl_build_u64(b.mem + 0x48 + 0x20 + 0x10, FILETIME + 100000000ull); /* the end, after 10 s */
 
 	etl_build_begin(&b, 0, 1);

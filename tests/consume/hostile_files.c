@@ -70,7 +70,7 @@ static ULONG read_file(ULONG *ret_process)
 		ULONG code = GetLastError();
 		const char *text = openetw_last_error_text();
 		assert_non_null(strstr(text, file_path)); /* which file */
-		assert_non_null(strstr(text, "byte"));	  /* where */
+		assert_non_null(strstr(text, "byte"));    /* where */
 		assert_true(strlen(text) > strlen(file_path) + 20);
 		return code;
 	}

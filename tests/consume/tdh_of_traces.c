@@ -15,8 +15,7 @@
 
 #include <cmocka.h>
 
-static const GUID metadata_class = {
-	0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const GUID metadata_class = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 
 static unsigned manifest_events, described, properties_missing;
 
@@ -49,8 +48,7 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	for (ULONG i = 0; i < info->TopLevelPropertyCount; i++) {
 		PROPERTY_DATA_DESCRIPTOR d;
 		memset(&d, 0, sizeof d);
-		d.PropertyName = (ULONGLONG)(uintptr_t)((BYTE *)info +
-							info->EventPropertyInfoArray[i].NameOffset);
+		d.PropertyName = (ULONGLONG)(uintptr_t)((BYTE *)info + info->EventPropertyInfoArray[i].NameOffset);
 		d.ArrayIndex = 0xFFFFFFFFu; /* the whole */
 		ULONG bytes = 0;
 		properties_missing += TdhGetPropertySize(e, 0, NULL, 1, &d, &bytes) != ERROR_SUCCESS;
@@ -98,8 +96,7 @@ static void descriptions_before_the_window_count(void **state)
 	assert_int_equal(TdhGetEventInformation(&e, 0, NULL, NULL, &size), ERROR_NOT_FOUND);
 	char path[4096];
 	EVENT_TRACE_LOGFILEA log = {0};
-	log.LogFileName =
-		(char *)(uintptr_t)corpus_path("perfview/net.4.5.2.x86.etl", path, sizeof path);
+	log.LogFileName = (char *)(uintptr_t)corpus_path("perfview/net.4.5.2.x86.etl", path, sizeof path);
 	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
 	TRACEHANDLE h = OpenTraceA(&log);
 	assert_true(h != INVALID_PROCESSTRACE_HANDLE);

@@ -32,7 +32,7 @@ struct block {
 
 int testing_setup(void **state);
 int testing_teardown(void **state);
-void testing_stop_daemon(void);		    /* it leaves by itself on SIGTERM; waits for that */
+void testing_stop_daemon(void);             /* it leaves by itself on SIGTERM; waits for that */
 const char *testing_path(const char *name); /* in the test's directory; two may be in use */
 
 /* Zeroed, sizes and offsets set. file: NULL, or a name in the test's directory. */
@@ -51,12 +51,12 @@ struct tally {
 void tally_file(const char *file, struct tally *ret);
 
 /* One failed case names itself. */
-#define expect_code(got, want, what)                                                               \
-	do {                                                                                       \
-		ULONG got_ = (got), want_ = (want);                                                \
-		if (got_ != want_) {                                                               \
-			fail_msg("%s: %u instead of %u", (what), got_, want_);                     \
-		}                                                                                  \
+#define expect_code(got, want, what)                                           \
+	do {                                                                   \
+		ULONG got_ = (got), want_ = (want);                            \
+		if (got_ != want_) {                                           \
+			fail_msg("%s: %u instead of %u", (what), got_, want_); \
+		}                                                              \
 	} while (0)
 
 #endif

@@ -20,9 +20,8 @@ static ULONG write_one(REGHANDLE h, USHORT id, UCHAR level, ULONGLONG keyword)
 static ULONG enable(CONTROLTRACE_ID id, const GUID *g, ULONG type, const void *p, ULONG bytes)
 {
 	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)p, bytes, type};
-	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-				     .EnableFilterDesc = &f,
-				     .FilterDescCount = 1};
+	ENABLE_TRACE_PARAMETERS a = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2, .EnableFilterDesc = &f, .FilterDescCount = 1};
 	return EnableTraceEx2(id, g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 0, 0, 0, 0, &a);
 }
 
@@ -32,13 +31,11 @@ static void enables_return_the_documented_codes(void **state)
 {
 	CONTROLTRACE_ID id = session_start(u"Codes", EVENT_TRACE_REAL_TIME_MODE, NULL);
 	const CONTROLTRACE_ID invalid = (CONTROLTRACE_ID)-1;
-	ENABLE_TRACE_PARAMETERS v0 = {.Version = 0}, v3 = {.Version = 3},
-				flags = {.Version = 2, .ControlFlags = 1},
+	ENABLE_TRACE_PARAMETERS v0 = {.Version = 0}, v3 = {.Version = 3}, flags = {.Version = 2, .ControlFlags = 1},
 				count = {.Version = 2, .FilterDescCount = 1},
 				many = {.Version = 2, .FilterDescCount = 14},
 				property = {.Version = 2, .EnableProperty = 0x80000000},
-				good1 = {.Version = 1, .FilterDescCount = 0xFFFF},
-				good2 = {.Version = 2};
+				good1 = {.Version = 1, .FilterDescCount = 0xFFFF}, good2 = {.Version = 2};
 	many.EnableFilterDesc = (PEVENT_FILTER_DESCRIPTOR)(void *)&good2; /* never looked at */
 	const struct {
 		const char *what;
@@ -55,8 +52,7 @@ static void enables_return_the_documented_codes(void **state)
 		{"INVALID_HANDLE_VALUE", invalid, &provider, 1, ERROR_INVALID_PARAMETER, NULL},
 		{"no GUID", id, NULL, 1, ERROR_INVALID_PARAMETER, NULL},
 		{"control code 3", id, &provider, 3, ERROR_INVALID_PARAMETER, NULL},
-		{"a session that does not run", 999, &provider, 1, ERROR_WMI_INSTANCE_NOT_FOUND,
-		 NULL},
+		{"a session that does not run", 999, &provider, 1, ERROR_WMI_INSTANCE_NOT_FOUND, NULL},
 		{"version 0", id, &provider, 1, ERROR_INVALID_PARAMETER, &v0},
 		{"version 3", id, &provider, 1, ERROR_INVALID_PARAMETER, &v3},
 		{"control flags", id, &provider, 1, ERROR_INVALID_PARAMETER, &flags},
@@ -67,16 +63,14 @@ static void enables_return_the_documented_codes(void **state)
 		{"version 2", id, &provider, 1, ERROR_SUCCESS, &good2},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		expect_code(EnableTraceEx2(cases[i].id, cases[i].guid, cases[i].control, 4, 0, 0, 0,
-					   cases[i].p),
+		expect_code(EnableTraceEx2(cases[i].id, cases[i].guid, cases[i].control, 4, 0, 0, 0, cases[i].p),
 			    cases[i].code, cases[i].what);
 	}
 	expect_code(EnableTrace(1, 0xFF, 4, &provider, id), ERROR_SUCCESS, "EnableTrace");
 	expect_code(EnableTrace(1, 0xFF, 256, &provider, id), ERROR_INVALID_PARAMETER, "level 256");
 	expect_code(EnableTrace(0, 0, 0, &provider, id), ERROR_SUCCESS, "EnableTrace off");
 	expect_code(EnableTraceEx(&provider, NULL, id, 1, 4, 1, 0, 0, NULL), ERROR_SUCCESS, "Ex");
-	expect_code(EnableTraceEx(NULL, NULL, id, 1, 4, 1, 0, 0, NULL), ERROR_INVALID_PARAMETER,
-		    "Ex without GUID");
+	expect_code(EnableTraceEx(NULL, NULL, id, 1, 4, 1, 0, 0, NULL), ERROR_INVALID_PARAMETER, "Ex without GUID");
 	session_stop(id);
 }
 
@@ -110,34 +104,26 @@ static void filters_are_checked_one_by_one(void **state)
 		{"9 pids", EVENT_FILTER_TYPE_PID, pids, 36, ERROR_INVALID_PARAMETER},
 		{"half a pid", EVENT_FILTER_TYPE_PID, pids, 2, ERROR_INVALID_PARAMETER},
 		{"schematized, 1024", EVENT_FILTER_TYPE_SCHEMATIZED, big, 1024, ERROR_SUCCESS},
-		{"schematized, 1025", EVENT_FILTER_TYPE_SCHEMATIZED, big, 1025,
-		 ERROR_INVALID_PARAMETER},
-		{"executable of odd length", EVENT_FILTER_TYPE_EXECUTABLE_NAME, u"ab", 3,
-		 ERROR_INVALID_PARAMETER},
+		{"schematized, 1025", EVENT_FILTER_TYPE_SCHEMATIZED, big, 1025, ERROR_INVALID_PARAMETER},
+		{"executable of odd length", EVENT_FILTER_TYPE_EXECUTABLE_NAME, u"ab", 3, ERROR_INVALID_PARAMETER},
 		{"64 ids", EVENT_FILTER_TYPE_EVENT_ID, NULL, 0, ERROR_INVALID_PARAMETER},
 		{"65 ids", EVENT_FILTER_TYPE_EVENT_ID, &ids, sizeof ids, ERROR_INVALID_PARAMETER},
-		{"65 stack ids", EVENT_FILTER_TYPE_STACKWALK, &ids, sizeof ids,
-		 ERROR_INVALID_PARAMETER},
-		{"a name without end", EVENT_FILTER_TYPE_EVENT_NAME, &names, 32,
-		 ERROR_INVALID_PARAMETER},
-		{"names too long", EVENT_FILTER_TYPE_EVENT_NAME, big, 4097,
-		 ERROR_INVALID_PARAMETER},
-		{"stack level, short", EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, big, 8,
-		 ERROR_INVALID_PARAMETER},
+		{"65 stack ids", EVENT_FILTER_TYPE_STACKWALK, &ids, sizeof ids, ERROR_INVALID_PARAMETER},
+		{"a name without end", EVENT_FILTER_TYPE_EVENT_NAME, &names, 32, ERROR_INVALID_PARAMETER},
+		{"names too long", EVENT_FILTER_TYPE_EVENT_NAME, big, 4097, ERROR_INVALID_PARAMETER},
+		{"stack level, short", EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, big, 8, ERROR_INVALID_PARAMETER},
 		{"payload, no blob", EVENT_FILTER_TYPE_PAYLOAD, big, 64, ERROR_INVALID_PARAMETER},
 		{"container", EVENT_FILTER_TYPE_CONTAINER, u"web", 8, ERROR_SUCCESS},
-		{"container of odd length", EVENT_FILTER_TYPE_CONTAINER, u"web", 7,
-		 ERROR_INVALID_PARAMETER},
+		{"container of odd length", EVENT_FILTER_TYPE_CONTAINER, u"web", 7, ERROR_INVALID_PARAMETER},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		expect_code(enable(id, &provider, cases[i].type, cases[i].p, cases[i].bytes),
-			    cases[i].code, cases[i].what);
+		expect_code(enable(id, &provider, cases[i].type, cases[i].p, cases[i].bytes), cases[i].code,
+			    cases[i].what);
 	}
 	EVENT_FILTER_DESCRIPTOR twice[2] = {{(ULONGLONG)(uintptr_t)pids, 4, EVENT_FILTER_TYPE_PID},
 					    {(ULONGLONG)(uintptr_t)pids, 8, EVENT_FILTER_TYPE_PID}};
 	ENABLE_TRACE_PARAMETERS a = {.Version = 2, .EnableFilterDesc = twice, .FilterDescCount = 2};
-	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, &a), ERROR_INVALID_PARAMETER,
-		    "a type twice");
+	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, &a), ERROR_INVALID_PARAMETER, "a type twice");
 	session_stop(id);
 }
 
@@ -183,11 +169,9 @@ static void each_session_gets_exactly_what_its_filter_says(void **state)
 	expect_code(enable(id[3], &provider, EVENT_FILTER_TYPE_EVENT_ID, &not, 8), 0, "not ids");
 	expect_code(enable(id[4], &provider, EVENT_FILTER_TYPE_PID, &self, 4), 0, "own pid");
 	expect_code(enable(id[5], &provider, EVENT_FILTER_TYPE_PID, &init, 4), 0, "pid 1");
-	expect_code(enable(id[6], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, exe, sizeof exe), 0,
-		    "own name");
-	expect_code(
-		enable(id[7], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, other, sizeof other), 0,
-		"another's name");
+	expect_code(enable(id[6], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, exe, sizeof exe), 0, "own name");
+	expect_code(enable(id[7], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, other, sizeof other), 0,
+		    "another's name");
 	unsigned want[8] = {0};
 	static const ULONGLONG keywords[] = {0, 0x01, 0x10, 0x30, 0xE0};
 	for (USHORT e = 0; e < 10; e++) {
@@ -370,22 +354,21 @@ static void lists_show_registered_and_enabled_providers(void **state)
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h2), 0);
 	expect_code(EnableTraceEx2(id, &provider, 1, 3, 0x30, 0x10, 0, NULL), 0, "enable");
 	expect_code(EnableTraceEx2(id, &nobody, 1, 2, 0, 0, 0, NULL), 0, "pre-enable");
-	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, NULL, 0, &need),
-		    ERROR_INSUFFICIENT_BUFFER, "asking for the size");
+	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, NULL, 0, &need), ERROR_INSUFFICIENT_BUFFER,
+		    "asking for the size");
 	assert_true(need >= 32 && need % 16 == 0);
-	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, list, sizeof list, &bytes),
-		    ERROR_SUCCESS, "list");
+	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, list, sizeof list, &bytes), ERROR_SUCCESS,
+		    "list");
 	assert_int_equal(bytes, need);
 	assert_true(has_guid(list, bytes, &provider) && has_guid(list, bytes, &nobody));
-	expect_code(
-		EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, list, sizeof list, &bytes),
-		ERROR_SUCCESS, "own");
+	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, list, sizeof list, &bytes), ERROR_SUCCESS,
+		    "own");
 	assert_true(has_guid(list, bytes, &provider) && !has_guid(list, bytes, &nobody));
 
 	static UCHAR info[4096];
 	GUID g = provider, unknown = group;
-	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &g, 16, info, sizeof info, &bytes),
-		    ERROR_SUCCESS, "info");
+	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &g, 16, info, sizeof info, &bytes), ERROR_SUCCESS,
+		    "info");
 	TRACE_GUID_INFO head;
 	TRACE_PROVIDER_INSTANCE_INFO inst;
 	TRACE_ENABLE_INFO e;
@@ -404,8 +387,8 @@ static void lists_show_registered_and_enabled_providers(void **state)
 	memcpy(&inst, info + 8 + 48, sizeof inst);
 	assert_int_equal(inst.NextOffset, 0);
 	g = nobody;
-	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &g, 16, info, sizeof info, &bytes),
-		    ERROR_SUCCESS, "info of a pre-enabled one");
+	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryInfo, &g, 16, info, sizeof info, &bytes), ERROR_SUCCESS,
+		    "info of a pre-enabled one");
 	memcpy(&inst, info + 8, sizeof inst);
 	assert_int_equal(inst.Flags, TRACE_PROVIDER_FLAG_PRE_ENABLE);
 	const struct {
@@ -416,29 +399,21 @@ static void lists_show_registered_and_enabled_providers(void **state)
 		void *out;
 		ULONG out_bytes, *ret, code;
 	} cases[] = {
-		{"unknown GUID", TraceGuidQueryInfo, &unknown, 16, info, 4096, &bytes,
-		 ERROR_WMI_GUID_NOT_FOUND},
-		{"no GUID", TraceGuidQueryInfo, NULL, 0, info, 4096, &bytes,
-		 ERROR_INVALID_PARAMETER},
-		{"half a GUID", TraceGuidQueryInfo, &g, 8, info, 4096, &bytes,
-		 ERROR_INVALID_PARAMETER},
-		{"short info", TraceGuidQueryInfo, &g, 16, info, 8, &bytes,
-		 ERROR_INSUFFICIENT_BUFFER},
-		{"no buffer of some size", TraceGuidQueryList, NULL, 0, NULL, 8, &bytes,
-		 ERROR_INVALID_PARAMETER},
-		{"no ReturnLength", TraceGuidQueryList, NULL, 0, info, 4096, NULL,
-		 ERROR_INVALID_PARAMETER},
+		{"unknown GUID", TraceGuidQueryInfo, &unknown, 16, info, 4096, &bytes, ERROR_WMI_GUID_NOT_FOUND},
+		{"no GUID", TraceGuidQueryInfo, NULL, 0, info, 4096, &bytes, ERROR_INVALID_PARAMETER},
+		{"half a GUID", TraceGuidQueryInfo, &g, 8, info, 4096, &bytes, ERROR_INVALID_PARAMETER},
+		{"short info", TraceGuidQueryInfo, &g, 16, info, 8, &bytes, ERROR_INSUFFICIENT_BUFFER},
+		{"no buffer of some size", TraceGuidQueryList, NULL, 0, NULL, 8, &bytes, ERROR_INVALID_PARAMETER},
+		{"no ReturnLength", TraceGuidQueryList, NULL, 0, info, 4096, NULL, ERROR_INVALID_PARAMETER},
 		{"a class of another function", TraceStackTracingInfo, NULL, 0, info, 4096, &bytes,
 		 ERROR_INVALID_PARAMETER},
-		{"no class", (TRACE_QUERY_INFO_CLASS)99, NULL, 0, info, 4096, &bytes,
-		 ERROR_INVALID_PARAMETER},
+		{"no class", (TRACE_QUERY_INFO_CLASS)99, NULL, 0, info, 4096, &bytes, ERROR_INVALID_PARAMETER},
 		{"max loggers", TraceMaxLoggersQuery, NULL, 0, info, 4, &bytes, ERROR_SUCCESS},
-		{"max loggers, short", TraceMaxLoggersQuery, NULL, 0, info, 2, &bytes,
-		 ERROR_INSUFFICIENT_BUFFER},
+		{"max loggers, short", TraceMaxLoggersQuery, NULL, 0, info, 2, &bytes, ERROR_INSUFFICIENT_BUFFER},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		expect_code(EnumerateTraceGuidsEx(cases[i].class, cases[i].in, cases[i].in_bytes,
-						  cases[i].out, cases[i].out_bytes, cases[i].ret),
+		expect_code(EnumerateTraceGuidsEx(cases[i].class, cases[i].in, cases[i].in_bytes, cases[i].out,
+						  cases[i].out_bytes, cases[i].ret),
 			    cases[i].code, cases[i].what);
 	}
 
@@ -483,27 +458,23 @@ static void a_group_enables_its_members_but_for_the_disallowed(void **state)
 	CONTROLTRACE_ID id = session_start(u"Group", 1, "group.etl");
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
 	assert_int_equal(EventSetInformation(h, EventProviderSetTraits, traits, sizeof traits), 0);
-	ENABLE_TRACE_PARAMETERS p = {.Version = 2,
-				     .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
+	ENABLE_TRACE_PARAMETERS p = {.Version = 2, .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
 	expect_code(EnableTraceEx2(id, &group, 1, 5, 0, 0, 20000, &p), 0, "enable the group");
 	for (int i = 0; i < 400 && !EventProviderEnabled(h, 1, 0); i++) {
 		usleep(5000);
 	}
 	write_one(h, 1, 4, 1);
-	expect_code(EnumerateTraceGuidsEx(TraceGroupQueryList, NULL, 0, out, sizeof out, &bytes), 0,
-		    "groups");
+	expect_code(EnumerateTraceGuidsEx(TraceGroupQueryList, NULL, 0, out, sizeof out, &bytes), 0, "groups");
 	assert_int_equal(bytes, 16);
 	assert_memory_equal(out, &group, 16);
-	expect_code(EnumerateTraceGuidsEx(TraceGroupQueryInfo, &g, 16, out, sizeof out, &bytes), 0,
-		    "a group");
+	expect_code(EnumerateTraceGuidsEx(TraceGroupQueryInfo, &g, 16, out, sizeof out, &bytes), 0, "a group");
 	assert_int_equal(bytes, 4 + 32 + 4 + 16);
 	assert_memory_equal(out + 40, &provider, 16);
 	expect_code(EnumerateTraceGuidsEx(TraceGroupQueryInfo, &self, 16, out, sizeof out, &bytes),
 		    ERROR_WMI_GUID_NOT_FOUND, "no group");
 	expect_code(TraceSetInformation(id, TraceSetDisallowList, &self, 16), 0, "disallow");
 	write_one(h, 2, 4, 1);
-	expect_code(TraceQueryInformation(id, TraceDisallowListQuery, out, sizeof out, &bytes), 0,
-		    "the list");
+	expect_code(TraceQueryInformation(id, TraceDisallowListQuery, out, sizeof out, &bytes), 0, "the list");
 	assert_int_equal(bytes, 16);
 	expect_code(TraceSetInformation(id, TraceSetDisallowList, NULL, 0), 0, "allow again");
 	write_one(h, 3, 4, 1);
@@ -522,8 +493,8 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 {
 	static UCHAR data[8192];
 	CONTROLTRACE_ID id = session_start(u"Info", EVENT_TRACE_REAL_TIME_MODE, NULL);
-	const ULONG ok = ERROR_SUCCESS, len = ERROR_BAD_LENGTH, par = ERROR_INVALID_PARAMETER,
-		    no = ERROR_NOT_SUPPORTED, gone = ERROR_WMI_INSTANCE_NOT_FOUND;
+	const ULONG ok = ERROR_SUCCESS, len = ERROR_BAD_LENGTH, par = ERROR_INVALID_PARAMETER, no = ERROR_NOT_SUPPORTED,
+		    gone = ERROR_WMI_INSTANCE_NOT_FOUND;
 	const struct {
 		const char *what;
 		CONTROLTRACE_ID id;
@@ -555,8 +526,7 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		{"branch records", id, TraceLbrConfigurationInfo, data, 4, no},
 	};
 	for (size_t i = 0; i < COUNT_OF(sets); i++) {
-		expect_code(TraceSetInformation(sets[i].id, (TRACE_INFO_CLASS)sets[i].class,
-						sets[i].p, sets[i].n),
+		expect_code(TraceSetInformation(sets[i].id, (TRACE_INFO_CLASS)sets[i].class, sets[i].p, sets[i].n),
 			    sets[i].code, sets[i].what);
 	}
 	const struct {
@@ -587,25 +557,21 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 	};
 	for (size_t i = 0; i < COUNT_OF(queries); i++) {
 		ULONG ret = 0;
-		expect_code(TraceQueryInformation(queries[i].id, (TRACE_INFO_CLASS)queries[i].class,
-						  queries[i].p, queries[i].n, &ret),
+		expect_code(TraceQueryInformation(queries[i].id, (TRACE_INFO_CLASS)queries[i].class, queries[i].p,
+						  queries[i].n, &ret),
 			    queries[i].code, queries[i].what);
 	}
-	CONTROLTRACE_ID one = session_start(
-		u"One Stream", EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING,
-		NULL);
+	CONTROLTRACE_ID one =
+		session_start(u"One Stream", EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, NULL);
 	ULONG streams = 0;
 	expect_code(TraceQueryInformation(one, TraceStreamCount, &streams, 4, NULL), ok, "one");
 	assert_int_equal(streams, 1);
 	expect_code(TraceQueryInformation(id, TraceStreamCount, &streams, 4, NULL), ok, "per cpu");
 	assert_int_equal(streams, sysconf(_SC_NPROCESSORS_CONF));
 	CLASSIC_EVENT_ID event = {0};
-	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), no,
-		    "LBR");
-	expect_code(TraceConfigureLastBranchRecord(0, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), par,
-		    "LBR, id 0");
-	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, NULL, 1), par,
-		    "LBR, no events");
+	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), no, "LBR");
+	expect_code(TraceConfigureLastBranchRecord(0, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), par, "LBR, id 0");
+	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, NULL, 1), par, "LBR, no events");
 	session_stop(one);
 	session_stop(id);
 }
@@ -629,9 +595,7 @@ static void binary_paths_are_recorded_unless_a_session_asks_not(void **state)
 	ULONG bytes = 16;
 	/* When that has arrived, all that was said before it has, too. */
 	for (int i = 0; i < 1000 && bytes != 0; i++) {
-		expect_code(EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, own, sizeof own,
-						  &bytes),
-			    0, "own");
+		expect_code(EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, own, sizeof own, &bytes), 0, "own");
 		usleep(bytes ? 5000 : 0);
 	}
 	assert_int_equal(bytes, 0);
@@ -654,14 +618,12 @@ static void a_periodic_capture_state_calls_again_and_again(void **state)
 	CONTROLTRACE_ID id = session_start(u"Period", EVENT_TRACE_REAL_TIME_MODE, NULL);
 	assert_int_equal(EventRegister(&provider, on_enable, (void *)&s, (REGHANDLE *)&s.h), 0);
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), 0, "enable");
-	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, &p, sizeof p), 0,
-		    "set");
+	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, &p, sizeof p), 0, "set");
 	for (int i = 0; i < 2000 && s.captures < 2; i++) {
 		usleep(5000);
 	}
 	assert_true(s.captures >= 2);
-	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, NULL, 0), 0,
-		    "clear");
+	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, NULL, 0), 0, "clear");
 	session_stop(id);
 	EventUnregister(s.h);
 }
@@ -675,65 +637,56 @@ static void rights_are_kept_answered_and_enforced(void **state)
 	UCHAR sd[512];
 	ULONG bytes = 0;
 	CONTROLTRACE_ID id = session_start(u"Rights", EVENT_TRACE_REAL_TIME_MODE, NULL);
-	expect_code(EventAccessControl(NULL, EventSecuritySetDACL, &everyone, 0, TRUE),
-		    ERROR_INVALID_PARAMETER, "no GUID");
-	expect_code(EventAccessControl(&g, EventSecurityMax, &everyone, 0, TRUE),
-		    ERROR_INVALID_PARAMETER, "operation 4");
-	expect_code(EventAccessControl(&g, EventSecuritySetDACL, NULL, 0, TRUE),
-		    ERROR_INVALID_PARAMETER, "no SID");
+	expect_code(EventAccessControl(NULL, EventSecuritySetDACL, &everyone, 0, TRUE), ERROR_INVALID_PARAMETER,
+		    "no GUID");
+	expect_code(EventAccessControl(&g, EventSecurityMax, &everyone, 0, TRUE), ERROR_INVALID_PARAMETER,
+		    "operation 4");
+	expect_code(EventAccessControl(&g, EventSecuritySetDACL, NULL, 0, TRUE), ERROR_INVALID_PARAMETER, "no SID");
 	expect_code(EventAccessRemove(NULL), ERROR_INVALID_PARAMETER, "remove nothing");
 	expect_code(EventAccessRemove(&g), ERROR_FILE_NOT_FOUND, "remove what is not there");
 	expect_code(EventAccessQuery(&g, sd, NULL), ERROR_INVALID_PARAMETER, "no size");
 
 	/* Registering only: enabling is refused. */
-	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS,
-				       TRUE),
-		    0, "register only");
+	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS, TRUE), 0,
+		    "register only");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
 		    "enable without the right");
 	expect_code(EnableTraceEx2(id, &nobody, 1, 0, 0, 0, 0, NULL), 0, "another GUID");
-	expect_code(
-		EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE, TRUE),
-		0, "and enabling");
+	expect_code(EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE, TRUE), 0,
+		    "and enabling");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), 0, "enable");
 	expect_code(EventAccessQuery(&g, NULL, &bytes), ERROR_MORE_DATA, "size");
 	assert_int_equal(bytes, 20 + 16 + 8 + 2 * (8 + 12));
 	expect_code(EventAccessQuery(&g, sd, &bytes), 0, "query");
-	assert_int_equal(sd[0], 1);		       /* revision */
+	assert_int_equal(sd[0], 1);                    /* revision */
 	assert_int_equal(sd[2] | sd[3] << 8, 0x8004);  /* self-relative, DACL present */
-	assert_int_equal(sd[16], 36);		       /* offset of the DACL */
-	assert_int_equal(sd[36], 2);		       /* ACL revision */
-	assert_int_equal(sd[40], 2);		       /* two entries */
-	assert_int_equal(sd[44], 0);		       /* allowed */
+	assert_int_equal(sd[16], 36);                  /* offset of the DACL */
+	assert_int_equal(sd[36], 2);                   /* ACL revision */
+	assert_int_equal(sd[40], 2);                   /* two entries */
+	assert_int_equal(sd[44], 0);                   /* allowed */
 	assert_int_equal(sd[48] | sd[49] << 8, 0x800); /* the first one's rights */
 	assert_memory_equal(sd + 52, &everyone, 12);
 	/* A denial counts whatever is allowed. */
-	expect_code(EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE,
-				       FALSE),
-		    0, "deny");
-	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
-		    "denied");
+	expect_code(EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE, FALSE), 0, "deny");
+	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED, "denied");
 	expect_code(EventAccessRemove(&g), 0, "remove");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), 0, "enable again");
 
 	/* They outlast the daemon. */
-	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS,
-				       TRUE),
-		    0, "register only");
+	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS, TRUE), 0,
+		    "register only");
 	session_stop(id);
 	testing_stop_daemon();
 	id = session_start(u"Rights", EVENT_TRACE_REAL_TIME_MODE, NULL);
-	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
-		    "after a restart");
+	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED, "after a restart");
 	expect_code(EventAccessRemove(&g), 0, "remove");
 
 	/* Of a session: querying, reading in real time. */
 	struct block b;
 	expect_code(session_query(id, &b), 0, "query the session");
 	GUID sg = b.p.Wnode.Guid;
-	expect_code(EventAccessControl(&sg, EventSecuritySetDACL, &everyone,
-				       TRACELOG_CREATE_REALTIME, TRUE),
-		    0, "control only");
+	expect_code(EventAccessControl(&sg, EventSecuritySetDACL, &everyone, TRACELOG_CREATE_REALTIME, TRUE), 0,
+		    "control only");
 	expect_code(session_query(id, &b), ERROR_ACCESS_DENIED, "query without the right");
 	EVENT_TRACE_LOGFILEA l = {0};
 	l.LoggerName = (char *)(uintptr_t) "Rights";

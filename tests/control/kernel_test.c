@@ -29,7 +29,7 @@ static const GUID trace_class = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0, 0, 
 
 struct seen {
 	unsigned starts, dc_starts, dc_ends, ends; /* processes */
-	unsigned mine;				   /* children of this process that started */
+	unsigned mine;                             /* children of this process that started */
 	unsigned threads, images, switches, ready, samples, stacks, masks, done, others;
 	ULONG last_mask[8];
 	uint64_t last_time, backwards;
@@ -105,11 +105,11 @@ static void fork_some(void)
 
 static bool kernel_there;
 
-#define NEEDS_KERNEL()                                                                             \
-	do {                                                                                       \
-		if (!kernel_there) {                                                               \
-			skip();                                                                    \
-		}                                                                                  \
+#define NEEDS_KERNEL()               \
+	do {                         \
+		if (!kernel_there) { \
+			skip();      \
+		}                    \
 	} while (0)
 
 static CONTROLTRACE_ID kernel_start_as(const char *name, ULONG mode, ULONG flags, const char *file)
@@ -124,8 +124,7 @@ static CONTROLTRACE_ID kernel_start_as(const char *name, ULONG mode, ULONG flags
 
 static CONTROLTRACE_ID system_start(const char *name, ULONG flags, const char *file)
 {
-	return kernel_start_as(name, EVENT_TRACE_SYSTEM_LOGGER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, flags,
-			       file);
+	return kernel_start_as(name, EVENT_TRACE_SYSTEM_LOGGER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, flags, file);
 }
 
 static void the_kernel_logger_of_the_documentation_starts_and_stops(void **state)
@@ -149,11 +148,10 @@ static void the_kernel_logger_of_the_documentation_starts_and_stops(void **state
 	assert_int_equal(b.p.EnableFlags, EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD);
 	assert_memory_equal(&b.p.Wnode.Guid, &SystemTraceControlGuid, 16);
 	block_init_a(&b, 0, NULL);
-	expect_code(ControlTrace(handle, KERNEL_LOGGER_NAME, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS,
-		    "stop");
+	expect_code(ControlTrace(handle, KERNEL_LOGGER_NAME, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS, "stop");
 	assert_int_equal(b.p.EventsLost, 0);
-	expect_code(ControlTrace(0, KERNEL_LOGGER_NAME, &b.p, EVENT_TRACE_CONTROL_QUERY),
-		    ERROR_WMI_INSTANCE_NOT_FOUND, "query after the stop");
+	expect_code(ControlTrace(0, KERNEL_LOGGER_NAME, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND,
+		    "query after the stop");
 	read_file("nt.etl", &s);
 	assert_int_equal(s.mine, FORKS);
 	assert_true(s.dc_starts > 2 && s.dc_ends > 2 && s.threads > 2);
@@ -172,13 +170,12 @@ static void what_is_wrong_with_a_kernel_session_is_refused_with_the_documented_c
 		 ERROR_NOT_SUPPORTED, false},
 		{"ALPC", "x", EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_SYSTEM_LOGGER_MODE,
 		 EVENT_TRACE_FLAG_ALPC | EVENT_TRACE_FLAG_PROCESS, ERROR_NOT_SUPPORTED, false},
-		{"the kernel's GUID, another name", "x", EVENT_TRACE_FILE_MODE_SEQUENTIAL,
-		 EVENT_TRACE_FLAG_PROCESS, ERROR_INVALID_PARAMETER, true},
+		{"the kernel's GUID, another name", "x", EVENT_TRACE_FILE_MODE_SEQUENTIAL, EVENT_TRACE_FLAG_PROCESS,
+		 ERROR_INVALID_PARAMETER, true},
 		{"new files of the NT Kernel Logger", KERNEL_LOGGER_NAMEA, EVENT_TRACE_FILE_MODE_NEWFILE,
 		 EVENT_TRACE_FLAG_PROCESS, ERROR_INVALID_PARAMETER, false},
-		{"paged memory", KERNEL_LOGGER_NAMEA,
-		 EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_PAGED_MEMORY, EVENT_TRACE_FLAG_PROCESS,
-		 ERROR_INVALID_PARAMETER, false},
+		{"paged memory", KERNEL_LOGGER_NAMEA, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_PAGED_MEMORY,
+		 EVENT_TRACE_FLAG_PROCESS, ERROR_INVALID_PARAMETER, false},
 		{"a private one", KERNEL_LOGGER_NAMEA,
 		 EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_PRIVATE_LOGGER_MODE, EVENT_TRACE_FLAG_PROCESS,
 		 ERROR_INVALID_PARAMETER, false},
@@ -302,17 +299,17 @@ static void information_classes_set_stacks_masks_and_the_interval(void **state)
 	expect_code(TraceSetInformation(id, TraceStackTracingInfo, stack, 23), ERROR_BAD_LENGTH, "23 bytes");
 	expect_code(TraceSetInformation(id, TraceStackTracingInfo, stack, sizeof *stack), ERROR_SUCCESS,
 		    "stacks of samples");
-	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, sizeof interval),
-		    ERROR_SUCCESS, "interval");
-	expect_code(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &got, sizeof got, &length),
-		    ERROR_SUCCESS, "interval again");
+	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, sizeof interval), ERROR_SUCCESS,
+		    "interval");
+	expect_code(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &got, sizeof got, &length), ERROR_SUCCESS,
+		    "interval again");
 	assert_int_equal(got.Source, 0);
 	assert_int_equal(got.Interval, 2500);
 	interval.Source = 10;
 	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, sizeof interval),
 		    source_is_there(10) ? ERROR_SUCCESS : ERROR_NOT_SUPPORTED, "cache misses");
-	expect_code(TraceSetInformation(id, TraceSystemTraceEnableFlagsInfo, process_and_profile, 32),
-		    ERROR_SUCCESS, "masks");
+	expect_code(TraceSetInformation(id, TraceSystemTraceEnableFlagsInfo, process_and_profile, 32), ERROR_SUCCESS,
+		    "masks");
 	fork_some();
 	for (volatile unsigned i = 0; i < 20000000; i++) {
 	}
@@ -330,8 +327,8 @@ static void information_classes_set_stacks_masks_and_the_interval(void **state)
 	interval = (TRACE_PROFILE_INTERVAL){0, 10000};
 	TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, sizeof interval);
 	CONTROLTRACE_ID plain = session_start(u"kt-plain", EVENT_TRACE_REAL_TIME_MODE, NULL);
-	expect_code(TraceSetInformation(plain, TraceSystemTraceEnableFlagsInfo, mask, 32),
-		    ERROR_INVALID_PARAMETER, "no system logger");
+	expect_code(TraceSetInformation(plain, TraceSystemTraceEnableFlagsInfo, mask, 32), ERROR_INVALID_PARAMETER,
+		    "no system logger");
 	session_stop(plain);
 }
 
@@ -345,9 +342,9 @@ static void system_providers_are_enabled_by_keyword_and_disabled(void **state)
 				   SYSTEM_PROCESS_KW_GENERAL, 0, 0, NULL),
 		    ERROR_SUCCESS, "enable");
 	fork_some();
-	expect_code(EnableTraceEx2(id, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
-				   0, NULL),
-		    ERROR_SUCCESS, "disable");
+	expect_code(
+		EnableTraceEx2(id, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0, NULL),
+		ERROR_SUCCESS, "disable");
 	fork_some();
 	expect_code(EnableTraceEx2(id, &SystemRegistryProviderGuid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 0,
 				   SYSTEM_REGISTRY_KW_GENERAL, 0, 0, NULL),
@@ -357,9 +354,9 @@ static void system_providers_are_enabled_by_keyword_and_disabled(void **state)
 	assert_int_equal(s.mine, FORKS);
 	assert_int_equal(s.threads + s.images + s.switches, 0);
 	id = session_start(u"kt-plain", EVENT_TRACE_REAL_TIME_MODE, NULL);
-	expect_code(EnableTraceEx2(id, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 0, 1, 0, 0,
-				   NULL),
-		    ERROR_INVALID_PARAMETER, "no system logger");
+	expect_code(
+		EnableTraceEx2(id, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 0, 1, 0, 0, NULL),
+		ERROR_INVALID_PARAMETER, "no system logger");
 	session_stop(id);
 }
 

@@ -11,22 +11,21 @@
 #include <string.h>
 #include <winternl.h>
 
-#define STATUS_WMI_INSTANCE_NOT_FOUND	((NTSTATUS)0xC0000297u)
-#define STATUS_OBJECT_NAME_COLLISION	((NTSTATUS)0xC0000035u)
-#define STATUS_OBJECT_PATH_SYNTAX_BAD	((NTSTATUS)0xC000003Bu)
-#define START	 1
-#define STOP	 2
-#define QUERY	 3
-#define UPDATE	 4
-#define FLUSH	 5
-#define ACTIVITY 12
-#define LIST	 21
-#define INFO	 22
+#define STATUS_WMI_INSTANCE_NOT_FOUND ((NTSTATUS)0xC0000297u)
+#define STATUS_OBJECT_NAME_COLLISION  ((NTSTATUS)0xC0000035u)
+#define STATUS_OBJECT_PATH_SYNTAX_BAD ((NTSTATUS)0xC000003Bu)
+#define START                         1
+#define STOP                          2
+#define QUERY                         3
+#define UPDATE                        4
+#define FLUSH                         5
+#define ACTIVITY                      12
+#define LIST                          21
+#define INFO                          22
 
 NTSTATUS NTAPI NtTraceControl(ULONG FunctionCode, PVOID InBuffer, ULONG InBufferLen, PVOID OutBuffer,
 			      ULONG OutBufferLen, PULONG ReturnLength);
-ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
-				      PULONG BuffersLostCount);
+ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount, PULONG BuffersLostCount);
 
 struct logger {
 	WNODE_HEADER Wnode;
@@ -110,8 +109,7 @@ static void what_is_wrong_is_told_by_its_status(void **state)
 	fill(NULL, testing_path("x.etl"), EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	assert_int_equal(call(START), (NTSTATUS)STATUS_INVALID_PARAMETER);
 	fill(u"Wrong", NULL, EVENT_TRACE_REAL_TIME_MODE);
-	assert_int_equal(NtTraceControl(START, &l, sizeof l - 1, &l, sizeof l, &n),
-			 (NTSTATUS)STATUS_INVALID_PARAMETER);
+	assert_int_equal(NtTraceControl(START, &l, sizeof l - 1, &l, sizeof l, &n), (NTSTATUS)STATUS_INVALID_PARAMETER);
 	assert_int_equal(NtTraceControl(START, NULL, 8, &l, sizeof l, NULL), (NTSTATUS)STATUS_ACCESS_VIOLATION);
 	assert_int_equal(NtTraceControl(0, NULL, 0, NULL, 0, &n), (NTSTATUS)STATUS_INVALID_PARAMETER);
 	assert_int_equal(NtTraceControl(13, NULL, 0, NULL, 0, &n), STATUS_NOT_SUPPORTED);
@@ -157,8 +155,7 @@ static void a_consumer_asks_what_it_missed(void **state)
 	ULONG events = 77, buffers = 77;
 	CONTROLTRACE_ID id = session_start(u"Missed", EVENT_TRACE_REAL_TIME_MODE, NULL);
 	EVENT_TRACE_LOGFILEW log = {.LoggerName = u"Missed",
-				    .ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME |
-							PROCESS_TRACE_MODE_EVENT_RECORD,
+				    .ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD,
 				    .EventRecordCallback = ignore};
 	TRACEHANDLE h = OpenTraceW(&log);
 	assert_true(h != INVALID_PROCESSTRACE_HANDLE);

@@ -7,21 +7,19 @@
 
 #include <tdh.h>
 
-static const char manifest[] =
-	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
-	"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
-	"<instrumentation><events><provider name='Acme-Shop' "
-	"guid='{A0C3E5F7-0002-4444-8888-0123456789AB}'><templates><template tid='T'>"
-	"<data name='Customer' inType='win:UnicodeString'/>"
-	"<data name='Items' inType='win:UInt16'/>"
-	"<data name='Prices' inType='win:UInt32' count='Items'/>"
-	"<data name='Shop' inType='win:AnsiString'/>"
-	"<data name='Change' inType='win:Int32'/></template></templates>"
-	"<events><event value='1' template='T'/><event value='2' template='T'/>"
-	"<event value='3'/></events>"
-	"</provider></events></instrumentation></instrumentationManifest>";
-static const GUID shop = {
-	0xA0C3E5F7, 0x0002, 0x4444, {0x88, 0x88, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
+static const char manifest[] = "<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
+			       "xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
+			       "<instrumentation><events><provider name='Acme-Shop' "
+			       "guid='{A0C3E5F7-0002-4444-8888-0123456789AB}'><templates><template tid='T'>"
+			       "<data name='Customer' inType='win:UnicodeString'/>"
+			       "<data name='Items' inType='win:UInt16'/>"
+			       "<data name='Prices' inType='win:UInt32' count='Items'/>"
+			       "<data name='Shop' inType='win:AnsiString'/>"
+			       "<data name='Change' inType='win:Int32'/></template></templates>"
+			       "<events><event value='1' template='T'/><event value='2' template='T'/>"
+			       "<event value='3'/></events>"
+			       "</provider></events></instrumentation></instrumentationManifest>";
+static const GUID shop = {0xA0C3E5F7, 0x0002, 0x4444, {0x88, 0x88, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB}};
 #define W(text) (LPWSTR)(uintptr_t) u##text
 static const GUID another = {0xA0C3E5F8, 0x0002, 0x4444, {1}};
 
@@ -29,22 +27,17 @@ static PVOID filter_of(USHORT id, BOOLEAN any, ULONG count, const PAYLOAD_FILTER
 {
 	PVOID f = NULL;
 	EVENT_DESCRIPTOR d = {.Id = id};
-	expect_code(TdhCreatePayloadFilter(&shop, &d, any, count,
-					   (PPAYLOAD_FILTER_PREDICATE)(uintptr_t)p, &f),
+	expect_code(TdhCreatePayloadFilter(&shop, &d, any, count, (PPAYLOAD_FILTER_PREDICATE)(uintptr_t)p, &f),
 		    ERROR_SUCCESS, "create");
 	return f;
 }
 
-static ULONG enable_with(CONTROLTRACE_ID id, const GUID *g, ULONG count, PVOID *filters,
-			 PBOOLEAN all, ULONG properties)
+static ULONG enable_with(CONTROLTRACE_ID id, const GUID *g, ULONG count, PVOID *filters, PBOOLEAN all, ULONG properties)
 {
 	EVENT_FILTER_DESCRIPTOR d;
-	expect_code(TdhAggregatePayloadFilters(count, filters, all, &d), ERROR_SUCCESS,
-		    "aggregate");
-	ENABLE_TRACE_PARAMETERS a = {.Version = 2,
-				     .EnableProperty = properties,
-				     .EnableFilterDesc = &d,
-				     .FilterDescCount = 1};
+	expect_code(TdhAggregatePayloadFilters(count, filters, all, &d), ERROR_SUCCESS, "aggregate");
+	ENABLE_TRACE_PARAMETERS a = {
+		.Version = 2, .EnableProperty = properties, .EnableFilterDesc = &d, .FilterDescCount = 1};
 	ULONG code = EnableTraceEx2(id, g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 0, 0, 0, 0, &a);
 	expect_code(TdhCleanupPayloadEventFilterDescriptor(&d), ERROR_SUCCESS, "clean up");
 	for (ULONG i = 0; i < count; i++) {
@@ -53,8 +46,7 @@ static ULONG enable_with(CONTROLTRACE_ID id, const GUID *g, ULONG count, PVOID *
 	return code;
 }
 
-static void buy(REGHANDLE h, USHORT id, const WCHAR *customer, USHORT items, const char *where,
-		LONG change)
+static void buy(REGHANDLE h, USHORT id, const WCHAR *customer, USHORT items, const char *where, LONG change)
 {
 	static const ULONG prices[8];
 	EVENT_DESCRIPTOR d = {.Id = id, .Level = 4, .Keyword = 1};
@@ -89,8 +81,8 @@ static void two_sessions_get_exactly_what_their_payload_filters_say(void **state
 	PVOID f[2] = {filter_of(1, FALSE, 2, rich)};
 	expect_code(enable_with(id[1], &shop, 1, f, NULL, 0), 0, "all of two conditions");
 	f[0] = filter_of(1, TRUE, 2, rich);
-	expect_code(enable_with(id[2], &shop, 1, f, NULL, EVENT_ENABLE_PROPERTY_PROCESS_START_KEY),
-		    0, "any of two conditions, and more items");
+	expect_code(enable_with(id[2], &shop, 1, f, NULL, EVENT_ENABLE_PROPERTY_PROCESS_START_KEY), 0,
+		    "any of two conditions, and more items");
 	f[0] = filter_of(1, FALSE, 1, &bob);
 	f[1] = filter_of(2, FALSE, 1, &bob);
 	expect_code(enable_with(id[3], &shop, 2, f, NULL, 0), 0, "two events");
@@ -105,8 +97,7 @@ static void two_sessions_get_exactly_what_their_payload_filters_say(void **state
 		USHORT e = (USHORT)(1 + n % 2);
 		unsigned w = n / 2 % 3, s = n / 6 % 2;
 		LONG change = (LONG)(n % 7) - 3;
-		bool is_rich = change >= 0 && s == 0, is_any = change >= 0 || s == 0,
-		     is_bob = w != 1;
+		bool is_rich = change >= 0 && s == 0, is_any = change >= 0 || s == 0, is_bob = w != 1;
 		buy(h, e, who[w], (USHORT)(n % 5), where[s], change);
 		want[0][e]++;
 		want[1][e] += e == 2 || is_rich;
@@ -133,8 +124,7 @@ static void two_sessions_get_exactly_what_their_payload_filters_say(void **state
 		tally_file(file[i], &t);
 		for (int e = 1; e <= 3; e++) {
 			if (t.by_id[e] != want[i][e]) {
-				fail_msg("%s, event %d: %u instead of %u", file[i], e, t.by_id[e],
-					 want[i][e]);
+				fail_msg("%s, event %d: %u instead of %u", file[i], e, t.by_id[e], want[i][e]);
 			}
 		}
 		assert_int_equal(t.events, want[i][1] + want[i][2] + want[i][3]);
@@ -148,8 +138,8 @@ static void the_daemon_refuses_what_is_no_filter_of_this_provider(void **state)
 	PVOID f[1] = {filter_of(1, FALSE, 1, &bob)};
 	expect_code(enable_with(id, &another, 1, f, NULL, 0), ERROR_INVALID_PARAMETER, "another's");
 	f[0] = filter_of(1, FALSE, 1, &bob);
-	expect_code(enable_with(id, &shop, 1, f, NULL, EVENT_ENABLE_PROPERTY_PROVIDER_GROUP),
-		    ERROR_INVALID_PARAMETER, "a group");
+	expect_code(enable_with(id, &shop, 1, f, NULL, EVENT_ENABLE_PROPERTY_PROVIDER_GROUP), ERROR_INVALID_PARAMETER,
+		    "a group");
 	f[0] = filter_of(1, FALSE, 1, &bob);
 	EVENT_FILTER_DESCRIPTOR d;
 	expect_code(TdhAggregatePayloadFilters(1, f, NULL, &d), 0, "aggregate");
@@ -177,8 +167,7 @@ static void the_daemon_refuses_what_is_no_filter_of_this_provider(void **state)
 
 static int setup(void **state)
 {
-	return testing_setup(state) ||
-	       TdhLoadManifestFromMemory(manifest, sizeof manifest - 1) != ERROR_SUCCESS;
+	return testing_setup(state) || TdhLoadManifestFromMemory(manifest, sizeof manifest - 1) != ERROR_SUCCESS;
 }
 
 int main(void)

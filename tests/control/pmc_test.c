@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CPUS_MAX 1024
-#define PAGES	 64
+#define PAGES    64
 
 enum { TIMER = 0, INSTRUCTION_RETIRED = 26 };
 
@@ -25,11 +25,11 @@ static const GUID tcp_class = {0x9a280ac0, 0xc8e0, 0x11d1, {0x84, 0xe2, 0, 0xc0,
 
 static bool kernel_there;
 
-#define NEEDS_KERNEL()                                                                             \
-	do {                                                                                       \
-		if (!kernel_there) {                                                               \
-			skip();                                                                    \
-		}                                                                                  \
+#define NEEDS_KERNEL()               \
+	do {                         \
+		if (!kernel_there) { \
+			skip();      \
+		}                    \
 	} while (0)
 
 /* ---- sources ---------------------------------------------------------------------------------- */
@@ -115,8 +115,8 @@ static void every_source_keeps_an_interval_of_its_own(void **state)
 		    ERROR_SUCCESS, "the timer's again");
 	assert_int_equal(timer.Interval, before);
 	set.Source = 9999;
-	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &set, sizeof set),
-		    ERROR_INVALID_PARAMETER, "a source that does not exist");
+	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &set, sizeof set), ERROR_INVALID_PARAMETER,
+		    "a source that does not exist");
 }
 
 static CONTROLTRACE_ID system_start(const char *name, ULONG flags, const char *file)
@@ -185,7 +185,8 @@ static void what_cannot_be_counted_is_refused_with_its_name_and_the_reason(void 
 	assert_int_equal(s->HookIdCount, 1);
 	assert_memory_equal(info + sizeof *s, &faults, 4);
 	assert_int_equal(info[sizeof *s + 4] | info[sizeof *s + 5] << 8, 0x0524);
-	expect_code(TraceQueryInformation(0, TracePmcCounterOwners, info, sizeof info, &bytes), ERROR_SUCCESS, "owners");
+	expect_code(TraceQueryInformation(0, TracePmcCounterOwners, info, sizeof info, &bytes), ERROR_SUCCESS,
+		    "owners");
 	const ETW_PMC_COUNTER_OWNERSHIP_STATUS *o = (const void *)info;
 	assert_int_equal(o->CounterOwners[0].OwnerType, EtwPmcOwnerUntagged);
 	assert_int_equal(o->CounterOwners[0].ProfileSource, faults);
@@ -293,8 +294,7 @@ static void on_perf(struct seen *s, PEVENT_RECORD e)
 static void WINAPI on_event(PEVENT_RECORD e)
 {
 	struct seen *s = e->UserContext;
-	if (memcmp(&e->EventHeader.ProviderId, &thread_class, 16) == 0 &&
-	    e->EventHeader.EventDescriptor.Opcode == 36) {
+	if (memcmp(&e->EventHeader.ProviderId, &thread_class, 16) == 0 && e->EventHeader.EventDescriptor.Opcode == 36) {
 		on_switch(s, e);
 	} else if (memcmp(&e->EventHeader.ProviderId, &perf_class, 16) == 0) {
 		on_perf(s, e);

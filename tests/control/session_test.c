@@ -100,11 +100,11 @@ static void clock_4(struct block *b)
 {
 	b->p.Wnode.ClientContext = 4;
 }
-#define MODE(Name, Bits, Size)                                                                     \
-	static void Name(struct block *b)                                                          \
-	{                                                                                          \
-		b->p.LogFileMode = (Bits);                                                         \
-		b->p.MaximumFileSize = (Size);                                                     \
+#define MODE(Name, Bits, Size)                 \
+	static void Name(struct block *b)      \
+	{                                      \
+		b->p.LogFileMode = (Bits);     \
+		b->p.MaximumFileSize = (Size); \
 	}
 MODE(seq_circ, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR, 1)
 MODE(seq_new, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_NEWFILE, 1)
@@ -210,8 +210,7 @@ static void buffers_above_16_mb_are_made_16_mb(void **state)
 		expect_code(StartTraceW(&id, u"Large", &b.p), ERROR_SUCCESS, "start");
 		assert_int_equal(b.p.BufferSize, 16384);
 		b.p.BufferSize = 0;
-		expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS,
-			    "query");
+		expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS, "query");
 		assert_int_equal(b.p.BufferSize, 16384);
 		session_stop(id);
 	}
@@ -358,8 +357,8 @@ static void control_finds_a_session_by_id_or_name(void **state)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct block b;
 		block_init(&b, 0, NULL);
-		expect_code(ControlTraceW(cases[i].id, cases[i].name, &b.p, cases[i].control),
-			    cases[i].code, cases[i].what);
+		expect_code(ControlTraceW(cases[i].id, cases[i].name, &b.p, cases[i].control), cases[i].code,
+			    cases[i].what);
 		if (cases[i].found) {
 			assert_true(b.p.Wnode.HistoricalContext == cases[i].found);
 		}
@@ -387,8 +386,8 @@ static void control_checks_the_block_first(void **state)
 		struct block b;
 		block_init(&b, 0, NULL);
 		control_faults[i].make(&b);
-		expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
-			    control_faults[i].code, control_faults[i].what);
+		expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), control_faults[i].code,
+			    control_faults[i].what);
 	}
 	session_stop(id);
 }
@@ -411,8 +410,7 @@ static void more_data_still_fills_and_still_stops(void **state)
 	expect_code(ControlTraceW(id, NULL, &b.p, 0), ERROR_SUCCESS, "query without names");
 	block_init(&b, 0, NULL);
 	b.p.Wnode.BufferSize = b.p.LoggerNameOffset + 8;
-	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA,
-		    "stop");
+	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA, "stop");
 	expect_code(session_query(id, &b), ERROR_WMI_INSTANCE_NOT_FOUND, "it is stopped");
 }
 
@@ -420,8 +418,8 @@ static void more_data_still_fills_and_still_stops(void **state)
 
 static void an_update_changes_what_windows_lets_change(void **state)
 {
-	CONTROLTRACE_ID id = session_start(
-		u"Upd", EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_REAL_TIME_MODE, "upd.etl");
+	CONTROLTRACE_ID id =
+		session_start(u"Upd", EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_REAL_TIME_MODE, "upd.etl");
 	struct block before, b;
 	expect_code(session_query(id, &before), ERROR_SUCCESS, "query");
 	block_init(&b, EVENT_TRACE_REAL_TIME_MODE, NULL);
@@ -520,8 +518,7 @@ static void a_new_file_session_numbers_its_files(void **state)
 	CONTROLTRACE_ID id;
 	struct tally t;
 	unsigned sum = 0;
-	block_init(&b, EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_USE_KBYTES_FOR_SIZE,
-		   "new%d.etl");
+	block_init(&b, EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_USE_KBYTES_FOR_SIZE, "new%d.etl");
 	b.p.MaximumFileSize = 512;
 	b.p.BufferSize = 64;
 	expect_code(StartTraceW(&id, u"New", &b.p), ERROR_SUCCESS, "start");
@@ -529,8 +526,7 @@ static void a_new_file_session_numbers_its_files(void **state)
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), ERROR_SUCCESS, "enable");
 	write_events(h, 10, 100);
 	block_init(&b, 0, NULL);
-	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE),
-		    ERROR_SUCCESS, "next file");
+	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE), ERROR_SUCCESS, "next file");
 	write_events(h, 800, 1000);
 	session_stop(id);
 	EventUnregister(h);
@@ -608,8 +604,7 @@ static void a_sequential_session_stops_at_its_size(void **state)
 	struct block b;
 	REGHANDLE h;
 	CONTROLTRACE_ID id;
-	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_KBYTES_FOR_SIZE,
-		   "full.etl");
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_KBYTES_FOR_SIZE, "full.etl");
 	b.p.MaximumFileSize = 256;
 	b.p.BufferSize = 16;
 	expect_code(StartTraceW(&id, u"Full", &b.p), ERROR_SUCCESS, "start");
@@ -640,8 +635,7 @@ static void every_clock_gives_times_of_today(void **state)
 		b.p.Wnode.ClientContext = clock;
 		expect_code(StartTraceW(&id, u"Clock", &b.p), ERROR_SUCCESS, name);
 		/* The cycle counter may be unusable; then it is the system time, as on Windows. */
-		assert_true(b.p.Wnode.ClientContext == clock ||
-			    (clock == 3 && b.p.Wnode.ClientContext == 2));
+		assert_true(b.p.Wnode.ClientContext == clock || (clock == 3 && b.p.Wnode.ClientContext == 2));
 		assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
 		expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), 0, "enable");
 		time_t before = time(NULL);
@@ -656,8 +650,7 @@ static void every_clock_gives_times_of_today(void **state)
 		PROCESSTRACE_HANDLE p = OpenTraceA(&l);
 		assert_true(p != INVALID_PROCESSTRACE_HANDLE);
 		assert_int_equal(l.LogfileHeader.ReservedFlags, b.p.Wnode.ClientContext);
-		time_t start =
-			(time_t)(l.LogfileHeader.StartTime.QuadPart / 10000000 - 11644473600);
+		time_t start = (time_t)(l.LogfileHeader.StartTime.QuadPart / 10000000 - 11644473600);
 		assert_true(start >= before - 5 && start <= before + 60);
 		CloseTrace(p);
 	}
@@ -672,15 +665,13 @@ static void a_private_session_is_found_by_its_guid_and_not_listed(void **state)
 	ULONG count = 77;
 	EVENT_TRACE_PROPERTIES *array[1] = {&b.p};
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
-	ULONG mode = EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC |
-		     EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	ULONG mode = EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC | EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	block_init(&b, mode, "private.etl");
 	b.p.Wnode.Guid = provider;
 	expect_code(StartTraceW(&id, u"Private", &b.p), ERROR_SUCCESS, "start");
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 0, NULL), ERROR_SUCCESS, "enable");
 	/* out: 3 and 5 */
-	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t) "\0\0\2\0\3\0\5\0", 8,
-				     EVENT_FILTER_TYPE_EVENT_ID};
+	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t) "\0\0\2\0\3\0\5\0", 8, EVENT_FILTER_TYPE_EVENT_ID};
 	ENABLE_TRACE_PARAMETERS p = {.Version = 2, .EnableFilterDesc = &f, .FilterDescCount = 1};
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 0, &p), ERROR_SUCCESS, "enable with a filter");
 	write_events(h, 20, 10);

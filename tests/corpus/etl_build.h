@@ -15,7 +15,7 @@ struct etl_build {
 	uint8_t *mem;
 	uint32_t buffer_size;
 	uint32_t buffers; /* complete ones */
-	uint32_t at;	  /* in the buffer being built */
+	uint32_t at;      /* in the buffer being built */
 };
 
 static inline uint8_t *etl_build_here(struct etl_build *b)
@@ -78,8 +78,7 @@ struct etl_build_header {
 	uint32_t mode;
 };
 /* Buffer 0 with names "S" and "f.etl". */
-static inline void etl_build_start(struct etl_build *b, uint32_t buffer_size,
-				   const struct etl_build_header *h)
+static inline void etl_build_start(struct etl_build *b, uint32_t buffer_size, const struct etl_build_header *h)
 {
 	static const uint8_t names[] = {'S', 0, 0, 0, 'f', 0, '.', 0, 'e', 0, 't', 0, 'l', 0, 0, 0};
 	memset(b, 0, sizeof *b);
@@ -112,8 +111,7 @@ static inline void etl_build_start(struct etl_build *b, uint32_t buffer_size,
 }
 
 /* A plain 64-bit manifest event with a payload of one u32. */
-static inline uint8_t *etl_build_event(struct etl_build *b, uint64_t time_raw, unsigned id,
-				       uint32_t payload)
+static inline uint8_t *etl_build_event(struct etl_build *b, uint64_t time_raw, unsigned id, uint32_t payload)
 {
 	uint8_t *r = etl_build_record(b, 0x54);
 	etl_build_u16(r, 0x54);

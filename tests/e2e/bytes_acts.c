@@ -23,12 +23,12 @@ static int fd[FILES];
 static long long got[FILES], put[FILES];
 static char buffer[MIB];
 
-#define MUST(what)                                                                                 \
-	do {                                                                                       \
-		if ((what) < 0) {                                                                  \
-			fprintf(stderr, "bytes_acts: %s: %s\n", #what, strerror(errno));           \
-			exit(1);                                                                   \
-		}                                                                                  \
+#define MUST(what)                                                                       \
+	do {                                                                             \
+		if ((what) < 0) {                                                        \
+			fprintf(stderr, "bytes_acts: %s: %s\n", #what, strerror(errno)); \
+			exit(1);                                                         \
+		}                                                                        \
 	} while (0)
 
 static long long was_read(enum file f, ssize_t n)

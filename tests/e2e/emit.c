@@ -59,7 +59,8 @@ static void *writer(void *arg)
 		for (int i = 0; i < 16; i++) {
 			pattern[i] = (uint8_t)(seq * 31 + thread * 7 + (unsigned)i);
 		}
-		EVENT_DESCRIPTOR d = {.Id = (USHORT)(1 + seq % 4), .Level = (UCHAR)level,
+		EVENT_DESCRIPTOR d = {.Id = (USHORT)(1 + seq % 4),
+				      .Level = (UCHAR)level,
 				      .Keyword = keywords ? keywords : 1ull << (seq % 4)};
 		EVENT_DATA_DESCRIPTOR data[4];
 		EventDataDescCreate(&data[0], &thread, sizeof thread);
@@ -138,7 +139,6 @@ int main(int argc, char **argv)
 		pthread_join(th[i], NULL);
 	}
 	EventUnregister(handle);
-	printf("attempts %llu ok %llu\n", (unsigned long long)book->attempts,
-	       (unsigned long long)book->ok);
+	printf("attempts %llu ok %llu\n", (unsigned long long)book->attempts, (unsigned long long)book->ok);
 	return 0;
 }

@@ -19,7 +19,8 @@ static void *volatile kept;
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	char byte;
 	bool good = argc > 1;
 	for (int i = 0; i < 50; i++) {

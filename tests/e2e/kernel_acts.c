@@ -39,12 +39,12 @@ static int act_syscalls(void)
 	return 0;
 }
 
-#define MUST(what)                                                                                 \
-	do {                                                                                       \
-		if ((what) < 0) {                                                                  \
-			fprintf(stderr, "kernel_acts: %s: %s\n", #what, strerror(errno));          \
-			return 1;                                                                  \
-		}                                                                                  \
+#define MUST(what)                                                                        \
+	do {                                                                              \
+		if ((what) < 0) {                                                         \
+			fprintf(stderr, "kernel_acts: %s: %s\n", #what, strerror(errno)); \
+			return 1;                                                         \
+		}                                                                         \
 	} while (0)
 
 static int act_files(void)
@@ -231,32 +231,48 @@ static int act_uring(void)
 	}
 	int dir = open(".", O_RDONLY | O_DIRECTORY);
 	MUST(dir);
-	struct io_uring_sqe e = {.opcode = IORING_OP_OPENAT, .fd = dir, .addr = (uintptr_t) "ring",
-				 .len = 0600, .open_flags = O_RDWR | O_CREAT};
+	struct io_uring_sqe e = {.opcode = IORING_OP_OPENAT,
+				 .fd = dir,
+				 .addr = (uintptr_t) "ring",
+				 .len = 0600,
+				 .open_flags = O_RDWR | O_CREAT};
 	int fd = ring_do(&r, &e);
 	MUST(fd);
-	e = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = fd, .addr = (uintptr_t)buffer, .len = 600, .off = 1000};
+	e = (struct io_uring_sqe){
+		.opcode = IORING_OP_WRITE, .fd = fd, .addr = (uintptr_t)buffer, .len = 600, .off = 1000};
 	MUST(ring_do(&r, &e));
 	e = (struct io_uring_sqe){.opcode = IORING_OP_READV, .fd = fd, .addr = (uintptr_t)v, .len = 2, .off = 1550};
 	MUST(ring_do(&r, &e)); /* gets 50 */
 	e = (struct io_uring_sqe){.opcode = IORING_OP_FSYNC, .fd = fd};
 	MUST(ring_do(&r, &e));
 	MUST(syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_FILES, &fd, 1));
-	e = (struct io_uring_sqe){.opcode = IORING_OP_READ, .flags = IOSQE_FIXED_FILE, .fd = 0,
-				  .addr = (uintptr_t)buffer, .len = 33, .off = 1001};
+	e = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+				  .flags = IOSQE_FIXED_FILE,
+				  .fd = 0,
+				  .addr = (uintptr_t)buffer,
+				  .len = 33,
+				  .off = 1001};
 	MUST(ring_do(&r, &e));
-	e = (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = dir, .addr = (uintptr_t) "absent", .open_flags = O_RDONLY};
+	e = (struct io_uring_sqe){
+		.opcode = IORING_OP_OPENAT, .fd = dir, .addr = (uintptr_t) "absent", .open_flags = O_RDONLY};
 	if (ring_do(&r, &e) != -ENOENT) {
 		return 1;
 	}
 	/* What Linux 5.11 and 5.15 brought. */
 	int pipes[2];
 	MUST(pipe(pipes));
-	e = (struct io_uring_sqe){.opcode = IORING_OP_SPLICE, .fd = pipes[1], .off = (uint64_t)-1, .len = 44,
-				  .splice_fd_in = fd, .splice_off_in = 1200};
+	e = (struct io_uring_sqe){.opcode = IORING_OP_SPLICE,
+				  .fd = pipes[1],
+				  .off = (uint64_t)-1,
+				  .len = 44,
+				  .splice_fd_in = fd,
+				  .splice_off_in = 1200};
 	MUST(ring_do(&r, &e));
-	e = (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT, .fd = dir, .addr = (uintptr_t) "ring",
-				  .len = (uint32_t)dir, .off = (uintptr_t) "bell"};
+	e = (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT,
+				  .fd = dir,
+				  .addr = (uintptr_t) "ring",
+				  .len = (uint32_t)dir,
+				  .off = (uintptr_t) "bell"};
 	MUST(ring_do(&r, &e));
 	e = (struct io_uring_sqe){.opcode = IORING_OP_UNLINKAT, .fd = dir, .addr = (uintptr_t) "bell"};
 	MUST(ring_do(&r, &e));
@@ -279,8 +295,8 @@ static int act_hold(void)
 	if (view == MAP_FAILED || room == MAP_FAILED) {
 		return 1;
 	}
-	void *memory = mmap(room + PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *memory =
+		mmap(room + PAGE, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	void *reserved = mmap(room + 5 * PAGE, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	printf("{\"view\": %llu, \"memory\": %llu, \"reserved\": %llu, \"fd\": %d}\n",
 	       (unsigned long long)(uintptr_t)view, (unsigned long long)(uintptr_t)memory,
@@ -324,8 +340,7 @@ static int act_handles(void)
 	MUST(fds[5]);
 	fds[6] = open(".", O_RDONLY | O_DIRECTORY);
 	MUST(fds[6]);
-	printf("{\"fds\": [%d, %d, %d, %d, %d, %d, %d]}\n", fds[0], fds[1], fds[2], fds[3], fds[4], fds[5],
-	       fds[6]);
+	printf("{\"fds\": [%d, %d, %d, %d, %d, %d, %d]}\n", fds[0], fds[1], fds[2], fds[3], fds[4], fds[5], fds[6]);
 	for (n = 0; n < 7; n++) {
 		MUST(close(fds[n]));
 	}
@@ -404,8 +419,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*act)(void);
-	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"hold", act_hold}, {"uring", act_uring}, {"direct", act_direct},
-		    {"handles", act_handles},	{"memory", act_memory}};
+	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files},  {"rare", act_rare},
+		    {"hold", act_hold},         {"uring", act_uring},  {"direct", act_direct},
+		    {"handles", act_handles},   {"memory", act_memory}};
 	if (argc != 3 || chdir(argv[2]) < 0) {
 		fprintf(stderr, "usage: kernel_acts WHAT DIRECTORY\n");
 		return 2;

@@ -22,13 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NEED(what)                                                                                 \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what,              \
-				strerror(errno));                                                  \
-			exit(1);                                                                   \
-		}                                                                                  \
+#define NEED(what)                                                                                      \
+	do {                                                                                            \
+		if (!(what)) {                                                                          \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what, strerror(errno)); \
+			exit(1);                                                                        \
+		}                                                                                       \
 	} while (0)
 
 typedef struct sockaddr_storage place;
@@ -187,8 +186,8 @@ static void tcp(int family)
 	/* Nobody listens there now. */
 	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	NEED(connect(fd, (void *)&at, length(&at)) < 0 && errno == ECONNREFUSED);
-	printf("{\"pid\": %d, \"event\": \"TcpIp/Fail\", \"proto\": %d, \"code\": 5}\n",
-	       (int)getpid(), family == AF_INET6 ? 23 : 2);
+	printf("{\"pid\": %d, \"event\": \"TcpIp/Fail\", \"proto\": %d, \"code\": 5}\n", (int)getpid(),
+	       family == AF_INET6 ? 23 : 2);
 	close(fd);
 }
 
@@ -204,15 +203,11 @@ static void udp(int family)
 	say(named("UdpIp/Recv"), 300, &at, &from);
 
 	struct iovec part = {bytes, 31};
-	struct msghdr m = {
-		.msg_name = &at, .msg_namelen = length(&at), .msg_iov = &part, .msg_iovlen = 1};
+	struct msghdr m = {.msg_name = &at, .msg_namelen = length(&at), .msg_iov = &part, .msg_iovlen = 1};
 	NEED(sendmsg(b, &m, 0) == 31);
 	say(named("UdpIp/Send"), 31, &from, &at);
 	part.iov_len = sizeof bytes;
-	m = (struct msghdr){.msg_name = &sender,
-			    .msg_namelen = sizeof sender,
-			    .msg_iov = &part,
-			    .msg_iovlen = 1};
+	m = (struct msghdr){.msg_name = &sender, .msg_namelen = sizeof sender, .msg_iov = &part, .msg_iovlen = 1};
 	NEED(recvmsg(a, &m, 0) == 31);
 	say(named("UdpIp/Recv"), 31, &at, &from);
 
@@ -221,10 +216,8 @@ static void udp(int family)
 	struct mmsghdr many[3] = {0};
 	place *to[3] = {&at, &from, &at};
 	for (int i = 0; i < 3; i++) {
-		many[i].msg_hdr = (struct msghdr){.msg_name = to[i],
-						  .msg_namelen = length(to[i]),
-						  .msg_iov = &parts[i],
-						  .msg_iovlen = 1};
+		many[i].msg_hdr = (struct msghdr){
+			.msg_name = to[i], .msg_namelen = length(to[i]), .msg_iov = &parts[i], .msg_iovlen = 1};
 	}
 	NEED(sendmmsg(b, many, 3, 0) == 3);
 	for (int i = 0; i < 3; i++) {
@@ -269,8 +262,7 @@ static void udp(int family)
 	NEED(child >= 0);
 	if (child == 0) {
 		for (int i = 0; i < 5; i++) {
-			NEED(sendto(i & 1 ? a : b, bytes, 40 + (size_t)i, 0, (void *)&to_c,
-				    length(&to_c)) == 40 + i);
+			NEED(sendto(i & 1 ? a : b, bytes, 40 + (size_t)i, 0, (void *)&to_c, length(&to_c)) == 40 + i);
 			say(named("UdpIp/Send"), 40 + i, i & 1 ? &at : &from, &to_c);
 		}
 		fflush(stdout);
@@ -284,8 +276,7 @@ static void udp(int family)
 	NEED(waitpid(child, &status, 0) == child && status == 0);
 	close(c);
 
-	NEED(connect(b, (void *)&at, length(&at)) == 0 &&
-	     connect(a, (void *)&from, length(&from)) == 0);
+	NEED(connect(b, (void *)&at, length(&at)) == 0 && connect(a, (void *)&from, length(&from)) == 0);
 	NEED(write(b, bytes, 77) == 77);
 	say(named("UdpIp/Send"), 77, &from, &at);
 	NEED(read(a, bytes, sizeof bytes) == 77);
@@ -320,8 +311,7 @@ static unsigned sent_again(int fd)
 
 static void lossy(void)
 {
-	int listener = bound(AF_INET, SOCK_STREAM),
-	    fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int listener = bound(AF_INET, SOCK_STREAM), fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	place at = own(listener);
 	char bytes[500] = {0};
 	v = 4;

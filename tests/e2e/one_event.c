@@ -10,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TRACELOGGING_DEFINE_PROVIDER(provider, "Test.OneEvent",
-			     (0x5c5f5a11, 0x1f6b, 0x4b7c, 0x9a, 0x21, 1, 2, 3, 4, 5, 6));
+TRACELOGGING_DEFINE_PROVIDER(provider, "Test.OneEvent", (0x5c5f5a11, 0x1f6b, 0x4b7c, 0x9a, 0x21, 1, 2, 3, 4, 5, 6));
 
 int main(int argc, char **argv)
 {

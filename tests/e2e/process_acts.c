@@ -36,12 +36,10 @@ static void child(int kind)
 	pthread_t t;
 	first = pthread_self();
 	switch (kind) {
-	case EXIT:
-		_exit(7);
+	case EXIT: _exit(7);
 	case LIBRARY: { /* one that comes and goes */
 		void *h = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
-		struct timespec t = {
-			0, 100000000}; /* so that both are seen by who looks at the maps */
+		struct timespec t = {0, 100000000}; /* so that both are seen by who looks at the maps */
 		if (h) {
 			dlclose(h);
 			nanosleep(&t, NULL);
@@ -56,9 +54,7 @@ static void child(int kind)
 		}
 		_exit(9);
 	}
-	case KILLED:
-		kill(getpid(), SIGKILL);
-		break;
+	case KILLED: kill(getpid(), SIGKILL); break;
 	case ABORTED:
 		signal(SIGUSR1, SIG_DFL);
 		kill(getpid(), SIGUSR1);
@@ -66,15 +62,9 @@ static void child(int kind)
 	case LATE: /* the first thread ends, the second one the process */
 		pthread_create(&t, NULL, outlive, &code);
 		pthread_exit(NULL);
-	case LAST: /* and when nobody says anything */
-		pthread_create(&t, NULL, outlive, NULL);
-		pthread_exit(NULL);
-	case PROGRAM:
-		execl("/bin/sh", "sh", "-c", "exit 5", "an argument", "", "x", (char *)NULL);
-		_exit(127);
-	default:
-		execl("/nowhere/at/all", "x", (char *)NULL);
-		_exit(126);
+	case LAST: /* and when nobody says anything */ pthread_create(&t, NULL, outlive, NULL); pthread_exit(NULL);
+	case PROGRAM: execl("/bin/sh", "sh", "-c", "exit 5", "an argument", "", "x", (char *)NULL); _exit(127);
+	default: execl("/nowhere/at/all", "x", (char *)NULL); _exit(126);
 	}
 	_exit(99);
 }
@@ -98,8 +88,7 @@ int main(int argc, char **argv)
 		printf("{\"pid\": %d, \"parent\": %d, \"status\": %d, \"program\": %s, "
 		       "\"library\": %s, \"line\": \"%s\"}\n",
 		       (int)pid, (int)getpid(), expected[kind], kind == PROGRAM ? "true" : "false",
-		       kind == LIBRARY ? "true" : "false",
-		       kind == PROGRAM ? "sh -c exit 5 an argument  x" : argv[0]);
+		       kind == LIBRARY ? "true" : "false", kind == PROGRAM ? "sh -c exit 5 an argument  x" : argv[0]);
 	}
 	return 0;
 }

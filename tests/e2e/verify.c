@@ -128,7 +128,8 @@ int main(int argc, char **argv)
 	for (ULONG i = 0; i < n; i++) {
 		CloseTrace(h[i]);
 	}
-	printf("events=%llu threads=%u bad=%llu duplicate=%llu disorder=%llu gaps=%llu processes=%u headers=%llu code=%u\n",
+	printf("events=%llu threads=%u bad=%llu duplicate=%llu disorder=%llu gaps=%llu processes=%u headers=%llu "
+	       "code=%u\n",
 	       (unsigned long long)events, thread_count, (unsigned long long)bad, (unsigned long long)duplicate,
 	       (unsigned long long)disorder, (unsigned long long)gaps, process_count, (unsigned long long)headers,
 	       code);

@@ -68,8 +68,7 @@ struct peer {
 static void peer_open(struct etwd *d, struct peer *p, enum conn_kind kind)
 {
 	int pair[2];
-	assert_int_equal(
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
 	p->fd = pair[1];
 	p->gone = etwd_conn_create(d, pair[0], kind, d->uid, getpid()) == NULL;
 }
@@ -132,8 +131,8 @@ static bool a_life(struct etwd *d)
 {
 	struct peer provider, controller;
 	struct proto_writer w;
-	static const uint8_t traits[] = {26, 0, 'P', 'r', 'o', 'v', 0,	19, 0,	1,  1,	2,  3,
-					 4,  5, 6,   7,	  8,   9,   10, 11, 12, 13, 14, 15, 16};
+	static const uint8_t traits[] = {26, 0, 'P', 'r', 'o', 'v', 0,  19, 0,  1,  1,  2,  3,
+					 4,  5, 6,   7,   8,   9,   10, 11, 12, 13, 14, 15, 16};
 	static const uint16_t name[] = {'l', 'i', 'f', 'e'};
 	uint8_t filter[12] = {0, 2, 0, 0x80, 1, 0, 2, 0, 5, 0, 6, 0};
 	uint8_t sid[12] = {1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
@@ -143,8 +142,7 @@ static bool a_life(struct etwd *d)
 	proto_begin(&w, mem, sizeof mem, PROTO_HELLO, 1);
 	proto_put_u32(&w, PROTO_TAG_VERSION, PROTO_VERSION);
 	bad |= ask(d, &provider, &w);
-	struct proto_session s = {
-		.log_file_mode = 0x100, .buffer_size_kb = 4, .name = name, .name_len = 4};
+	struct proto_session s = {.log_file_mode = 0x100, .buffer_size_kb = 4, .name = name, .name_len = 4};
 	proto_begin(&w, mem, sizeof mem, PROTO_START, 1);
 	proto_put_session(&w, &s);
 	bad |= ask(d, &controller, &w);

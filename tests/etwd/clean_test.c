@@ -103,7 +103,7 @@ static void stop(pid_t pid)
 	assert_int_equal(system(command), 0);
 }
 
-#define BIT(sig) (1ull << ((sig) - 1))
+#define BIT(sig) (1ull << ((sig)-1))
 
 static void nothing_of_the_starters_stays_with_it(void **state)
 {

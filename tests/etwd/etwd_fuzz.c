@@ -50,13 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	d->uid = 12345;
 	for (int i = 0; i < CONNS; i++) {
 		int pair[2];
-		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) <
-		    0) {
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0) {
 			abort();
 		}
 		peer[i] = pair[1];
-		conn[i] = etwd_conn_create(d, pair[0], i % 2 ? CONN_CONTROL : CONN_PROVIDER, 54321,
-					   getpid());
+		conn[i] = etwd_conn_create(d, pair[0], i % 2 ? CONN_CONTROL : CONN_PROVIDER, 54321, getpid());
 	}
 	for (int k = 0; k < 64 && bytes_left(&b) > 3; k++) {
 		uint8_t shape = bytes_u8(&b);
@@ -75,8 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (conn[j]) {
 				struct conn *o;
 				bool alive = false;
-				TAILQ_FOREACH(o, &d->conns, link)
-				{
+				TAILQ_FOREACH(o, &d->conns, link) {
 					alive |= o == conn[j] && !o->closing;
 				}
 				conn[j] = alive ? conn[j] : NULL;

@@ -38,10 +38,7 @@ static const char *in_dir(const char *name)
 static uint64_t start_file(int fd, const char *name, const char *file)
 {
 	uint64_t id = 0;
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = name, .file = file, .mode = 1},
-			      &id),
-		0);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = name, .file = file, .mode = 1}, &id), 0);
 	return id;
 }
 
@@ -53,8 +50,7 @@ static void a_session_starts_is_found_and_stops(void **state)
 	assert_int_equal(session_control(fd, id, 0, &s), 0);
 	assert_int_equal(s.name_len, 11);
 	assert_int_equal(s.log_file_mode, 1);
-	assert_true(s.buffer_size_kb > 0 && s.minimum_buffers >= 2 &&
-		    s.maximum_buffers >= s.minimum_buffers);
+	assert_true(s.buffer_size_kb > 0 && s.minimum_buffers >= 2 && s.maximum_buffers >= s.minimum_buffers);
 	assert_false(guid_is_zero(&s.guid));
 	assert_int_equal(session_control(fd, id, 1, &s), 0);
 	assert_int_equal(session_control(fd, id, 0, &s), 4201);
@@ -78,10 +74,10 @@ static void bad_starts_are_refused_with_the_documented_code(void **state)
 		{{.name = "x", .file = NULL, .mode = 0}, 161},
 		{{.name = "x", .file = NULL, .mode = 1}, 161},
 		{{.name = "x", .file = f, .mode = 1 | 2, .maximum_size = 1}, 87},
-		{{.name = "x", .file = f, .mode = 2}, 87}, /* circular without a size */
+		{{.name = "x", .file = f, .mode = 2}, 87},                    /* circular without a size */
 		{{.name = "x", .file = f, .mode = 8, .maximum_size = 1}, 87}, /* no %d */
-		{{.name = "x", .file = f, .mode = 0x20 | 1}, 87},  /* preallocate without a size */
-		{{.name = "x", .file = f, .mode = 4 | 0x100}, 87}, /* append + real time */
+		{{.name = "x", .file = f, .mode = 0x20 | 1}, 87},             /* preallocate without a size */
+		{{.name = "x", .file = f, .mode = 4 | 0x100}, 87},            /* append + real time */
 		{{.name = "x", .file = f, .mode = 0x400 | 0x100}, 87},
 		{{.name = "x", .file = f, .mode = 0xC000 | 1}, 87}, /* both sequences */
 		{{.name = "x", .file = f, .mode = 0x800 | 1}, 87},  /* private */
@@ -104,13 +100,9 @@ static void names_and_files_are_used_once(void **state)
 {
 	int fd = control_connect(&daemon_);
 	uint64_t id = start_file(fd, "Taken", in_dir("taken.etl")), other;
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "tAKEN", .mode = 0x100}, &other),
-		183);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "tAKEN", .mode = 0x100}, &other), 183);
 	assert_int_equal(session_start(fd,
-				       &(struct session_args){.name = "Free",
-							      .file = in_dir("taken.etl"),
-							      .mode = 1},
+				       &(struct session_args){.name = "Free", .file = in_dir("taken.etl"), .mode = 1},
 				       &other),
 			 161);
 	assert_int_equal(session_control(fd, id, 1, NULL), 0);
@@ -129,12 +121,10 @@ static void an_event_stands_in_the_file_as_windows_writes_it(void **state)
 	assert_int_equal(code, -1);
 	assert_int_equal(e->enabled, 0);
 	uint64_t id = start_file(fd, "bytes", in_dir("bytes.etl"));
-	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id,
-								     .provider = &prov_a,
-								     .code = 1,
-								     .level = 4,
-								     .any = 0}),
-			 0);
+	assert_int_equal(
+		session_enable(
+			fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1, .level = 4, .any = 0}),
+		0);
 	assert_int_equal(e->enabled, 1);
 	uint8_t activity[16];
 	memset(activity, 0x5A, sizeof activity);
@@ -207,8 +197,7 @@ static void items_come_in_order_and_only_to_who_asked(void **state)
 	struct enable_request en = {.id = plain, .provider = &prov_a, .code = 1, .level = 5};
 	assert_int_equal(session_enable(fd, &en), 0);
 	en.id = rich;
-	en.properties =
-		0x1 | 0x2 | 0x4 | 0x80 | 0x100; /* SID, TS_ID, stack, start key, event key */
+	en.properties = 0x1 | 0x2 | 0x4 | 0x80 | 0x100; /* SID, TS_ID, stack, start key, event key */
 	assert_int_equal(session_enable(fd, &en), 0);
 	uint8_t items[256], related[16] = {9}, stack[24] = {0}, schema[] = {6, 0, 0, 'E', 'v', 0};
 	uint32_t n = 0;
@@ -216,18 +205,16 @@ static void items_come_in_order_and_only_to_who_asked(void **state)
 	n += item(items + n, 2, "forged!!", 8, true); /* who it is, is not for the process to say */
 	n += item(items + n, 6, stack, 24, true);
 	n += item(items + n, 11, schema, sizeof schema, false);
-	assert_int_equal(provider_write(&p, e,
-					&(struct raw_event){.items = items,
-							    .items_bytes = n,
-							    .level = 4,
-							    .payload = "x",
-							    .payload_bytes = 1},
-					0),
-			 0);
+	assert_int_equal(
+		provider_write(
+			&p, e,
+			&(struct raw_event){
+				.items = items, .items_bytes = n, .level = 4, .payload = "x", .payload_bytes = 1},
+			0),
+		0);
 	assert_int_equal(session_control(fd, plain, 1, NULL), 0);
 	assert_int_equal(session_control(fd, rich, 1, NULL), 0);
-	static const uint16_t want_plain[] = {1, 12, 11, 0},
-			      want_rich[] = {1, 2, 3, 6, 12, 11, 10, 13, 0};
+	static const uint16_t want_plain[] = {1, 12, 11, 0}, want_rich[] = {1, 2, 3, 6, 12, 11, 10, 13, 0};
 	for (int i = 0; i < 2; i++) {
 		struct etl_bytes f;
 		const uint16_t *want = i ? want_rich : want_plain;
@@ -261,8 +248,7 @@ static void filters_are_evaluated_again_whatever_the_record_claims(void **state)
 	provider_attach(&daemon_, &p);
 	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
 	uint64_t id = start_file(fd, "filters", in_dir("filters.etl"));
-	uint8_t filter[4 + 4 + 4] = {0, 2, 0, 0x80, 1, 0,
-				     2, 0, 5, 0,    6, 0}; /* EVENT_ID: only 5 and 6 */
+	uint8_t filter[4 + 4 + 4] = {0, 2, 0, 0x80, 1, 0, 2, 0, 5, 0, 6, 0}; /* EVENT_ID: only 5 and 6 */
 	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id,
 								     .provider = &prov_a,
 								     .code = 1,
@@ -283,8 +269,7 @@ static void filters_are_evaluated_again_whatever_the_record_claims(void **state)
 	};
 	uint32_t passing = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
-		struct raw_event ev = {
-			.id = cases[i].id, .level = cases[i].level, .keyword = cases[i].keyword};
+		struct raw_event ev = {.id = cases[i].id, .level = cases[i].level, .keyword = cases[i].keyword};
 		assert_int_equal(provider_write(&p, e, &ev, UINT64_MAX), 0);
 		passing += cases[i].passes;
 	}
@@ -298,8 +283,7 @@ static void filters_are_evaluated_again_whatever_the_record_claims(void **state)
 }
 
 /* The callback's view: code, level, any, all of the next NOTIFY; answers it. */
-static void expect_notify(struct provider *p, uint32_t code, uint32_t level, uint64_t any,
-			  uint64_t all)
+static void expect_notify(struct provider *p, uint32_t code, uint32_t level, uint64_t any, uint64_t all)
 {
 	uint32_t v32, id;
 	uint64_t v64;
@@ -327,20 +311,16 @@ static void callbacks_hear_the_least_restrictive_merge(void **state)
 	struct provider p;
 	provider_attach(&daemon_, &p);
 	provider_register(&p, 0, &prov_a, PROTO_REG_CALLBACK, NULL, 0, &code);
-	uint64_t one = start_file(fd, "m1", in_dir("m1.etl")),
-		 two = start_file(fd, "m2", in_dir("m2.etl"));
-	struct enable_request e1 = {
-		.id = one, .provider = &prov_a, .code = 1, .level = 5, .any = 1, .all = 0x11};
-	struct enable_request e2 = {
-		.id = two, .provider = &prov_a, .code = 1, .level = 4, .any = 2, .all = 0x10};
+	uint64_t one = start_file(fd, "m1", in_dir("m1.etl")), two = start_file(fd, "m2", in_dir("m2.etl"));
+	struct enable_request e1 = {.id = one, .provider = &prov_a, .code = 1, .level = 5, .any = 1, .all = 0x11};
+	struct enable_request e2 = {.id = two, .provider = &prov_a, .code = 1, .level = 4, .any = 2, .all = 0x10};
 	assert_int_equal(session_enable(fd, &e1), 0);
 	expect_notify(&p, 1, 5, 1, 0x11);
 	assert_int_equal(session_enable(fd, &e2), 0);
 	expect_notify(&p, 1, 5, 3, 0x10);
 	e2.level = 0;
 	e2.any = 0;
-	assert_int_equal(session_enable(fd, &e2),
-			 0); /* replaces: level 0 is everything, so is any 0 */
+	assert_int_equal(session_enable(fd, &e2), 0); /* replaces: level 0 is everything, so is any 0 */
 	expect_notify(&p, 1, 255, UINT64_MAX, 0x10);
 	e1.code = 2;
 	assert_int_equal(session_enable(fd, &e1), 0);
@@ -363,13 +343,9 @@ static void an_enable_before_the_registration_is_remembered(void **state)
 	int fd = control_connect(&daemon_), code;
 	struct provider p;
 	uint64_t id = start_file(fd, "pre", in_dir("pre.etl"));
-	assert_int_equal(
-		session_enable(fd,
-			       &(struct enable_request){.id = id, .provider = &prov_b, .code = 1}),
-		0);
+	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_b, .code = 1}), 0);
 	provider_attach(&daemon_, &p);
-	const struct ctl_entry *e =
-		provider_register(&p, 0, &prov_b, PROTO_REG_CALLBACK, NULL, 0, &code);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_b, PROTO_REG_CALLBACK, NULL, 0, &code);
 	assert_int_equal(code, 1); /* told in the reply, not later */
 	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 1}, 0), 0);
 	provider_detach(&p); /* published is delivered, also after the process is gone */
@@ -420,12 +396,10 @@ static void a_classic_provider_belongs_to_the_last_session(void **state)
 	struct provider p;
 	uint64_t handle;
 	provider_attach(&daemon_, &p);
-	const struct ctl_entry *e = provider_register(
-		&p, 0, &prov_a, PROTO_REG_CALLBACK | PROTO_REG_CLASSIC, NULL, 0, &code);
-	uint64_t one = start_file(fd, "c1", in_dir("c1.etl")),
-		 two = start_file(fd, "c2", in_dir("c2.etl"));
-	struct enable_request en = {
-		.id = one, .provider = &prov_a, .code = 1, .level = 3, .any = 0x70000000F};
+	const struct ctl_entry *e =
+		provider_register(&p, 0, &prov_a, PROTO_REG_CALLBACK | PROTO_REG_CLASSIC, NULL, 0, &code);
+	uint64_t one = start_file(fd, "c1", in_dir("c1.etl")), two = start_file(fd, "c2", in_dir("c2.etl"));
+	struct enable_request en = {.id = one, .provider = &prov_a, .code = 1, .level = 3, .any = 0x70000000F};
 	assert_int_equal(session_enable(fd, &en), 0);
 	assert_true(provider_poll(&p, &reply, 5000));
 	assert_true(proto_get_u64(&reply.m, PROTO_TAG_CLASSIC_HANDLE, &handle));
@@ -506,14 +480,9 @@ static void a_consumer_gets_the_events_a_round_and_the_end(void **state)
 	uint32_t slots, slot_bytes, position, length, got = 0;
 	provider_attach(&daemon_, &p);
 	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "feed", .mode = 0x100}, &id), 0);
-	assert_int_equal(
-		session_enable(fd,
-			       &(struct enable_request){.id = id, .provider = &prov_a, .code = 1}),
-		0);
-	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 1}, 0),
-			 0); /* before anybody listens */
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "feed", .mode = 0x100}, &id), 0);
+	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1}), 0);
+	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 1}, 0), 0); /* before anybody listens */
 	uint8_t mem[128];
 	struct proto_writer w;
 	proto_begin(&w, mem, sizeof mem, PROTO_OPEN_RT, 5);
@@ -525,8 +494,7 @@ static void a_consumer_gets_the_events_a_round_and_the_end(void **state)
 	assert_true(proto_get_u32(&reply.m, PROTO_TAG_RING_SLOTS, &slots));
 	assert_true(proto_get_u32(&reply.m, PROTO_TAG_RING_SLOT_BYTES, &slot_bytes));
 	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0) == MAP_FAILED);
-	const uint8_t *ring =
-		mmap(NULL, (size_t)slots * slot_bytes, PROT_READ, MAP_SHARED, ring_fd, 0);
+	const uint8_t *ring = mmap(NULL, (size_t)slots * slot_bytes, PROT_READ, MAP_SHARED, ring_fd, 0);
 	assert_true(ring != MAP_FAILED);
 	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 2}, 0), 0);
 	while (got < 2 || watermark < newest) {
@@ -568,8 +536,7 @@ static void a_consumer_that_lies_about_what_it_read_is_dropped(void **state)
 	uint64_t id;
 	uint8_t mem[128];
 	struct proto_writer w;
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "liar", .mode = 0x100}, &id), 0);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "liar", .mode = 0x100}, &id), 0);
 	proto_begin(&w, mem, sizeof mem, PROTO_OPEN_RT, 5);
 	proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
 	call(feed, &w, &reply);
@@ -591,8 +558,7 @@ static void the_control_block_cannot_be_written_by_its_process(void **state)
 {
 	struct provider p;
 	provider_attach(&daemon_, &p);
-	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, p.ctl_fd, 0) ==
-		    MAP_FAILED);
+	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, p.ctl_fd, 0) == MAP_FAILED);
 	assert_int_equal(mprotect(p.ctl, 4096, PROT_READ | PROT_WRITE), -1);
 	assert_int_equal(pwrite(p.ctl_fd, "x", 1, 0), -1);
 	assert_int_equal(ftruncate(p.ctl_fd, 0), -1);
@@ -634,13 +600,12 @@ static void seventy_sessions_in_one_process_each_get_their_own_events(void **sta
 	for (int i = 0; i < 70; i++) {
 		snprintf(name, sizeof name, "many%d", i);
 		snprintf(file, sizeof file, "many%d.etl", i);
-		assert_int_equal(session_start(fd,
-					       &(struct session_args){.name = name,
-								      .file = in_dir(file),
-								      .mode = 0x10000001,
-								      .buffer_kb = 4},
-					       &id[i]),
-				 0);
+		assert_int_equal(
+			session_start(fd,
+				      &(struct session_args){
+					      .name = name, .file = in_dir(file), .mode = 0x10000001, .buffer_kb = 4},
+				      &id[i]),
+			0);
 		g.b[15] = (uint8_t)(i % 10);
 		assert_int_equal(session_enable(fd, &(struct enable_request){.id = id[i],
 									     .provider = &g,
@@ -669,10 +634,7 @@ static void the_65th_session_of_a_provider_is_refused(void **state)
 	for (int i = 0; i < 65; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "many%d", i);
-		assert_int_equal(session_start(fd,
-					       &(struct session_args){.name = name, .mode = 0x100},
-					       &id[i]),
-				 0);
+		assert_int_equal(session_start(fd, &(struct session_args){.name = name, .mode = 0x100}, &id[i]), 0);
 		struct enable_request en = {.id = id[i], .provider = &prov_a, .code = 1};
 		assert_int_equal(session_enable(fd, &en), i < 64 ? 0 : 1450);
 	}
@@ -697,8 +659,7 @@ static void an_event_carries_the_traits_said_before_it(void **state)
 	int fd = control_connect(&daemon_), code;
 	const uint8_t traits[7] = {7, 0, 'L', 'a', 't', 'e', 0};
 	uint64_t id;
-	struct session_args a = {
-		.name = "traits", .file = in_dir("traits.etl"), .mode = 1, .buffer_kb = 64};
+	struct session_args a = {.name = "traits", .file = in_dir("traits.etl"), .mode = 1, .buffer_kb = 64};
 	assert_int_equal(session_start(fd, &a, &id), 0);
 	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
 	assert_int_equal(session_enable(fd, &en), 0);
@@ -725,7 +686,7 @@ static void an_event_carries_the_traits_said_before_it(void **state)
 	assert_int_equal(f.count, ROUNDS);
 	for (uint32_t i = 0; i < f.count; i++) {
 		const uint8_t *r = f.record[i];
-		assert_int_equal(le16_get(r + 4), 1);	  /* extended items follow */
+		assert_int_equal(le16_get(r + 4), 1);     /* extended items follow */
 		assert_int_equal(le16_get(r + 0x52), 12); /* PROV_TRAITS */
 		assert_memory_equal(r + 0x58, traits, sizeof traits);
 	}
@@ -751,15 +712,15 @@ static void a_filter_that_cannot_be_evaluated_is_refused_not_ignored(void **stat
 		uint32_t bytes, code;
 		int enabled; /* of a process that registers later */
 	} cases[] = {
-		{0x80000100, "abcd", 4, 87, 0},	 /* payload */
+		{0x80000100, "abcd", 4, 87, 0},     /* payload */
 		{0x80008000, u"no-such", 16, 0, 0}, /* container */
-		{0x80008000, u"x;/", 8, 0, 1},	    /* the control group of all processes */
+		{0x80008000, u"x;/", 8, 0, 1},      /* the control group of all processes */
 		{0x80008000, "abc", 3, 87, 0},
-		{0x80000010, package, 4, 0, 0},	 /* package: nobody here has one */
+		{0x80000010, package, 4, 0, 0}, /* package: nobody here has one */
 		{0x80000020, package, 4, 0, 0},
-		{0x80000004, &self, 4, 0, 1},	 /* this process */
-		{0x80000004, &nobody, 4, 0, 0},	 /* one that does not live */
-		{0x80000004, "abc", 3, 87, 0},	 /* no multiple of a process id */
+		{0x80000004, &self, 4, 0, 1},   /* this process */
+		{0x80000004, &nobody, 4, 0, 0}, /* one that does not live */
+		{0x80000004, "abc", 3, 87, 0},  /* no multiple of a process id */
 		{0x80000008, u"other;etwd_test", 30, 0, 1},
 		{0x80000008, u"ETWD_TEST.exe", 26, 0, 1},
 		{0x80000008, u"etwd", 8, 0, 0},
@@ -770,11 +731,8 @@ static void a_filter_that_cannot_be_evaluated_is_refused_not_ignored(void **stat
 		uint8_t filter[64];
 		struct provider p;
 		put_filter(filter, cases[i].type, cases[i].data, cases[i].bytes);
-		struct enable_request en = {.id = id,
-					    .provider = &prov_a,
-					    .code = 1,
-					    .filter = filter,
-					    .filter_bytes = 4 + cases[i].bytes};
+		struct enable_request en = {
+			.id = id, .provider = &prov_a, .code = 1, .filter = filter, .filter_bytes = 4 + cases[i].bytes};
 		uint32_t got = session_enable(fd, &en);
 		if (got != cases[i].code) {
 			fail_msg("case %zu: code %u, not %u", i, got, cases[i].code);
@@ -804,11 +762,9 @@ static void lists_show_who_is_registered_and_enabled(void **state)
 	provider_attach(&daemon_, &p);
 	provider_register(&p, 0, &prov_a, PROTO_REG_CALLBACK, traits, sizeof traits, &code);
 	uint64_t id = start_file(fd, "lists", in_dir("lists.etl"));
-	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id,
-								     .provider = &prov_a,
-								     .code = 1,
-								     .level = 4,
-								     .any = 0x77}),
+	assert_int_equal(session_enable(fd,
+					&(struct enable_request){
+						.id = id, .provider = &prov_a, .code = 1, .level = 4, .any = 0x77}),
 			 0);
 	proto_begin(&w, mem, sizeof mem, PROTO_GUID_INFO, 3);
 	proto_put(&w, PROTO_TAG_GUID, prov_a.b, 16);

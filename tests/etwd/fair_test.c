@@ -83,8 +83,8 @@ static void a_quiet_process_loses_nothing_beside_a_flood(void **state)
 		struct provider quiet;
 		struct proto_session got;
 		snprintf(file, sizeof file, "%s/fair%d.etl", daemon_.dir, turn);
-		struct session_args args = {.name = "fair", .file = file, .mode = turn ? 0x10000001 : 1,
-					    .buffer_kb = 4, .buffers = 16};
+		struct session_args args = {
+			.name = "fair", .file = file, .mode = turn ? 0x10000001 : 1, .buffer_kb = 4, .buffers = 16};
 		assert_int_equal(session_start(fd, &args, &id), 0);
 		struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
 		assert_int_equal(session_enable(fd, &en), 0);

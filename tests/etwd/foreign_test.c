@@ -107,7 +107,7 @@ static void a_message_that_may_have_none_costs_its_sender_the_connection(void **
 	uint8_t mem[16];
 	size_t n = message(mem, PROTO_PING);
 	for (int i = 0; i < 3; i++) {
-		int fd = i == 0 ? control_connect(&daemon_)
+		int fd = i == 0   ? control_connect(&daemon_)
 			 : i == 1 ? proto_connect(daemon_.dir, "provider")
 				  : attached();
 		int peer = pass_lingering(fd, mem, n);
@@ -220,8 +220,7 @@ static pid_t offer(const struct stuck_mount *m, uint32_t expect)
 			int fd = open(path, O_RDWR);
 			uint8_t mem[16];
 			size_t n = message(mem, PROTO_ADOPT);
-			byte = fd >= 0 && send_with(sock, mem, n, &fd, 1) == 0 &&
-			       answer_to_adopt(sock) == 87;
+			byte = fd >= 0 && send_with(sock, mem, n, &fd, 1) == 0 && answer_to_adopt(sock) == 87;
 		}
 		ssize_t w = write(ready[1], &byte, 1);
 		(void)w;

@@ -355,10 +355,8 @@ static void there_are_so_many_sessions_and_no_more(void **state)
 		char name[32];
 		snprintf(name, sizeof name, "limit%u", n);
 		/* One stream of small buffers: the count is the point, not the memory. */
-		code = session_start(
-			fd,
-			&(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 4},
-			&id[n]);
+		code = session_start(fd, &(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 4},
+				     &id[n]);
 		if (code != 0) {
 			break;
 		}
@@ -366,9 +364,7 @@ static void there_are_so_many_sessions_and_no_more(void **state)
 	assert_int_equal(code, 1450);
 	assert_int_equal(n, 1024);
 	assert_int_equal(session_control(fd, id[500], 1, NULL), 0);
-	assert_int_equal(session_start(fd,
-				       &(struct session_args){
-					       .name = "again", .mode = 0x10000100, .buffer_kb = 4},
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "again", .mode = 0x10000100, .buffer_kb = 4},
 				       &id[500]),
 			 0);
 	for (uint32_t i = 0; i < n; i++) {
@@ -425,13 +421,11 @@ static void a_process_that_destroys_its_pool_is_quarantined(void **state)
 	const struct ctl_entry *be = provider_register(&bad, 0, &prov_a, 0, NULL, 0, &code);
 	const struct ctl_entry *ge = provider_register(&good, 0, &prov_b, 0, NULL, 0, &code);
 	snprintf(file, sizeof file, "%s/quarantine.etl", daemon_.dir);
-	assert_int_equal(session_start(fd,
-				       &(struct session_args){.name = "quarantine",
-							      .file = file,
-							      .mode = 1,
-							      .buffer_kb = 64},
-				       &id),
-			 0);
+	assert_int_equal(
+		session_start(fd,
+			      &(struct session_args){.name = "quarantine", .file = file, .mode = 1, .buffer_kb = 64},
+			      &id),
+		0);
 	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
 	assert_int_equal(session_enable(fd, &en), 0);
 	en.provider = &prov_b;
@@ -452,9 +446,7 @@ static void a_process_that_destroys_its_pool_is_quarantined(void **state)
 		}
 		proto_send(bad.fd, mem, n, NULL, 0); /* a pass, please */
 		if (written < 1000) {
-			assert_int_equal(
-				provider_write(&good, ge, &(struct raw_event){.id = written}, 0),
-				0);
+			assert_int_equal(provider_write(&good, ge, &(struct raw_event){.id = written}, 0), 0);
 			written++;
 		}
 		if (gen % 100 == 99) {
@@ -499,8 +491,7 @@ static uint32_t adopt(const struct provider *p, const int *fds, int count)
 	assert_int_equal(proto_send(p->fd, mem, (size_t)proto_end(&w), fds, count), 0);
 	for (;;) { /* growth segments may come in between */
 		reply.fd_count = PROTO_FDS_MAX;
-		long n = proto_recv(p->fd, reply.mem, sizeof reply.mem, reply.fds, &reply.fd_count,
-				    10000);
+		long n = proto_recv(p->fd, reply.mem, sizeof reply.mem, reply.fds, &reply.fd_count, 10000);
 		assert_true(n > 0);
 		for (int i = 0; i < reply.fd_count; i++) {
 			close(reply.fds[i]);
@@ -665,10 +656,15 @@ static void a_process_that_lies_about_its_images_lies_about_itself_and_within_bo
 	char path[200];
 	int fd = control_connect(&daemon_), code;
 	snprintf(path, sizeof path, "%s/images.etl", daemon_.dir);
-	assert_int_equal(session_start(fd, &(struct session_args){.name = "images", .file = path, .mode = 1, .buffer_kb = 64},
-				       &id), 0);
-	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1,
-								      .properties = 4 /* stacks */}), 0);
+	assert_int_equal(
+		session_start(fd, &(struct session_args){.name = "images", .file = path, .mode = 1, .buffer_kb = 64},
+			      &id),
+		0);
+	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id,
+								     .provider = &prov_a,
+								     .code = 1,
+								     .properties = 4 /* stacks */}),
+			 0);
 	provider_attach(&daemon_, &p);
 	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
 	uint64_t before = stat_of("images_bytes");
@@ -690,7 +686,8 @@ static void a_process_that_lies_about_its_images_lies_about_itself_and_within_bo
 	le16_put(item + 2, 6);
 	le16_put(item + 6, 16);
 	le64_put(item + 16, 0x100000010);
-	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0), 0);
+	assert_int_equal(
+		provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0), 0);
 	assert_int_equal(session_control(fd, id, 3, NULL), 0);
 	bool refused = false;
 	for (uint64_t turn = 0; turn < 200; turn++) {
@@ -709,7 +706,8 @@ static void a_process_that_lies_about_its_images_lies_about_itself_and_within_bo
 	uint32_t images = 0, events = 0;
 	for (uint32_t i = 0; i < f.count; i++) {
 		const uint8_t *r = f.record[i];
-		bool shorter = r[2] == 0x11, image = (r[2] == 0x02 || shorter) && le16_get(r + 6) == (shorter ? 0x1403 : 0x030A);
+		bool shorter = r[2] == 0x11,
+		     image = (r[2] == 0x02 || shorter) && le16_get(r + 6) == (shorter ? 0x1403 : 0x030A);
 		images += image;
 		events += r[2] == 0x13;
 		if (image) {

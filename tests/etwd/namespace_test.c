@@ -12,8 +12,8 @@
 #include <time.h>
 
 #define THREADS 400u
-#define FORGED	40000u
-#define KNOWN	60000u
+#define FORGED  40000u
+#define KNOWN   60000u
 
 static const struct guid prov = {{0xC2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static struct daemon daemon_;
@@ -39,12 +39,12 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t all;
 static int said[2], told[2];
 
-#define must(x)                                                                                    \
-	do {                                                                                       \
-		if (!(x)) {                                                                        \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
+#define must(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			_exit(1);                                               \
+		}                                                               \
 	} while (0)
 
 static void write_one(uint16_t id, uint32_t tid)
@@ -226,8 +226,8 @@ static void thread_ids_are_translated_and_inventing_them_costs_little(void **sta
 	for (int i = 0; i < 300 && tid != (uint32_t)pid; i++) {
 		args = (struct session_args){.name = "known", .file = known, .mode = 1};
 		assert_int_equal(session_start(fd, &args, &id), 0);
-		assert_int_equal(
-			session_enable(fd, &(struct enable_request){.id = id, .provider = &prov, .code = 1}), 0);
+		assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov, .code = 1}),
+				 0);
 		go_on("x");
 		heard();
 		assert_int_equal(session_control(fd, id, 1, NULL), 0);

@@ -40,8 +40,8 @@ void daemon_start_with(struct daemon *d, const char *option)
 		}
 		/* By itself it leaves after a minute without sessions, which is not long on a busy
 		 * machine. */
-		execl(program, "etwd", "--foreground", "--idle-exit=0", "--runtime-dir", d->dir,
-		      "--ready-fd", number, option, (char *)NULL);
+		execl(program, "etwd", "--foreground", "--idle-exit=0", "--runtime-dir", d->dir, "--ready-fd", number,
+		      option, (char *)NULL);
 		_exit(127);
 	}
 	close(ready[1]);
@@ -79,8 +79,8 @@ void call(int fd, struct proto_writer *w, struct reply *r)
 	long n = proto_end(w);
 	assert_true(n > 0);
 	r->fd_count = PROTO_FDS_MAX;
-	assert_int_equal(proto_call(fd, w->mem, (size_t)n, r->mem, sizeof r->mem, &r->m, r->fds,
-				    &r->fd_count, &r->status, 20000),
+	assert_int_equal(proto_call(fd, w->mem, (size_t)n, r->mem, sizeof r->mem, &r->m, r->fds, &r->fd_count,
+				    &r->status, 20000),
 			 0);
 }
 
@@ -108,13 +108,11 @@ uint32_t session_start(int fd, const struct session_args *a, uint64_t *ret_id)
 				  .flags = a->flags};
 	struct proto_writer w;
 	if (a->name) {
-		s.name_len = (uint32_t)utf8_to_utf16(a->name, strlen(a->name), name,
-						     BASE_ARRAY_LEN(name));
+		s.name_len = (uint32_t)utf8_to_utf16(a->name, strlen(a->name), name, BASE_ARRAY_LEN(name));
 		s.name = name;
 	}
 	if (a->file) {
-		s.log_file_len = (uint32_t)utf8_to_utf16(a->file, strlen(a->file), file,
-							 BASE_ARRAY_LEN(file));
+		s.log_file_len = (uint32_t)utf8_to_utf16(a->file, strlen(a->file), file, BASE_ARRAY_LEN(file));
 		s.log_file = file;
 	}
 	proto_begin(&w, mem, sizeof mem, PROTO_START, 7);
@@ -127,8 +125,7 @@ uint32_t session_start(int fd, const struct session_args *a, uint64_t *ret_id)
 	} else {
 		const uint8_t *text;
 		size_t n;
-		assert_true(
-			proto_get(&r.m, PROTO_TAG_TEXT, &text, &n)); /* every refusal says why */
+		assert_true(proto_get(&r.m, PROTO_TAG_TEXT, &text, &n)); /* every refusal says why */
 	}
 	return r.status;
 }
@@ -231,9 +228,8 @@ bool provider_poll(struct provider *p, struct reply *r, int timeout_ms)
 	return false;
 }
 
-const struct ctl_entry *provider_register(struct provider *p, uint32_t index, const struct guid *g,
-					  uint32_t flags, const void *traits, size_t traits_bytes,
-					  int *ret_code)
+const struct ctl_entry *provider_register(struct provider *p, uint32_t index, const struct guid *g, uint32_t flags,
+					  const void *traits, size_t traits_bytes, int *ret_code)
 {
 	static struct reply r;
 	uint8_t mem[8192];
@@ -259,8 +255,7 @@ const struct ctl_entry *provider_register(struct provider *p, uint32_t index, co
 }
 
 /* The rows of the valid table that match; the same rule as documented for EventWrite. */
-static uint64_t wanted(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev,
-		       uint16_t *ret_gen)
+static uint64_t wanted(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev, uint16_t *ret_gen)
 {
 	uint32_t cfg = order_load_acquire(&e->cfg);
 	const struct filter_table *t = (const void *)(p->ctl + e->table[cfg & 1]);
@@ -269,16 +264,14 @@ static uint64_t wanted(struct provider *p, const struct ctl_entry *e, const stru
 	for (uint32_t i = 0; i < t->rows; i++) {
 		const struct filter_row *r = &t->row[i];
 		bool level = ev->level == 0 || r->level == 0 || ev->level <= r->level;
-		bool kw = ev->keyword == 0
-				  ? !(r->props & FILTER_ROW_IGNORE_KEYWORD_0)
-				  : (ev->keyword & r->any) && (ev->keyword & r->all) == r->all;
+		bool kw = ev->keyword == 0 ? !(r->props & FILTER_ROW_IGNORE_KEYWORD_0)
+					   : (ev->keyword & r->any) && (ev->keyword & r->all) == r->all;
 		mask |= level && kw ? 1ull << r->bit : 0;
 	}
 	return mask;
 }
 
-int provider_write(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev,
-		   uint64_t mask_override)
+int provider_write(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev, uint64_t mask_override)
 {
 	uint16_t gen = 0;
 	if (order_load_relaxed(&e->enabled) == 0 && !mask_override) {

@@ -22,9 +22,9 @@ struct daemon {
 	char dir[128];
 	pid_t pid;
 };
-void daemon_start(struct daemon *d); /* a private one, in a fresh directory */
+void daemon_start(struct daemon *d);                          /* a private one, in a fresh directory */
 void daemon_start_with(struct daemon *d, const char *option); /* one more option; may be NULL */
-void daemon_stop(struct daemon *d);  /* SIGTERM; it must leave cleanly */
+void daemon_stop(struct daemon *d);                           /* SIGTERM; it must leave cleanly */
 
 struct reply {
 	uint8_t mem[PROTO_MESSAGE_MAX] __attribute__((aligned(8)));
@@ -69,9 +69,8 @@ struct provider {
 void provider_attach(const struct daemon *d, struct provider *p);
 void provider_detach(struct provider *p);
 /* Returns the entry; *ret_code: -1 not enabled, else what the reply said. */
-const struct ctl_entry *provider_register(struct provider *p, uint32_t index, const struct guid *g,
-					  uint32_t flags, const void *traits, size_t traits_bytes,
-					  int *ret_code);
+const struct ctl_entry *provider_register(struct provider *p, uint32_t index, const struct guid *g, uint32_t flags,
+					  const void *traits, size_t traits_bytes, int *ret_code);
 /* Maps growth segments that wait on the socket. Anything else that waits goes to *r; true then. */
 bool provider_poll(struct provider *p, struct reply *r, int timeout_ms);
 struct raw_event {
@@ -87,8 +86,7 @@ struct raw_event {
 	uint32_t tid; /* 0: our own */
 };
 /* As EventWrite would; 0 also when nobody wants it. `mask_override` != 0: claim that mask. */
-int provider_write(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev,
-		   uint64_t mask_override);
+int provider_write(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev, uint64_t mask_override);
 
 /* The data records of an .etl file, in file order. `head` points into the file's bytes. */
 struct etl_bytes {

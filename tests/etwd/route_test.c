@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define RECORDS	 4000u
+#define RECORDS  4000u
 #define SESSIONS 5u
 
 struct got {
@@ -165,12 +165,9 @@ static uint32_t write_items(uint8_t *at)
 	case 0: /* related activity and schema */
 		return put_item(at, ETL_ITEM_RELATED_ACTIVITYID, other, 16, true) +
 		       put_item(at + 24, ETL_ITEM_EVENT_SCHEMA_TL, schema, bytes, false);
-	case 1: /* one that only we may say, and is dropped */
-		return put_item(at, ETL_ITEM_SID, other, 12, false);
-	case 2:
-		return put_item(at, ETL_ITEM_PROV_TRAITS, other, 11, false);
-	default:
-		return put_item(at, ETL_ITEM_EVENT_SCHEMA_TL, schema, bytes, false);
+	case 1: /* one that only we may say, and is dropped */ return put_item(at, ETL_ITEM_SID, other, 12, false);
+	case 2: return put_item(at, ETL_ITEM_PROV_TRAITS, other, 11, false);
+	default: return put_item(at, ETL_ITEM_EVENT_SCHEMA_TL, schema, bytes, false);
 	}
 }
 
@@ -197,8 +194,7 @@ static size_t write_records(uint8_t *at, uint64_t *ts, uint32_t count)
 		*rec = (struct pool_rec){
 			.size8 = (uint16_t)(size / 8),
 			.kind = POOL_REC_EVENT,
-			.flags = (uint8_t)((activity ? POOL_REC_ACTIVITY : 0) |
-					   (items ? POOL_REC_ITEMS : 0) |
+			.flags = (uint8_t)((activity ? POOL_REC_ACTIVITY : 0) | (items ? POOL_REC_ITEMS : 0) |
 					   (dice(20) == 0 ? POOL_REC_STRING_ONLY : 0)),
 			.prov = prov,
 			.tid = 100 + dice(3),

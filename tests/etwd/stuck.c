@@ -33,9 +33,8 @@ static int lingering_open(int *ret_peer)
 	static const char junk[65536];
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || fd < 0 || bind(listener, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(listener, 1) < 0 || getsockname(listener, (struct sockaddr *)&a, &n) < 0 ||
-	    connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+	if (listener < 0 || fd < 0 || bind(listener, (struct sockaddr *)&a, sizeof a) < 0 || listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&a, &n) < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
 	    (*ret_peer = accept(listener, NULL, NULL)) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) < 0) {
 		return -1;
@@ -77,8 +76,7 @@ int lingering_send(int sock, const void *p, size_t n)
 static void answer(int fuse, uint64_t unique, int error, const void *p, size_t n)
 {
 	uint8_t mem[512];
-	struct fuse_out_header h = {
-		.len = (uint32_t)(sizeof h + (error ? 0 : n)), .error = -error, .unique = unique};
+	struct fuse_out_header h = {.len = (uint32_t)(sizeof h + (error ? 0 : n)), .error = -error, .unique = unique};
 	memcpy(mem, &h, sizeof h);
 	if (!error && n > 0) {
 		memcpy(mem + sizeof h, p, n);
@@ -89,10 +87,8 @@ static void answer(int fuse, uint64_t unique, int error, const void *p, size_t n
 
 static struct fuse_attr attr_of(uint64_t node)
 {
-	return (struct fuse_attr){.ino = node,
-				  .mode = node == 1 ? S_IFDIR | 0777 : S_IFREG | 0666,
-				  .nlink = 1,
-				  .blksize = 4096};
+	return (struct fuse_attr){
+		.ino = node, .mode = node == 1 ? S_IFDIR | 0777 : S_IFREG | 0666, .nlink = 1, .blksize = 4096};
 }
 
 static void serve(int fuse, int go)
@@ -150,15 +146,11 @@ static void serve(int fuse, int go)
 				waiting[waits++] = h.unique;
 			}
 			break;
-		case FUSE_RELEASE:
-			answer(fuse, h.unique, 0, NULL, 0);
-			break;
+		case FUSE_RELEASE: answer(fuse, h.unique, 0, NULL, 0); break;
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
-		case FUSE_INTERRUPT:
-			break; /* without an answer */
-		default:
-			answer(fuse, h.unique, ENOSYS, NULL, 0);
+		case FUSE_INTERRUPT: break; /* without an answer */
+		default: answer(fuse, h.unique, ENOSYS, NULL, 0);
 		}
 	}
 }

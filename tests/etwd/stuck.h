@@ -17,7 +17,7 @@ struct stuck_mount {
 	int fuse;
 	char dir[64];
 	pid_t pid; /* of its server */
-	int go;	   /* a byte here: answer them */
+	int go;    /* a byte here: answer them */
 };
 bool stuck_mount(struct stuck_mount *m); /* false: needs root and /dev/fuse */
 void stuck_release(struct stuck_mount *m);

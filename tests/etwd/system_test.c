@@ -70,12 +70,12 @@ static void as_somebody(void (*body)(void))
 	as_user(SOMEBODY, body);
 }
 
-#define must(x)                                                                                    \
-	do {                                                                                       \
-		if (!(x)) {                                                                        \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
+#define must(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			_exit(1);                                               \
+		}                                                               \
 	} while (0)
 
 static void try_to_control(void)
@@ -115,12 +115,8 @@ static void roots_session_gets_anybodys_events_under_his_name(void **state)
 	skip_unless_root();
 	int fd = control_connect(&daemon_);
 	snprintf(file, sizeof file, "%s/all.etl", daemon_.dir);
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "all", .file = file, .mode = 1},
-			      &id),
-		0);
-	struct enable_request en = {
-		.id = id, .provider = &prov_a, .code = 1, .properties = 1 /* SID */};
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "all", .file = file, .mode = 1}, &id), 0);
+	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1, .properties = 1 /* SID */};
 	assert_int_equal(session_enable(fd, &en), 0);
 	as_somebody(write_one_event);
 	assert_int_equal(session_control(fd, id, 1, NULL), 0);
@@ -144,13 +140,10 @@ static void do_what_a_user_may(void)
 	uint32_t count = 77;
 	/* His own real-time session; no files with the daemon's rights. */
 	must(session_start(fd, &(struct session_args){.name = "mine", .mode = 0x100}, &id) == 0);
-	must(session_start(fd,
-			   &(struct session_args){
-				   .name = "file", .file = "/tmp/openetw-evil.etl", .mode = 1},
+	must(session_start(fd, &(struct session_args){.name = "file", .file = "/tmp/openetw-evil.etl", .mode = 1},
 			   &other) == 5);
 	/* The name is his, although root has a session of that name. */
-	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) ==
-	     0);
+	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) == 0);
 	must(session_control(fd, other, 1, NULL) == 0);
 	/* Root's session is not there for him: id 1. */
 	for (uint64_t i = 1; i <= 8; i++) {
@@ -205,8 +198,8 @@ static void start_sessions_until_refused(void)
 	code = 0;
 	for (n = 0; code == 0 && n < 1100; n++) {
 		snprintf(name, sizeof name, "large%u", n);
-		code = session_start(
-			fd, &(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 1024}, &id);
+		code = session_start(fd, &(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 1024},
+				     &id);
 	}
 	must(code == 1450);
 	must(n > 2 && n < 100);
@@ -263,8 +256,7 @@ static void a_user_sees_and_reaches_only_what_is_his(void **state)
 	snprintf(path, sizeof path, "%s/control", daemon_.dir);
 	assert_int_equal(chmod(path, 0666), 0);
 	int fd = control_connect(&daemon_);
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &id), 0);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &id), 0);
 	provider_attach(&daemon_, &p);
 	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
 	as_somebody(do_what_a_user_may);
@@ -415,8 +407,7 @@ static void look_and_try_to_stop(void)
 	int fd = control_connect(&daemon_);
 	must(session_control(fd, granted, 0, &s) == 0 && s.owner_uid == 0);
 	must(session_control(fd, granted, 1, NULL) == 4201);
-	must(session_enable(fd, &(struct enable_request){
-					.id = granted, .provider = &prov_a, .code = 1}) == 4201);
+	must(session_enable(fd, &(struct enable_request){.id = granted, .provider = &prov_a, .code = 1}) == 4201);
 	close(fd);
 }
 
@@ -452,8 +443,7 @@ static void a_user_may_do_with_roots_session_what_he_was_granted_on_it(void **st
 	snprintf(path, sizeof path, "%s/control", daemon_.dir);
 	assert_int_equal(chmod(path, 0666), 0);
 	int fd = control_connect(&daemon_);
-	assert_int_equal(
-		session_start(fd, &(struct session_args){.name = "granted", .mode = 0x100}, &granted), 0);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "granted", .mode = 0x100}, &granted), 0);
 	assert_int_equal(session_control(fd, granted, 0, &s), 0);
 	as_somebody(look_in_vain);
 	set_access(fd, &s.guid, 2); /* EventSecurityAddDACL */
@@ -507,8 +497,7 @@ static void an_idle_daemon_leaves(void **state)
 	int status = -1;
 	daemon_start_with(&d, "--idle-exit=1");
 	int fd = control_connect(&d);
-	assert_int_equal(session_start(fd, &(struct session_args){.name = "s", .mode = 0x100}, &id),
-			 0);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "s", .mode = 0x100}, &id), 0);
 	close(fd);
 	struct pollfd none = {.fd = -1};
 	poll(&none, 1, 1500);
@@ -594,7 +583,8 @@ static void have_images_remembered(void)
 		const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
 		must(code == 1);
 		tell_images(&p, 1000);
-		must(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0) == 0);
+		must(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item},
+				    0) == 0);
 		provider_detach(&p);
 		/* until it has ended for etwd */
 		for (uint32_t count = 1; count > 0;) {
@@ -663,7 +653,8 @@ static void start_and_stop_many_times(void)
 	uint64_t id;
 	int fd = control_connect(&daemon_);
 	for (uint32_t i = 0; i < 500; i++) {
-		must(session_start(fd, &(struct session_args){.name = "again", .mode = 0x100, .buffer_kb = 4}, &id) == 0);
+		must(session_start(fd, &(struct session_args){.name = "again", .mode = 0x100, .buffer_kb = 4}, &id) ==
+		     0);
 		must(session_control(fd, id, 1, NULL) == 0);
 	}
 	close(fd);
@@ -705,8 +696,9 @@ static void a_user_does_not_fill_the_log(void **state)
 	/* Root's are all there. */
 	int fd = control_connect(&daemon_);
 	for (uint32_t i = 0; i < 200; i++) {
-		assert_int_equal(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100, .buffer_kb = 4}, &id),
-				 0);
+		assert_int_equal(
+			session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100, .buffer_kb = 4}, &id),
+			0);
 		assert_int_equal(session_control(fd, id, 1, NULL), 0);
 	}
 	close(fd);

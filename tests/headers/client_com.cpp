@@ -18,12 +18,12 @@
 static const GUID GUID_NULL = {0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 
 static int failed;
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                     \
-		}                                                                                  \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			failed++;                                              \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+		}                                                              \
 	} while (0)
 
 static void strings()
@@ -67,8 +67,8 @@ static void processes()
 	CHECK(!Process32FirstW(snapshot, &e) && GetLastError() == ERROR_BAD_LENGTH);
 	e.dwSize = sizeof e;
 	for (BOOL more = Process32FirstW(snapshot, &e); more; more = Process32NextW(snapshot, &e)) {
-		found = found || (e.th32ProcessID == GetCurrentProcessId() &&
-				  wcsncmp(e.szExeFile, L"client_com", 10) == 0);
+		found = found ||
+			(e.th32ProcessID == GetCurrentProcessId() && wcsncmp(e.szExeFile, L"client_com", 10) == 0);
 	}
 	CHECK(found && GetLastError() == ERROR_NO_MORE_FILES);
 	CloseHandle(snapshot);
@@ -143,8 +143,8 @@ static void pointers()
 	}
 	CHECK(gone);
 	ComPtr<ITraceRelogger> relogger;
-	CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER,
-			       __uuidof(ITraceRelogger), (void **)&relogger) == S_OK &&
+	CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER, __uuidof(ITraceRelogger),
+			       (void **)&relogger) == S_OK &&
 	      relogger);
 	CHECK(relogger->RegisterCallback(NULL) != S_OK);
 	ComPtr<ITraceRelogger> again;
@@ -161,8 +161,8 @@ static void owned_callbacks()
 	bool gone = false, second_gone = false;
 	{
 		ComPtr<ITraceRelogger> relogger;
-		CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER,
-				       IID_PPV_ARGS(&relogger)) == S_OK);
+		CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER, IID_PPV_ARGS(&relogger)) ==
+		      S_OK);
 		Thing *counts_from_zero = new Thing(&gone);
 		counts_from_zero->refs = 0;
 		CHECK(relogger->RegisterCallback(counts_from_zero) == S_OK);

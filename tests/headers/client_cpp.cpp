@@ -21,14 +21,14 @@ DEFINE_GUID(TestGuid, 0x12345678, 0x1234, 0x5678, 1, 2, 3, 4, 5, 6, 7, 8);
 extern "C" __declspec(selectany) const GUID Any = {1, 2, 3, {4}};
 
 static int passed, failed;
-#define CHECK(e)                                                                                   \
-	do {                                                                                       \
-		if (e) {                                                                           \
-			passed++;                                                                  \
-		} else {                                                                           \
-			failed++;                                                                  \
-			printf("line %d: %s\n", __LINE__, #e);                                     \
-		}                                                                                  \
+#define CHECK(e)                                               \
+	do {                                                   \
+		if (e) {                                       \
+			passed++;                              \
+		} else {                                       \
+			failed++;                              \
+			printf("line %d: %s\n", __LINE__, #e); \
+		}                                              \
 	} while (0)
 
 static void overload(ULONG)
@@ -54,10 +54,8 @@ int main()
 	CHECK(v.size() == 202 && sizeof v[0] == 2);
 
 	WCHAR buf[16];
-	CHECK(wcscpy_s(buf, L"hello") == 0 && wcscat_s(buf, L"!") == 0 &&
-	      wcscmp(buf, L"hello!") == 0);
-	CHECK(swprintf_s(buf, L"%s %u", L"n", 7u) == 3 && _countof(buf) == 16 &&
-	      ARRAYSIZE(buf) == 16);
+	CHECK(wcscpy_s(buf, L"hello") == 0 && wcscat_s(buf, L"!") == 0 && wcscmp(buf, L"hello!") == 0);
+	CHECK(swprintf_s(buf, L"%s %u", L"n", 7u) == 3 && _countof(buf) == 16 && ARRAYSIZE(buf) == 16);
 	char cbuf[8];
 	CHECK(sprintf_s(cbuf, "%lu", (ULONG)42) == 2 && strcpy_s(cbuf, "abc") == 0);
 
@@ -74,8 +72,7 @@ int main()
 	CHECK(log.LogFileMode == PROCESS_TRACE_MODE_EVENT_RECORD);
 	EVENT_DESCRIPTOR d;
 	EventDescCreate(&d, 1, 2, 3, 4, 5, 6, 7);
-	CHECK(EventDescGetTask(EventDescOrKeyword(EventDescSetId(&d, 9), 8)) == 5 && d.Id == 9 &&
-	      d.Keyword == 15);
+	CHECK(EventDescGetTask(EventDescOrKeyword(EventDescSetId(&d, 9), 8)) == 5 && d.Id == 9 && d.Keyword == 15);
 	EVENT_DATA_DESCRIPTOR dd;
 	EventDataDescCreate(&dd, buf, 10);
 	CHECK(dd.Ptr == (ULONGLONG)buf && dd.Size == 10 && dd.Reserved == 0);
@@ -100,8 +97,7 @@ int main()
 	LONG n = 5;
 	ULONG un = 5;
 	CHECK(InterlockedIncrement(&n) == 6 && InterlockedIncrement(&un) == 6 &&
-	      InterlockedCompareExchange(&n, 9, 6) == 6 && n == 9 &&
-	      InterlockedExchange(&n, 1) == 9);
+	      InterlockedCompareExchange(&n, 9, 6) == 6 && n == 9 && InterlockedExchange(&n, 1) == 9);
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed != 0;
 }

@@ -96,13 +96,10 @@ static void strings_are_16_bits(void)
 	CHECK(_wcstoui64(L"18446744073709551615", NULL, 10) == 18446744073709551615ULL);
 	CHECK(wcscpy_s(buf, 8, L"seven77") == 0 && wcscmp(buf, L"seven77") == 0);
 	CHECK(wcscpy_s(buf, 8, L"eight888") == 34 && buf[0] == 0);
-	CHECK(wcsncpy_s(buf, 8, L"eight888", _TRUNCATE) == STRUNCATE &&
-	      wcscmp(buf, L"eight88") == 0);
-	CHECK(wcscpy_s(buf, 8, L"ab") == 0 && wcscat_s(buf, 8, L"cd") == 0 &&
-	      wcscmp(buf, L"abcd") == 0);
+	CHECK(wcsncpy_s(buf, 8, L"eight888", _TRUNCATE) == STRUNCATE && wcscmp(buf, L"eight88") == 0);
+	CHECK(wcscpy_s(buf, 8, L"ab") == 0 && wcscat_s(buf, 8, L"cd") == 0 && wcscmp(buf, L"abcd") == 0);
 	CHECK(swprintf_s(buf, 8, L"%d", 1234567) == 7);
-	CHECK(_snwprintf_s(buf, 8, _TRUNCATE, L"%s", L"longer than it") == -1 &&
-	      wcscmp(buf, L"longer ") == 0);
+	CHECK(_snwprintf_s(buf, 8, _TRUNCATE, L"%s", L"longer than it") == -1 && wcscmp(buf, L"longer ") == 0);
 	CHECK(_scwprintf(L"%s-%u", L"abc", 10u) == 6);
 	CHECK(towupper(L'\x00E4') == 0x00C4);
 }
@@ -140,13 +137,10 @@ static void bounded_strings_cut_and_say_so(void)
 	char a[6];
 	size_t n;
 	CHECK(StringCchCopyW(w, 6, L"12345") == S_OK);
-	CHECK(StringCchCopyW(w, 6, L"123456") == STRSAFE_E_INSUFFICIENT_BUFFER &&
-	      wcscmp(w, L"12345") == 0);
+	CHECK(StringCchCopyW(w, 6, L"123456") == STRSAFE_E_INSUFFICIENT_BUFFER && wcscmp(w, L"12345") == 0);
 	CHECK(StringCchPrintfW(w, 6, L"%s%lu", L"ab", (ULONG)7) == S_OK && wcscmp(w, L"ab7") == 0);
-	CHECK(StringCchCatW(w, 6, L"xyz") == STRSAFE_E_INSUFFICIENT_BUFFER &&
-	      wcscmp(w, L"ab7xy") == 0);
-	CHECK(StringCbPrintfA(a, sizeof a, "%d", 123456) == STRSAFE_E_INSUFFICIENT_BUFFER &&
-	      strcmp(a, "12345") == 0);
+	CHECK(StringCchCatW(w, 6, L"xyz") == STRSAFE_E_INSUFFICIENT_BUFFER && wcscmp(w, L"ab7xy") == 0);
+	CHECK(StringCbPrintfA(a, sizeof a, "%d", 123456) == STRSAFE_E_INSUFFICIENT_BUFFER && strcmp(a, "12345") == 0);
 	CHECK(StringCchLengthW(w, 6, &n) == S_OK && n == 5);
 	CHECK(StringCbLengthA("abcdef", 6, &n) == STRSAFE_E_INVALID_PARAMETER);
 }
@@ -191,8 +185,7 @@ static void times_convert(void)
 	st.wMonth = 7;
 	CHECK(GetDateFormatW(LOCALE_USER_DEFAULT, 0, &st, L"ddd',' MMM dd yy", text, 32) == 15 &&
 	      wcscmp(text, L"Sat, Jul 25 09") == 0);
-	CHECK(GetTimeFormatW(LOCALE_USER_DEFAULT, 0, &st, NULL, text, 32) == 12 &&
-	      wcscmp(text, L"11:00:00 PM") == 0);
+	CHECK(GetTimeFormatW(LOCALE_USER_DEFAULT, 0, &st, NULL, text, 32) == 12 && wcscmp(text, L"11:00:00 PM") == 0);
 }
 static DWORD WINAPI worker(LPVOID p)
 {
@@ -213,8 +206,7 @@ static void waits_take_events_and_threads(void)
 	CHECK(GetExitCodeThread(both[1], &code) && code == 42);
 	CHECK(WaitForMultipleObjects(2, both, FALSE, 0) == WAIT_OBJECT_0 + 1);
 	CHECK(WaitForMultipleObjects(2, both, TRUE, 0) == WAIT_TIMEOUT);
-	CHECK(SetEvent(both[0]) &&
-	      WaitForMultipleObjects(2, both, TRUE, INFINITE) == WAIT_OBJECT_0);
+	CHECK(SetEvent(both[0]) && WaitForMultipleObjects(2, both, TRUE, INFINITE) == WAIT_OBJECT_0);
 	CHECK(WaitForSingleObject(both[0], 0) == WAIT_TIMEOUT); /* auto-reset: taken */
 	CHECK(CloseHandle(both[0]) && CloseHandle(both[1]));
 	CHECK(!CloseHandle(NULL) && GetLastError() == ERROR_INVALID_HANDLE);
@@ -225,8 +217,8 @@ static void messages_take_inserts(void)
 	LPWSTR text = NULL;
 	WCHAR buf[64];
 	DWORD_PTR args[2] = {(DWORD_PTR)L"one", 2};
-	CHECK(FormatMessageW(FORMAT_MESSAGE_FROM_STRING | FORMAT_MESSAGE_ARGUMENT_ARRAY,
-			     L"%2!u! %1%%%n%0x", 0, 0, buf, 64, (va_list *)args) == 8 &&
+	CHECK(FormatMessageW(FORMAT_MESSAGE_FROM_STRING | FORMAT_MESSAGE_ARGUMENT_ARRAY, L"%2!u! %1%%%n%0x", 0, 0, buf,
+			     64, (va_list *)args) == 8 &&
 	      wcscmp(buf, L"2 one%\r\n") == 0);
 	CHECK(FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_ALLOCATE_BUFFER |
 				     FORMAT_MESSAGE_IGNORE_INSERTS,
@@ -250,8 +242,7 @@ static void privileges_and_modules_are_there(void)
 	CHECK(AdjustTokenPrivileges(token, FALSE, &tp, 0, NULL, NULL) && GetLastError() == 0);
 	CHECK(CloseHandle(token));
 	CHECK(m && GetProcAddress(m, "GetLastError") != NULL);
-	CHECK(GetProcAddress(m, "NoSuchFunctionAnywhere") == NULL &&
-	      GetLastError() == ERROR_PROC_NOT_FOUND);
+	CHECK(GetProcAddress(m, "NoSuchFunctionAnywhere") == NULL && GetLastError() == ERROR_PROC_NOT_FOUND);
 	CHECK(LoadLibraryW(L"no-such-module.dll") == NULL && GetLastError() == ERROR_MOD_NOT_FOUND);
 	CHECK(n == 3 && wcscmp(argv[0], L"a b") == 0 && wcscmp(argv[1], L"c\\d e") == 0 &&
 	      wcscmp(argv[2], L"f\"g") == 0);
@@ -301,10 +292,8 @@ static void sha1_is_sha1(void)
 	UNICODE_STRING u;
 	CHECK(CryptAcquireContextW(&prov, NULL, NULL, PROV_RSA_FULL, CRYPT_VERIFYCONTEXT));
 	CHECK(CryptCreateHash(prov, CALG_SHA1, 0, 0, &hash));
-	CHECK(CryptHashData(hash, (const BYTE *)"ab", 2, 0) &&
-	      CryptHashData(hash, (const BYTE *)"c", 1, 0));
-	CHECK(CryptGetHashParam(hash, HP_HASHVAL, got, &n, 0) && n == 20 &&
-	      memcmp(got, want, 20) == 0);
+	CHECK(CryptHashData(hash, (const BYTE *)"ab", 2, 0) && CryptHashData(hash, (const BYTE *)"c", 1, 0));
+	CHECK(CryptGetHashParam(hash, HP_HASHVAL, got, &n, 0) && n == 20 && memcmp(got, want, 20) == 0);
 	CHECK(CryptDestroyHash(hash) && CryptReleaseContext(prov, 0));
 	RtlInitUnicodeString(&u, L"abc");
 	CHECK(u.Length == 6 && u.MaximumLength == 8);

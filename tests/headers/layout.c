@@ -15,11 +15,11 @@
 #define CHECK(condition, text) _Static_assert(condition, text)
 #endif
 #define SIZE(type, bytes) CHECK(sizeof(type) == (bytes), "size of " #type)
-#define MEMBER(type, member, at, bytes)                                                            \
-	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                     \
+#define MEMBER(type, member, at, bytes)                                        \
+	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member); \
 	CHECK(sizeof(((type *)0)->member) == (bytes), "size of " #type "." #member)
-#define ARRAY(type, member, at, bytes)                                                             \
-	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                     \
+#define ARRAY(type, member, at, bytes)                                         \
+	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member); \
 	CHECK(sizeof(((type *)0)->member[0]) == (bytes), "element of " #type "." #member)
 
 SIZE(EVENT_DESCRIPTOR, 16);

@@ -105,7 +105,8 @@ static void jit(int n, const char *names)
 {
 	char path[64];
 	volatile uint8_t *stop = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint8_t *at = mmap((void *)0x200000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	uint8_t *at = mmap((void *)0x200000000, 4096, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (stop == MAP_FAILED || at == MAP_FAILED) {
 		die("mmap");
 	}
@@ -143,7 +144,8 @@ static void send_lingering(const struct sockaddr_in *in, const char *pid)
 	static char much[1 << 16];
 	char message[16] = "", room[CMSG_SPACE(sizeof(int))] = "";
 	struct iovec part = {message, sizeof message};
-	struct msghdr h = {.msg_name = &un, .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+	struct msghdr h = {
+		.msg_name = &un, .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 	int to = socket(AF_INET, SOCK_STREAM, 0), mail = socket(AF_UNIX, SOCK_DGRAM, 0);
 	if (connect(to, (const void *)in, sizeof *in) < 0) {
@@ -172,7 +174,8 @@ static void linger(const char *pid)
 	socklen_t n = sizeof in;
 	int status, listener = socket(AF_INET, SOCK_STREAM, 0);
 	signal(SIGCHLD, SIG_DFL);
-	if (bind(listener, (void *)&in, n) < 0 || listen(listener, 1) < 0 || getsockname(listener, (void *)&in, &n) < 0) {
+	if (bind(listener, (void *)&in, n) < 0 || listen(listener, 1) < 0 ||
+	    getsockname(listener, (void *)&in, &n) < 0) {
 		die("listen");
 	}
 	pid_t sender = fork();

@@ -38,7 +38,7 @@ static int verdict(int fd)
 		usleep((useconds_t)atoi(word + 4) * 1000);
 		return 0;
 	}
-	errno = strncmp(word, "eio", 3) == 0	  ? EIO
+	errno = strncmp(word, "eio", 3) == 0      ? EIO
 		: strncmp(word, "enospc", 6) == 0 ? ENOSPC
 		: strncmp(word, "edquot", 6) == 0 ? EDQUOT
 						  : 0;

@@ -34,8 +34,8 @@ static uint32_t roll(uint32_t below)
 
 static uint64_t any_number(void)
 {
-	static const uint64_t edges[] = {0, 1, 2, 7, 63, 64, 255, 256, 1023, 1024, 0xFFFF, 0x10000, INT32_MAX,
-					 UINT32_MAX, INT64_MAX, UINT64_MAX};
+	static const uint64_t edges[] = {0,    1,    2,      7,       63,        64,         255,       256,
+					 1023, 1024, 0xFFFF, 0x10000, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
 	return roll(2) ? edges[roll(BASE_ARRAY_LEN(edges))] : (uint64_t)roll(UINT32_MAX) << roll(32);
 }
 
@@ -87,14 +87,12 @@ static void send_raw(int fd, const void *p, size_t n, int fd_count)
 /* A message of a known type with tags that may or may not belong into it. */
 static size_t build(uint8_t *mem, size_t cap, bool control)
 {
-	static const uint16_t for_provider[] = {PROTO_HELLO,	PROTO_ADOPT,	  PROTO_REGISTER,
-						PROTO_REGISTER, PROTO_UNREGISTER, PROTO_TRAITS,
-						PROTO_NOTIFIED, PROTO_BELL,	  PROTO_PING,
-						PROTO_BINARY_TRACK};
-	static const uint16_t for_control[] = {PROTO_START,  PROTO_CONTROL,   PROTO_LIST,
-					       PROTO_ENABLE, PROTO_GUIDS,     PROTO_GUID_INFO,
-					       PROTO_STATS,  PROTO_OPEN_RT,   PROTO_RT_ACK,
-					       PROTO_PING,   PROTO_PROCESSES, PROTO_START};
+	static const uint16_t for_provider[] = {PROTO_HELLO,      PROTO_ADOPT,       PROTO_REGISTER, PROTO_REGISTER,
+						PROTO_UNREGISTER, PROTO_TRAITS,      PROTO_NOTIFIED, PROTO_BELL,
+						PROTO_PING,       PROTO_BINARY_TRACK};
+	static const uint16_t for_control[] = {PROTO_START,  PROTO_CONTROL,   PROTO_LIST,      PROTO_ENABLE,
+					       PROTO_GUIDS,  PROTO_GUID_INFO, PROTO_STATS,     PROTO_OPEN_RT,
+					       PROTO_RT_ACK, PROTO_PING,      PROTO_PROCESSES, PROTO_START};
 	struct proto_writer w;
 	uint8_t junk[600];
 	uint16_t name[20], type = control ? for_control[roll(BASE_ARRAY_LEN(for_control))]
@@ -186,9 +184,7 @@ static void talk(void)
 				}
 			}
 			break;
-		case 1: /* truncated */
-			n = n ? roll((uint32_t)n) : 0;
-			break;
+		case 1: /* truncated */ n = n ? roll((uint32_t)n) : 0; break;
 		case 2: /* noise */
 			n = roll(300);
 			for (size_t k = 0; k < n; k++) {
@@ -198,9 +194,7 @@ static void talk(void)
 				mem[5] = 1; /* no type we know */
 			}
 			break;
-		case 3: /* oversized */
-			n = roll(10) ? n : PROTO_MESSAGE_MAX + roll(PROTO_MESSAGE_MAX);
-			break;
+		case 3: /* oversized */ n = roll(10) ? n : PROTO_MESSAGE_MAX + roll(PROTO_MESSAGE_MAX); break;
 		}
 		send_raw(fd, mem, n, fds);
 		if (roll(3) == 0) {

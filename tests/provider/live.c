@@ -10,12 +10,11 @@
 char live_dir[64];
 static pid_t owner;
 
-void live_fail(const char *file, int line, const char *what, unsigned long long got,
-	       unsigned long long want)
+void live_fail(const char *file, int line, const char *what, unsigned long long got, unsigned long long want)
 {
 	const char *slash = strrchr(file, '/');
-	printf("%s:%d: %s is %llu (0x%llX), not %llu (0x%llX)\n", slash ? slash + 1 : file, line,
-	       what, got, got, want, want);
+	printf("%s:%d: %s is %llu (0x%llX), not %llu (0x%llX)\n", slash ? slash + 1 : file, line, what, got, got, want,
+	       want);
 	fflush(stdout);
 	if (getpid() == owner) {
 		char log[128];
@@ -123,8 +122,8 @@ void live_stop(struct live_session *s)
 	EXPECT(live_control(s, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level, ULONGLONG any,
-		  ULONGLONG all, ULONG properties)
+ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
+		  ULONG properties)
 {
 	ENABLE_TRACE_PARAMETERS p = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
@@ -187,9 +186,7 @@ uint64_t live_stat(const char *name)
 	int fd = proto_connect_control(false, NULL);
 	EXPECT(fd >= 0, 1);
 	proto_begin(&w, mem, sizeof mem, PROTO_STATS, 1);
-	EXPECT(proto_call(fd, mem, (size_t)proto_end(&w), buf, sizeof buf, &m, NULL, NULL, &status,
-			  5000),
-	       0);
+	EXPECT(proto_call(fd, mem, (size_t)proto_end(&w), buf, sizeof buf, &m, NULL, NULL, &status, 5000), 0);
 	close(fd);
 	EXPECT(status, 0);
 	EXPECT(proto_get_str(&m, PROTO_TAG_TEXT, text, sizeof text), 1);

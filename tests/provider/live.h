@@ -21,16 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPECT(what, want)                                                                         \
-	do {                                                                                       \
-		unsigned long long got_ = (unsigned long long)(what);                              \
-		unsigned long long want_ = (unsigned long long)(want);                             \
-		if (got_ != want_) {                                                               \
-			live_fail(__FILE__, __LINE__, #what, got_, want_);                         \
-		}                                                                                  \
+#define EXPECT(what, want)                                                 \
+	do {                                                               \
+		unsigned long long got_ = (unsigned long long)(what);      \
+		unsigned long long want_ = (unsigned long long)(want);     \
+		if (got_ != want_) {                                       \
+			live_fail(__FILE__, __LINE__, #what, got_, want_); \
+		}                                                          \
 	} while (0)
-_Noreturn void live_fail(const char *file, int line, const char *what, unsigned long long got,
-			 unsigned long long want);
+_Noreturn void live_fail(const char *file, int line, const char *what, unsigned long long got, unsigned long long want);
 
 struct live_session {
 	struct {
@@ -53,18 +52,18 @@ void live_begin(void);
 void live_start(struct live_session *s, const char *name, const char *file, ULONG mode);
 ULONG live_control(struct live_session *s, ULONG code);
 void live_stop(struct live_session *s);
-ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level, ULONGLONG any,
-		  ULONGLONG all, ULONG properties);
+ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
+		  ULONG properties);
 /* Until the condition holds, at most 10 s. */
-#define live_wait(condition)                                                                       \
-	do {                                                                                       \
-		int left_ = 2000;                                                                  \
-		while (!(condition) && --left_ > 0) {                                              \
-			usleep(5000);                                                              \
-		}                                                                                  \
-		if (left_ == 0) {                                                                  \
-			live_fail(__FILE__, __LINE__, #condition, 0, 1);                           \
-		}                                                                                  \
+#define live_wait(condition)                                             \
+	do {                                                             \
+		int left_ = 2000;                                        \
+		while (!(condition) && --left_ > 0) {                    \
+			usleep(5000);                                    \
+		}                                                        \
+		if (left_ == 0) {                                        \
+			live_fail(__FILE__, __LINE__, #condition, 0, 1); \
+		}                                                        \
 	} while (0)
 
 typedef void (*live_record_fn)(PEVENT_RECORD r, void *context);

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
-#define FAULTS	100000
-#define DEPTHS	200
-#define JUMPS	20000
+#define FAULTS  100000
+#define DEPTHS  200
+#define JUMPS   20000
 #define CANCELS 500
 
 static const GUID provider = {0x5d1bb2a1, 0x77c3, 0x4e53, {0x91, 0x0a, 1, 2, 3, 4, 5, 6}};

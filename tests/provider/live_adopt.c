@@ -245,9 +245,8 @@ static void killed_twenty_times_under_load(void)
 	printf("20 kills: %llu written, %llu refused, %llu in the files, %u of them twice, %llu "
 	       "adopted by the last "
 	       "etwd, slowest write %llu us\n",
-	       (unsigned long long)loaded_ok, (unsigned long long)loaded_refused,
-	       (unsigned long long)l.events, l.again, (unsigned long long)adopted,
-	       (unsigned long long)worst_ns / 1000);
+	       (unsigned long long)loaded_ok, (unsigned long long)loaded_refused, (unsigned long long)l.events, l.again,
+	       (unsigned long long)adopted, (unsigned long long)worst_ns / 1000);
 	free(l.seen);
 	free(l.here);
 }

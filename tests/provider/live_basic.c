@@ -16,14 +16,13 @@
 static const GUID provider = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static volatile int enabled_calls, disabled_calls, captures;
 
-#define CHECK(what, want)                                                                          \
-	do {                                                                                       \
-		unsigned long got_ = (unsigned long)(what);                                        \
-		if (got_ != (unsigned long)(want)) {                                               \
-			printf("line %d: %s = %lu, not %lu\n", __LINE__, #what, got_,              \
-			       (unsigned long)(want));                                             \
-			exit(1);                                                                   \
-		}                                                                                  \
+#define CHECK(what, want)                                                                                     \
+	do {                                                                                                  \
+		unsigned long got_ = (unsigned long)(what);                                                   \
+		if (got_ != (unsigned long)(want)) {                                                          \
+			printf("line %d: %s = %lu, not %lu\n", __LINE__, #what, got_, (unsigned long)(want)); \
+			exit(1);                                                                              \
+		}                                                                                             \
 	} while (0)
 
 static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
@@ -95,8 +94,7 @@ int main(void)
 	CHECK(StartTraceW(&id, u"live", &s.p), 0);
 	for (int i = 0; i < 2000 && !enabled_calls; i++) {
 		if (i % 50 == 0) {
-			CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5,
-					     0, 0, 20000, NULL),
+			CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 20000, NULL),
 			      0);
 		}
 		usleep(1000);
@@ -109,8 +107,7 @@ int main(void)
 			usleep(1000);
 		}
 	}
-	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 20000, NULL),
-	      0);
+	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 20000, NULL), 0);
 	CHECK(captures, 1);
 	/* A registration under an enabled GUID: the first event counts. */
 	REGHANDLE second = 0;
@@ -126,9 +123,7 @@ int main(void)
 	waitpid(pid, &status, 0);
 	CHECK(status, 0);
 	written++;
-	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 20000,
-			     NULL),
-	      0);
+	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 20000, NULL), 0);
 	CHECK(disabled_calls, 2);
 	CHECK(EventWrite(h, &desc, 0, NULL), 0);
 	fill(&s, file);

@@ -32,9 +32,7 @@ static ULONG WINAPI on_request(WMIDPREQUESTCODE code, PVOID context, ULONG *size
 		logger = 0;
 		disables++;
 		return 77;
-	default:
-		captures++;
-		return ERROR_SUCCESS;
+	default: captures++; return ERROR_SUCCESS;
 	}
 }
 
@@ -61,18 +59,13 @@ static void the_codes_are_the_documented_ones(void)
 	struct event e;
 	TRACEGUID_HANDLE h = 0;
 	TRACE_GUID_REGISTRATION none = {0};
-	EXPECT(RegisterTraceGuidsW(NULL, NULL, &control, 0, NULL, NULL, NULL, &h),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(RegisterTraceGuidsW(on_request, NULL, NULL, 0, NULL, NULL, NULL, &h),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(RegisterTraceGuidsW(on_request, NULL, &control, 0, NULL, NULL, NULL, NULL),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(RegisterTraceGuidsW(on_request, NULL, &control, 1, &none, NULL, NULL, &h),
-	       ERROR_INVALID_PARAMETER);
+	EXPECT(RegisterTraceGuidsW(NULL, NULL, &control, 0, NULL, NULL, NULL, &h), ERROR_INVALID_PARAMETER);
+	EXPECT(RegisterTraceGuidsW(on_request, NULL, NULL, 0, NULL, NULL, NULL, &h), ERROR_INVALID_PARAMETER);
+	EXPECT(RegisterTraceGuidsW(on_request, NULL, &control, 0, NULL, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
+	EXPECT(RegisterTraceGuidsW(on_request, NULL, &control, 1, &none, NULL, NULL, &h), ERROR_INVALID_PARAMETER);
 	EXPECT(UnregisterTraceGuids(0), ERROR_INVALID_PARAMETER);
 	EXPECT(UnregisterTraceGuids(4711), ERROR_INVALID_PARAMETER);
-	EXPECT(GetTraceLoggerHandle(NULL) == (TRACELOGGER_HANDLE)(uintptr_t)INVALID_HANDLE_VALUE,
-	       1);
+	EXPECT(GetTraceLoggerHandle(NULL) == (TRACELOGGER_HANDLE)(uintptr_t)INVALID_HANDLE_VALUE, 1);
 	EXPECT(GetLastError(), ERROR_INVALID_PARAMETER);
 	SetLastError(0);
 	EXPECT(GetTraceEnableLevel(0), 0);
@@ -81,7 +74,7 @@ static void the_codes_are_the_documented_ones(void)
 	EXPECT(TraceEvent(0, &e.h), ERROR_INVALID_PARAMETER);
 	EXPECT(TraceEvent(logger, NULL), ERROR_INVALID_PARAMETER);
 	EXPECT(TraceEvent(0xFFFF, &e.h), ERROR_INVALID_HANDLE); /* the kernel logger */
-	EXPECT(TraceEvent(0x77, &e.h), ERROR_INVALID_HANDLE);	/* no such logger */
+	EXPECT(TraceEvent(0x77, &e.h), ERROR_INVALID_HANDLE);   /* no such logger */
 	e.h.Flags = 0;
 	EXPECT(TraceEvent(logger, &e.h), ERROR_INVALID_FLAG_NUMBER);
 	e.h.Flags = WNODE_FLAG_TRACED_GUID;
@@ -90,8 +83,7 @@ static void the_codes_are_the_documented_ones(void)
 	EXPECT(CreateTraceInstanceId(NULL, &(EVENT_INSTANCE_INFO){0}), ERROR_INVALID_PARAMETER);
 	EXPECT(CreateTraceInstanceId((HANDLE)1, NULL), ERROR_INVALID_PARAMETER);
 	EXPECT(TraceMessage(0, 0, NULL, 1, NULL), ERROR_INVALID_HANDLE);
-	EXPECT(TraceMessage(logger, TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID, &message, 1,
-			    NULL),
+	EXPECT(TraceMessage(logger, TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID, &message, 1, NULL),
 	       ERROR_INVALID_PARAMETER);
 	EXPECT(TraceMessage(logger, TRACE_MESSAGE_GUID, NULL, 1, NULL), ERROR_INVALID_PARAMETER);
 	EXPECT(TraceMessage(logger, 0x10000, &message, 1, NULL), ERROR_INVALID_PARAMETER);
@@ -136,8 +128,8 @@ static void write_everything(TRACE_GUID_REGISTRATION *classes)
 	uint32_t number = 0xABCD;
 	for (int k = 0; k < 2; k++) {
 		EXPECT(TraceMessage(logger,
-				    TRACE_MESSAGE_SEQUENCE | TRACE_MESSAGE_GUID |
-					    TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_SYSTEMINFO,
+				    TRACE_MESSAGE_SEQUENCE | TRACE_MESSAGE_GUID | TRACE_MESSAGE_TIMESTAMP |
+					    TRACE_MESSAGE_SYSTEMINFO,
 				    &message, 33, &number, sizeof number, "text", (size_t)5, NULL),
 		       0);
 	}
@@ -209,12 +201,11 @@ int main(void)
 	struct live_session s, later;
 	TRACE_GUID_REGISTRATION classes[2] = {{&class_a, NULL}, {&class_b, NULL}};
 	live_begin();
-	live_start(&s, "classic", "classic.etl",
-		   EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_GLOBAL_SEQUENCE);
+	live_start(&s, "classic", "classic.etl", EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_GLOBAL_SEQUENCE);
 	EXPECT(live_enable(&s, &control, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0x30, 0, 0), 0);
 	/* Already enabled: what the callback says is what registration says. */
-	EXPECT(RegisterTraceGuidsW(on_request, (PVOID)(uintptr_t)&control, &control, 2, classes,
-				   NULL, NULL, &registration),
+	EXPECT(RegisterTraceGuidsW(on_request, (PVOID)(uintptr_t)&control, &control, 2, classes, NULL, NULL,
+				   &registration),
 	       1234);
 	EXPECT(enables, 1);
 	EXPECT(level, 4);

@@ -58,14 +58,14 @@ static VOID NTAPI on_enable(LPCGUID from, ULONG code, UCHAR level, ULONGLONG any
 	__atomic_add_fetch(&call_count, 1, __ATOMIC_RELEASE);
 }
 
-#define EXPECT_CALL(index, want_code, want_level, want_any, want_all)                              \
-	do {                                                                                       \
-		const struct call *c_ = &calls[index];                                             \
-		EXPECT(call_count > (index), 1);                                                   \
-		EXPECT(c_->code, want_code);                                                       \
-		EXPECT(c_->level, want_level);                                                     \
-		EXPECT(c_->any, want_any);                                                         \
-		EXPECT(c_->all, want_all);                                                         \
+#define EXPECT_CALL(index, want_code, want_level, want_any, want_all) \
+	do {                                                          \
+		const struct call *c_ = &calls[index];                \
+		EXPECT(call_count > (index), 1);                      \
+		EXPECT(c_->code, want_code);                          \
+		EXPECT(c_->level, want_level);                        \
+		EXPECT(c_->any, want_any);                            \
+		EXPECT(c_->all, want_all);                            \
 	} while (0)
 
 static void enter(void)
@@ -246,9 +246,8 @@ static void two_profiles_one_after_the_other(void)
 		ULONG code;
 		UCHAR level;
 		ULONGLONG any;
-	} want[] = {{1, 5, 0x3},  {2, 5, 0x3},	{1, 5, 0x1}, {1, 7, 0x19}, {2, 7, 0x18},
-		    {1, 7, 0x9},  {1, 7, 0xD},	{2, 5, 0x5}, {1, 7, 0x9},  {1, 7, 0x8},
-		    {1, 7, 0x28}, {2, 7, 0x28}, {1, 7, 0x8}, {0, 0, 0}};
+	} want[] = {{1, 5, 0x3}, {2, 5, 0x3}, {1, 5, 0x1}, {1, 7, 0x19}, {2, 7, 0x18}, {1, 7, 0x9}, {1, 7, 0xD},
+		    {2, 5, 0x5}, {1, 7, 0x9}, {1, 7, 0x8}, {1, 7, 0x28}, {2, 7, 0x28}, {1, 7, 0x8}, {0, 0, 0}};
 	for (uint32_t i = 0; i < 14; i++) {
 		EXPECT_CALL(i, want[i].code, want[i].level, want[i].any, 0);
 		EXPECT(calls[i].filtered, 0);
@@ -289,11 +288,10 @@ static void a_caller_waits_no_longer_than_it_says(void)
 	live_start(&s, "slow", "slow.etl", 0);
 	EXPECT(on(&s, 5, 0, 0), 0);
 	sleep_ms = 400;
-	EXPECT(EnableTraceEx2(s.id, &guid, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 50, NULL),
-	       ERROR_TIMEOUT);
+	EXPECT(EnableTraceEx2(s.id, &guid, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 50, NULL), ERROR_TIMEOUT);
 	EXPECT(call_count, 1);
 	EXPECT(EnableTraceEx2(s.id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 3, 0, 0, 0, NULL),
-	       0);				       /* does not wait at all */
+	       0);                                     /* does not wait at all */
 	EXPECT(EventProviderEnabled(handle, 4, 0), 0); /* but is in force */
 	live_wait(call_count == 3);
 	sleep_ms = 0;
@@ -314,15 +312,13 @@ struct filter {
 static void put_on_filtered(struct live_session *s, uint32_t data)
 {
 	struct filter f = {.h = {.Id = 3, .Version = 1, .Size = sizeof f}, .data = data};
-	EVENT_FILTER_DESCRIPTOR d = {.Ptr = (ULONGLONG)(uintptr_t)&f,
-				     .Size = sizeof f,
-				     .Type = EVENT_FILTER_TYPE_SCHEMATIZED};
+	EVENT_FILTER_DESCRIPTOR d = {
+		.Ptr = (ULONGLONG)(uintptr_t)&f, .Size = sizeof f, .Type = EVENT_FILTER_TYPE_SCHEMATIZED};
 	ENABLE_TRACE_PARAMETERS p = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 				     .SourceId = source,
 				     .EnableFilterDesc = &d,
 				     .FilterDescCount = 1};
-	EXPECT(EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 5000, &p),
-	       0);
+	EXPECT(EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 5000, &p), 0);
 }
 
 static void filters_reach_the_callback_and_name_their_session(void)
@@ -356,8 +352,7 @@ static void filters_reach_the_callback_and_name_their_session(void)
 	EXPECT(__builtin_popcountll(id_a), 1);
 	EXPECT(__builtin_popcountll(id_b), 1);
 	EXPECT(id_a != id_b, 1);
-	static const EVENT_DESCRIPTOR d1 = {.Id = 1}, d2 = {.Id = 2}, d3 = {.Id = 3},
-				      d4 = {.Id = 4};
+	static const EVENT_DESCRIPTOR d1 = {.Id = 1}, d2 = {.Id = 2}, d3 = {.Id = 3}, d4 = {.Id = 4};
 	EXPECT(EventWriteEx(handle, &d1, id_a, 0, NULL, NULL, 0, NULL), 0);
 	EXPECT(EventWriteEx(handle, &d2, id_b, 0, NULL, NULL, 0, NULL), 0);
 	EXPECT(EventWriteEx(handle, &d3, id_a | id_b, 0, NULL, NULL, 0, NULL), 0);

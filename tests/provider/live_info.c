@@ -10,10 +10,9 @@ static const GUID guid = {0x14F00000, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static const GUID group = {0x14F00006, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static REGHANDLE handle;
 
-static const uint8_t traits[] = {35,   0,    'T',  'e', 's', 't', '.', 'I', 'n', 'f',
-				 'o',  '.',  'N',  'a', 'm', 0,	  19,  0,   1,	 /* group */ 0x06,
-				 0x00, 0xF0, 0x14, 1,	0,   2,	  0,   3,   4,	 5,
-				 6,    7,    8,	   9,	10};
+static const uint8_t traits[] = {
+	35,   0,    'T',  'e', 's', 't', '.', 'I', 'n', 'f', 'o', '.', 'N', 'a', 'm', 0, 19, 0, 1, /* group */ 0x06,
+	0x00, 0xF0, 0x14, 1,   0,   2,   0,   3,   4,   5,   6,   7,   8,   9,   10};
 _Static_assert(sizeof traits == 35, "says its own size");
 
 static const EVENT_DESCRIPTOR one = {.Id = 1, .Level = 4, .Keyword = 1};
@@ -25,22 +24,16 @@ static void the_codes_are_the_documented_ones(void)
 {
 	BOOLEAN yes = TRUE;
 	uint8_t bad[sizeof traits];
-	EXPECT(EventSetInformation(0, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, NULL, 35),
-	       ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(0, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35), ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, NULL, 35), ERROR_INVALID_PARAMETER);
 	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 34),
 	       ERROR_INVALID_PARAMETER);
 	memcpy(bad, traits, sizeof bad);
 	bad[16] = 2; /* a trait shorter than its own header */
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, bad, 35),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(EventSetInformation(handle, EventProviderBinaryTrackInfo, &yes, 1),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, NULL, 0),
-	       ERROR_INVALID_PARAMETER);
-	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, &yes, 4),
-	       ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, bad, 35), ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(handle, EventProviderBinaryTrackInfo, &yes, 1), ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, NULL, 0), ERROR_INVALID_PARAMETER);
+	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, &yes, 4), ERROR_INVALID_PARAMETER);
 	EXPECT(EventSetInformation(handle, (EVENT_INFO_CLASS)77, NULL, 0), ERROR_NOT_SUPPORTED);
 }
 
@@ -60,8 +53,7 @@ static void see(PEVENT_RECORD r, void *context)
 	struct seen *s = context;
 	USHORT id = r->EventHeader.EventDescriptor.Id & 15;
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *t = live_item(r, EVENT_HEADER_EXT_TYPE_PROV_TRAITS);
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *m =
-		live_item(r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *m = live_item(r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
 	s->count++;
 	s->by_id[id]++;
 	s->act[id] = r->EventHeader.ActivityId;
@@ -133,8 +125,7 @@ static void traits_types_and_binaries_arrive(void)
 	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, &yes, 1), 0);
 	EXPECT(EventWrite(handle, &one, 3, data), 0);
 	EXPECT(live_control(&s, EVENT_TRACE_CONTROL_FLUSH), 0);
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
-	       0);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35), 0);
 	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
 	       ERROR_INVALID_PARAMETER); /* once */
 	EXPECT(EventWrite(handle, &one, 3, data), 0);
@@ -166,8 +157,7 @@ static void a_group_enables_its_members(void)
 	       0);
 	EXPECT(EventRegister(&guid, NULL, NULL, &handle), 0);
 	EXPECT(EventEnabled(handle, &one), 0);
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
-	       0);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35), 0);
 	EXPECT(EventEnabled(handle, &one), 1); /* from here on, not a little later */
 	EXPECT(EventWrite(handle, &one, 0, NULL), 0);
 	live_stop(&s);

@@ -70,8 +70,7 @@ static void see(PEVENT_RECORD r, void *context)
 			EXPECT(uid, getuid());
 		}
 		if (it->ExtType == EVENT_HEADER_EXT_TYPE_PROV_TRAITS) {
-			EXPECT(memcmp((char *)(uintptr_t)it->DataPtr + 2, "Test.Private.Tlg", 17),
-			       0);
+			EXPECT(memcmp((char *)(uintptr_t)it->DataPtr + 2, "Test.Private.Tlg", 17), 0);
 		}
 	}
 }
@@ -92,8 +91,7 @@ static void each_session_gets_what_it_asked_for(void)
 	EXPECT(live_enable(&daemon, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 3, 0x1, 0, 0), 0);
 	EXPECT(live_enable(&own, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0x2, 0,
 			   EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID |
-				   EVENT_ENABLE_PROPERTY_PROCESS_START_KEY |
-				   EVENT_ENABLE_PROPERTY_EVENT_KEY |
+				   EVENT_ENABLE_PROPERTY_PROCESS_START_KEY | EVENT_ENABLE_PROPERTY_EVENT_KEY |
 				   EVENT_ENABLE_PROPERTY_STACK_TRACE),
 	       0);
 	EXPECT(c.count, 2);
@@ -256,9 +254,8 @@ static void private_sessions_are_controlled_from_inside_and_not_listed(void)
 static ULONG enable_for(struct live_session *s, ULONG type, const void *p, ULONG bytes)
 {
 	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)p, bytes, type};
-	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-				     .EnableFilterDesc = &f,
-				     .FilterDescCount = 1};
+	ENABLE_TRACE_PARAMETERS a = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2, .EnableFilterDesc = &f, .FilterDescCount = 1};
 	return EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a);
 }
 
@@ -311,8 +308,7 @@ static void filters_for_each_event_need_no_daemon(void)
 		char text[8];
 	} told = {{.Id = 7, .Size = sizeof told}, "hello"};
 	REGHANDLE h;
-	static const EVENT_DESCRIPTOR d[3] = {
-		{.Id = 1, .Level = 5}, {.Id = 2, .Level = 3}, {.Id = 3, .Level = 4}};
+	static const EVENT_DESCRIPTOR d[3] = {{.Id = 1, .Level = 5}, {.Id = 2, .Level = 3}, {.Id = 3, .Level = 4}};
 	EXPECT(EventRegister(&guid, on_enable, &c, &h), 0);
 	live_start(&ids, "ids", "ids.etl", PRIVATE);
 	live_start(&rest, "rest", "rest.etl", PRIVATE);
@@ -371,9 +367,8 @@ static void events_are_chosen_by_name_and_by_what_they_say(void)
 	live_start(&shop, "shop", "shop.etl", PRIVATE);
 	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)only_second, sizeof only_second,
 				     EVENT_FILTER_TYPE_EVENT_NAME};
-	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-				     .EnableFilterDesc = &f,
-				     .FilterDescCount = 1};
+	ENABLE_TRACE_PARAMETERS a = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2, .EnableFilterDesc = &f, .FilterDescCount = 1};
 	EXPECT(EnableTraceEx2(named.id, &tlg_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a), 0);
 	EXPECT(TraceLoggingRegister(tlg), 0);
 	TraceLoggingWrite(tlg, "First", TraceLoggingInt32(1, "n"));
@@ -389,8 +384,7 @@ static void events_are_chosen_by_name_and_by_what_they_say(void)
 		"<data name='Change' inType='win:Int32'/></template></templates>"
 		"<events><event value='1' template='T'/></events>"
 		"</provider></events></instrumentation></instrumentationManifest>";
-	PAYLOAD_FILTER_PREDICATE rich = {(LPWSTR)(uintptr_t)u"Change", PAYLOADFIELD_GE,
-					 (LPWSTR)(uintptr_t)u"100"};
+	PAYLOAD_FILTER_PREDICATE rich = {(LPWSTR)(uintptr_t)u"Change", PAYLOADFIELD_GE, (LPWSTR)(uintptr_t)u"100"};
 	EVENT_DESCRIPTOR d = {.Id = 1, .Level = 4};
 	PVOID blob = NULL;
 	REGHANDLE h;

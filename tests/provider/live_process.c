@@ -328,8 +328,7 @@ static void a_library_may_go_without_a_word(void)
 		EXPECT(dlclose(lib), 0);
 		bool gone = dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL;
 		/* Would call into the hole where the library was. */
-		EXPECT(live_enable(&session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 3, 0, 0, 0),
-		       0);
+		EXPECT(live_enable(&session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 3, 0, 0, 0), 0);
 		struct seen *s = end();
 		EXPECT(s->id[20], 1);
 		if (!gone) {
@@ -394,20 +393,17 @@ static void no_descriptor_left(void)
 /* The calls fail with EPERM, or (kill) everything but the calls ends the process. */
 static void sandbox(const int *calls, size_t n, bool kill_others)
 {
-	struct sock_filter prog[64] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_filter prog[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
 	size_t k = 1;
 	uint32_t hit = kill_others ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM;
 	for (size_t i = 0; i < n; i++) {
-		prog[k++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							 (uint32_t)calls[i], 0, 1);
+		prog[k++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
 		prog[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, hit);
 	}
-	prog[k++] = (struct sock_filter)BPF_STMT(
-		BPF_RET | BPF_K, kill_others ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ALLOW);
+	prog[k++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						 kill_others ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ALLOW);
 	struct sock_fprog fprog = {(unsigned short)k, prog};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog) != 0) {
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog) != 0) {
 		_exit(77);
 	}
 }

@@ -52,10 +52,10 @@ static bool fails(enum kind kind)
 /* In place of libc's, for the library, too. */
 #pragma GCC visibility push(default)
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-#define OR_FAIL(kind, code, how)                                                                   \
-	if (fails(kind)) {                                                                         \
-		errno = code;                                                                      \
-		return how;                                                                        \
+#define OR_FAIL(kind, code, how) \
+	if (fails(kind)) {       \
+		errno = code;    \
+		return how;      \
 	}
 void *malloc(size_t n)
 {
@@ -95,7 +95,7 @@ int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), v
 	}
 	if (!real) {
 		real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT,
-												     "pthread_create");
+												      "pthread_create");
 	}
 	return real(t, a, fn, arg);
 }

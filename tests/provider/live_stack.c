@@ -66,10 +66,9 @@ __attribute__((noinline)) static int leaf_signal(int n)
 static bool inside(ULONG64 address, const void *function)
 {
 	static const void *const known[] = {
-		(void *)leaf,	      (void *)leaf_transfer, (void *)leaf_signal,
-		(void *)on_signal,    (void *)with_fp_a,     (void *)with_fp_b,
-		(void *)with_fp_c,    (void *)without_fp_a,  (void *)without_fp_b,
-		(void *)without_fp_c,
+		(void *)leaf,         (void *)leaf_transfer, (void *)leaf_signal, (void *)on_signal,
+		(void *)with_fp_a,    (void *)with_fp_b,     (void *)with_fp_c,   (void *)without_fp_a,
+		(void *)without_fp_b, (void *)without_fp_c,
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
 		if ((uintptr_t)known[i] > (uintptr_t)function && (uintptr_t)known[i] < address) {
@@ -82,8 +81,8 @@ static bool inside(ULONG64 address, const void *function)
 static bool is_own_frame(ULONG64 address)
 {
 	Dl_info at, api;
-	return OWN_FRAME && dladdr((void *)(uintptr_t)address, &at) &&
-	       dladdr((void *)EventWrite, &api) && at.dli_fbase == api.dli_fbase;
+	return OWN_FRAME && dladdr((void *)(uintptr_t)address, &at) && dladdr((void *)EventWrite, &api) &&
+	       at.dli_fbase == api.dli_fbase;
 }
 
 struct expected {
@@ -93,15 +92,9 @@ struct expected {
 };
 static const struct expected expected[] = {
 	{1, false, {(void *)leaf, (void *)with_fp_c, (void *)with_fp_b, (void *)with_fp_a}},
-	{2,
-	 false,
-	 {(void *)leaf, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
-	{3,
-	 false,
-	 {(void *)leaf_transfer, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
-	{4,
-	 true,
-	 {(void *)leaf_signal, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
+	{2, false, {(void *)leaf, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
+	{3, false, {(void *)leaf_transfer, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
+	{4, true, {(void *)leaf_signal, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
 };
 
 struct found {
@@ -112,8 +105,7 @@ struct found {
 static void check(PEVENT_RECORD r, void *context)
 {
 	struct found *f = context;
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *item =
-		live_item(r, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *item = live_item(r, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
 	USHORT id = r->EventHeader.EventDescriptor.Id;
 	if (memcmp(&r->EventHeader.ProviderId, &guid, sizeof guid) != 0) {
 		return; /* what explains the stacks */
@@ -142,8 +134,7 @@ static void check(PEVENT_RECORD r, void *context)
 		}
 		if (!all) {
 			for (uint32_t k = 0; k < frames; k++) {
-				printf("id %u frame %u: %llx\n", id, k,
-				       (unsigned long long)s->Address[k]);
+				printf("id %u frame %u: %llx\n", id, k, (unsigned long long)s->Address[k]);
 			}
 		}
 		f->right += all;
@@ -191,10 +182,8 @@ int main(void)
 	EXPECT(EventRegister(&guid, NULL, NULL, &handle), 0);
 	live_start(&plain, "plain", "plain.etl", 0);
 	EXPECT(live_enable(&plain, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0), 0);
-	live_start(&s, "stacks", "stacks.etl",
-		   EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_REAL_TIME_MODE);
-	EXPECT(live_enable(&s, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0,
-			   EVENT_ENABLE_PROPERTY_STACK_TRACE),
+	live_start(&s, "stacks", "stacks.etl", EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_REAL_TIME_MODE);
+	EXPECT(live_enable(&s, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, EVENT_ENABLE_PROPERTY_STACK_TRACE),
 	       0);
 	EVENT_TRACE_LOGFILEA log = {.LoggerName = (LPSTR) "stacks"};
 	log.ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD;

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define ROUNDS	   20000
+#define ROUNDS     20000
 #define CLEAN_EACH 7 /* every so often it unregisters, as it should */
 
 static const GUID provider = {0x7a3e10c4, 0x21f0, 0x4c0e, {0x8d, 0x52, 6, 5, 4, 3, 2, 1}};

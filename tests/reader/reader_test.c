@@ -269,9 +269,8 @@ static void mistakes_are_told_at_the_start(void **state)
 
 	r = openetw_reader_create();
 	openetw_reader_add_file(r, "/nowhere/at/all.etl");
-	assert_int_equal(openetw_reader_start(r), ERROR_PATH_NOT_FOUND == openetw_reader_start(r)
-							  ? ERROR_PATH_NOT_FOUND
-							  : ERROR_FILE_NOT_FOUND);
+	assert_int_equal(openetw_reader_start(r),
+			 ERROR_PATH_NOT_FOUND == openetw_reader_start(r) ? ERROR_PATH_NOT_FOUND : ERROR_FILE_NOT_FOUND);
 	assert_non_null(strstr(openetw_reader_problem(r), "/nowhere/at/all.etl"));
 	openetw_reader_destroy(r);
 
@@ -384,8 +383,7 @@ static void a_manifest_at_the_end_explains_what_came_before(void **state)
 	openetw_reader_destroy(r);
 }
 
-static void next_loss(TRACEHANDLE h, uint32_t kind, uint32_t cpu, uint64_t count, uint64_t from,
-		      uint64_t to)
+static void next_loss(TRACEHANDLE h, uint32_t kind, uint32_t cpu, uint64_t count, uint64_t from, uint64_t to)
 {
 	struct openetw_loss_range l = {.size = sizeof l};
 	assert_int_equal(openetw_trace_next_loss(h, &l), ERROR_SUCCESS);
@@ -408,9 +406,7 @@ static void a_file_shows_when_something_was_lost(void **state)
 	} buffers[] = {{0, 1, 0x20, 1000}, {1, 2, 0x20, 1500}, {0, 3, 0x20, 2000}, {0, 7, 0x22, 9000}};
 	struct etl_build b;
 	etl_build_start(&b, 1024,
-			&(struct etl_build_header){.clock_type = 1,
-						   .perf_freq = 10000000,
-						   .start_filetime = start});
+			&(struct etl_build_header){.clock_type = 1, .perf_freq = 10000000, .start_filetime = start});
 	for (size_t i = 0; i < 4; i++) {
 		etl_build_begin(&b, buffers[i].cpu, buffers[i].sequence);
 		etl_build_event(&b, buffers[i].time, 1, 0);
@@ -576,8 +572,7 @@ static void a_session_of_that_name_gives_way_when_asked(void **state)
 
 static void a_session_is_read_live(void **state)
 {
-	static const GUID guid = {0x71e4037d, 0x56b7, 0x5e7c,
-				  {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
+	static const GUID guid = {0x71e4037d, 0x56b7, 0x5e7c, {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
 	REGHANDLE h;
 	struct openetw_recorder *s = good_recorder("reader-test");
 	assert_int_equal(EventRegister(&guid, NULL, NULL, &h), ERROR_SUCCESS);

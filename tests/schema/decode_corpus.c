@@ -23,8 +23,7 @@ struct tally {
 	unsigned unread; /* records with bytes that no field covers */
 };
 
-static void to_record(const struct etl_record *e, EVENT_RECORD *r,
-		      EVENT_HEADER_EXTENDED_DATA_ITEM *items)
+static void to_record(const struct etl_record *e, EVENT_RECORD *r, EVENT_HEADER_EXTENDED_DATA_ITEM *items)
 {
 	memset(r, 0, sizeof *r);
 	r->EventHeader.Flags = e->event_flags;
@@ -42,8 +41,7 @@ static void to_record(const struct etl_record *e, EVENT_RECORD *r,
 	uint32_t at = 0;
 	uint16_t type, bytes, n = 0;
 	const uint8_t *data;
-	while (n < ITEMS_MAX &&
-	       etl_item_next(e->items, e->items_bytes, &at, &type, &data, &bytes)) {
+	while (n < ITEMS_MAX && etl_item_next(e->items, e->items_bytes, &at, &type, &data, &bytes)) {
 		items[n++] = (EVENT_HEADER_EXTENDED_DATA_ITEM){
 			.ExtType = type, .DataSize = bytes, .DataPtr = (uintptr_t)data};
 	}
@@ -90,9 +88,8 @@ static struct tally run(const char *name, struct openetw_text *first_tlg, FILE *
 		if (result == OPENETW_DECODED && openetw_decoder_unread(dec) != 0) {
 			c.unread++;
 			if (c.unread <= 3 || print) {
-				printf("%s: %zu bytes unread: %s %.300s\n", name,
-				       openetw_decoder_unread(dec), openetw_event_name(dec, &r),
-				       t.data);
+				printf("%s: %zu bytes unread: %s %.300s\n", name, openetw_decoder_unread(dec),
+				       openetw_event_name(dec, &r), t.data);
 			}
 		}
 		bool tlg = has_item(&r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
@@ -106,13 +103,11 @@ static struct tally run(const char *name, struct openetw_text *first_tlg, FILE *
 			openetw_decode_json(dec, &r, first_tlg);
 		}
 		if (result == OPENETW_PARTLY) {
-			printf("%s: %s/%s: %.400s\n", name, openetw_provider_name(dec, &r), "",
-			       t.data);
+			printf("%s: %s/%s: %.400s\n", name, openetw_provider_name(dec, &r), "", t.data);
 		}
 		if (print) {
 			fprintf(print, "%s", openetw_provider_name(dec, &r));
-			fprintf(print, "\t%s\t%u\t%s\n", openetw_event_name(dec, &r),
-				r.UserDataLength, t.data);
+			fprintf(print, "\t%s\t%u\t%s\n", openetw_event_name(dec, &r), r.UserDataLength, t.data);
 		}
 	}
 	printf("%s: %u records, %u decoded (%u self-describing, %u manifest), %u partly, %u "
@@ -220,8 +215,7 @@ static void every_file_decodes_to_its_last_byte(void **state)
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		if (files[i].manifest &&
-		    openetw_schema_load_file(corpus_path(files[i].manifest, path, sizeof path), why,
-					     sizeof why) != 0) {
+		    openetw_schema_load_file(corpus_path(files[i].manifest, path, sizeof path), why, sizeof why) != 0) {
 			fail_msg("%s: %s", files[i].manifest, why);
 		}
 		struct tally c = run(files[i].name, NULL, NULL);
@@ -235,9 +229,8 @@ static void every_file_decodes_to_its_last_byte(void **state)
 /* Sizes, addresses and paths that the origin's unit tests expect. */
 static void modules_of_every_class_version_are_those_listed(void **state)
 {
-	static const char *const files[] = {
-		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
-		"sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
+	static const char *const files[] = {"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
+					    "sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
 	size_t n;
 	char *list = corpus_present() ? corpus_load("sawbuck/expected-modules.tsv", &n) : NULL;
 	if (!list) {
@@ -257,8 +250,7 @@ static void modules_of_every_class_version_are_those_listed(void **state)
 			if (sscanf(s, "%llx %llx", &base, &size) != 2) {
 				continue;
 			}
-			snprintf(want, sizeof want, "\"ImageBase\":\"0x%llx\",\"ImageSize\":%llu", base,
-				 size);
+			snprintf(want, sizeof want, "\"ImageBase\":\"0x%llx\",\"ImageSize\":%llu", base, size);
 			if (!strstr(all, want)) {
 				fail_msg("%s: no %s", files[i], want);
 			}

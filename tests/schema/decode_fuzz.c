@@ -30,9 +30,9 @@ static void ask_tdh(EVENT_RECORD *e)
 	TRACE_EVENT_INFO *info = malloc(bytes);
 	if (info && TdhGetEventInformation(e, 0, NULL, info, &bytes) == ERROR_SUCCESS) {
 		for (ULONG i = 0; i < info->TopLevelPropertyCount; i++) {
-			PROPERTY_DATA_DESCRIPTOR p = {
-				.PropertyName = (uintptr_t)info + info->EventPropertyInfoArray[i].NameOffset,
-				.ArrayIndex = UINT32_MAX};
+			PROPERTY_DATA_DESCRIPTOR p = {.PropertyName = (uintptr_t)info +
+								      info->EventPropertyInfoArray[i].NameOffset,
+						      .ArrayIndex = UINT32_MAX};
 			ULONG n = 0;
 			uint8_t value[64];
 			if (TdhGetPropertySize(e, 0, NULL, 1, &p, &n) == ERROR_SUCCESS && n <= sizeof value) {

@@ -64,8 +64,7 @@ static int look_at_self(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;
 }
 
-static uint8_t *system_record(struct etl_build *b, uint64_t time, unsigned hook, unsigned version,
-			      uint32_t payload)
+static uint8_t *system_record(struct etl_build *b, uint64_t time, unsigned hook, unsigned version, uint32_t payload)
 {
 	uint8_t *p = etl_build_record(b, 0x20 + payload);
 	etl_build_u16(p, version);
@@ -97,10 +96,8 @@ static uint8_t *perfinfo_record(struct etl_build *b, uint64_t time, unsigned hoo
  * stands at the end. */
 static void write_trace(const char *path, const struct self *self, bool wrong_build)
 {
-	static const struct etl_build_header h = {.clock_type = 1,
-						  .perf_freq = FREQ,
-						  .start_raw = 5000,
-						  .start_filetime = 130000000000000000ull};
+	static const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = FREQ, .start_raw = 5000, .start_filetime = 130000000000000000ull};
 	uint64_t here = (uint64_t)(uintptr_t)sampled_function;
 	struct etl_build b;
 	etl_build_start(&b, 16384, &h);
@@ -142,8 +139,7 @@ static void write_trace(const char *path, const struct self *self, bool wrong_bu
 	}
 	etl_build_end(&b, 30000);
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	assert_int_equal(write(fd, b.mem, (size_t)b.buffers * b.buffer_size),
-			 (ssize_t)b.buffers * b.buffer_size);
+	assert_int_equal(write(fd, b.mem, (size_t)b.buffers * b.buffer_size), (ssize_t)b.buffers * b.buffer_size);
 	close(fd);
 	free(b.mem);
 }
@@ -207,8 +203,7 @@ static void go(const char *path, unsigned how, struct seen *x)
 	x->s = openetw_state_create(OPENETW_STATE_STACKS);
 	x->feed = (how & FEED) != 0;
 	log.LogFileName = (char *)(uintptr_t)path;
-	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
-			       (how & RAW ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | (how & RAW ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
 	log.EventRecordCallback = on_event;
 	log.Context = x;
 	TRACEHANDLE h = OpenTraceA(&log);
@@ -427,8 +422,7 @@ static void mistakes_are_refused(void **state)
 	assert_int_equal(openetw_state_process(s, 1, 0, &p), ERROR_NOT_FOUND);
 	assert_int_equal(openetw_state_attach(s, 12345), ERROR_INVALID_HANDLE);
 	assert_int_equal(openetw_state_read_file(s, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
-	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL),
-			 ERROR_FILE_NOT_FOUND);
+	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL), ERROR_FILE_NOT_FOUND);
 	assert_int_equal(openetw_state_read_file(s, "/etc/passwd", NULL, NULL), ERROR_FILE_CORRUPT);
 	openetw_state_destroy(s);
 	openetw_state_destroy(NULL);
@@ -445,8 +439,7 @@ static void reading_ahead_can_be_stopped(void **state)
 {
 	struct openetw_state *s = openetw_state_create(0);
 	unsigned calls = 0;
-	assert_int_equal(openetw_state_read_file(s, trace_path, stop_at_once, &calls),
-			 ERROR_CANCELLED);
+	assert_int_equal(openetw_state_read_file(s, trace_path, stop_at_once, &calls), ERROR_CANCELLED);
 	assert_int_equal(calls, 1);
 	openetw_state_destroy(s);
 }

@@ -8,8 +8,7 @@
 #include <string>
 #include <utility>
 
-TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Activity",
-			     (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
+TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Activity", (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
 
 typedef TraceLoggingActivity<P, 0x10, 4> Job;
 
@@ -31,8 +30,7 @@ static void plain()
 	unsigned const mine = rec.created;
 	EVENT_IS("the start event has its fields", META("\0Job\0v\0\x03"), DATA("\x01"), 1);
 	CHECK("the start event has the activity's level and keyword",
-	      rec.descriptor.Opcode == 1 && rec.descriptor.Level == 4 &&
-		      rec.descriptor.Keyword == 0x10);
+	      rec.descriptor.Opcode == 1 && rec.descriptor.Level == 4 && rec.descriptor.Keyword == 0x10);
 	CHECK("the start event has the new id and no related one",
 	      rec.has_activity && rec.activity.Data1 == mine && !rec.has_related);
 	CHECK("a started activity says so", job.IsStarted() && job.Id()->Data1 == mine);
@@ -40,16 +38,15 @@ static void plain()
 
 	TraceLoggingWriteTagged(job, "Step", TraceLoggingKeyword(0x2), TraceLoggingInt8(2, "v"));
 	CHECK("a tagged event has a level and keyword of its own",
-	      rec.descriptor.Level == 5 && rec.descriptor.Keyword == 2 &&
-		      rec.descriptor.Opcode == 0 && rec.activity.Data1 == mine && !rec.has_related);
+	      rec.descriptor.Level == 5 && rec.descriptor.Keyword == 2 && rec.descriptor.Opcode == 0 &&
+		      rec.activity.Data1 == mine && !rec.has_related);
 	TraceLoggingWriteTaggedIfStarted(job, "Step2");
 	EVENT_IS("a tagged event of a started activity", META("\0Step2\0"), DATA(""), 0);
 	TraceLoggingWriteStop(job, "Job", TraceLoggingInt8(3, "r"));
 	EVENT_IS("the stop event has its fields", META("\0Job\0r\0\x03"), DATA("\x03"), 1);
 	CHECK("the stop event", rec.descriptor.Opcode == 2 && rec.descriptor.Level == 4 &&
-					rec.descriptor.Keyword == 0x10 &&
-					rec.activity.Data1 == mine && !rec.has_related &&
-					!job.IsStarted());
+					rec.descriptor.Keyword == 0x10 && rec.activity.Data1 == mine &&
+					!rec.has_related && !job.IsStarted());
 	rec.writes = 0;
 	TraceLoggingWriteTaggedIfStarted(job, "no");
 	CHECK("nothing is written after the stop", rec.writes == 0);
@@ -69,11 +66,9 @@ static void related()
 		CHECK("and with nothing else", !rec.has_related);
 		rec.writes = 0;
 	}
-	EVENT_IS("an activity that is left behind stops itself",
-		 META("\0ActivityStoppedAutomatically\0"), DATA(""), 0);
+	EVENT_IS("an activity that is left behind stops itself", META("\0ActivityStoppedAutomatically\0"), DATA(""), 0);
 	CHECK("its stop event is like any other", rec.writes == 1 && rec.descriptor.Opcode == 2 &&
-							  rec.descriptor.Level == 4 &&
-							  rec.descriptor.Keyword == 0x10);
+							  rec.descriptor.Level == 4 && rec.descriptor.Keyword == 0x10);
 	Job other;
 	GUID const none = id_of(0);
 	other.SetRelatedActivityId(none);
@@ -95,8 +90,7 @@ static void moves()
 		TraceLoggingWriteStart(a, "A");
 		unsigned const id = a.Id()->Data1;
 		Job b(std::move(a));
-		CHECK("a moved activity goes on",
-		      b.IsStarted() && b.Id()->Data1 == id && !a.IsStarted());
+		CHECK("a moved activity goes on", b.IsStarted() && b.Id()->Data1 == id && !a.IsStarted());
 		Job c;
 		c = std::move(b);
 		CHECK("and may move again", c.IsStarted() && c.Id()->Data1 == id && !b.IsStarted());
@@ -112,16 +106,13 @@ static void threads()
 		TraceLoggingThreadActivity<P> outer;
 		TraceLoggingWriteStart(outer, "Outer");
 		CHECK("the thread's id becomes the related id",
-		      rec.has_related && rec.related.Data1 == 100 &&
-			      rec.activity.Data1 == rec.created);
-		CHECK("the activity's id becomes the thread's",
-		      rec.thread.Data1 == outer.Id()->Data1);
+		      rec.has_related && rec.related.Data1 == 100 && rec.activity.Data1 == rec.created);
+		CHECK("the activity's id becomes the thread's", rec.thread.Data1 == outer.Id()->Data1);
 		{
 			TraceLoggingThreadActivity<P> inner;
 			TraceLoggingWriteStart(inner, "Inner");
 			CHECK("nested activities are related",
-			      rec.related.Data1 == outer.Id()->Data1 &&
-				      rec.thread.Data1 == inner.Id()->Data1);
+			      rec.related.Data1 == outer.Id()->Data1 && rec.thread.Data1 == inner.Id()->Data1);
 		}
 		CHECK("the inner one gives the thread back", rec.thread.Data1 == outer.Id()->Data1);
 		TraceLoggingWriteStop(outer, "Outer");
@@ -154,8 +145,7 @@ static void disabled()
 	CHECK("the thread keeps its id", rec.thread.Data1 == 5);
 	rec_enable(1, 5, ~0ull, 0);
 	TraceLoggingWriteStop(job, "Job");
-	CHECK("the stop event has an id of zero",
-	      rec.writes == 1 && rec.activity.Data1 == 0 && rec.thread.Data1 == 5);
+	CHECK("the stop event has an id of zero", rec.writes == 1 && rec.activity.Data1 == 0 && rec.thread.Data1 == 5);
 	rec.thread = id_of(0);
 }
 
@@ -180,8 +170,8 @@ static std::string make(const char *text)
 static void some_function(int v)
 {
 	TraceLoggingFunction(P, TraceLoggingInt32(v));
-	EVENT_IS("a function activity starts with the function's name",
-		 META("\0some_function\0v\0\x07"), DATA("\x05\0\0\0"), 1);
+	EVENT_IS("a function activity starts with the function's name", META("\0some_function\0v\0\x07"),
+		 DATA("\x05\0\0\0"), 1);
 	CHECK("its start", rec.descriptor.Opcode == 1 && rec.thread.Data1 == rec.activity.Data1);
 	TraceLoggingWrite(P, "inside");
 }
@@ -199,9 +189,9 @@ static void rest()
 	CHECK("its stop", rec.descriptor.Opcode == 2 && rec.thread.Data1 == 0 && !rec.has_related);
 	TraceLoggingWrite(P, "e", TraceLoggingString(make("abc").c_str(), "v"),
 			  TraceLoggingString(make("def").c_str(), "w"));
-	CHECK("temporaries live until the event is written",
-	      rec.payload_bytes == 88 && memcmp(rec.payload, "abcx", 4) == 0 &&
-		      memcmp(rec.payload + 44, "defx", 4) == 0);
+	CHECK("temporaries live until the event is written", rec.payload_bytes == 88 &&
+								     memcmp(rec.payload, "abcx", 4) == 0 &&
+								     memcmp(rec.payload + 44, "defx", 4) == 0);
 
 	rec_assertions = 0;
 	{

@@ -6,13 +6,12 @@
 #include "TraceLoggingProvider.h"
 #include <ntdef.h> /* STRING and UNICODE_STRING */
 
-TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Fields",
-			     (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
+TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Fields", (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
 
 /* "e" with one field "v" of the type bytes `in`, `out` (none if 0), and 2 bytes of count if
  * `fixed`. */
-static void one_field(const char *sentence, int line, unsigned in, unsigned out, int fixed,
-		      const void *data, size_t data_bytes, int counted, ULONG slots)
+static void one_field(const char *sentence, int line, unsigned in, unsigned out, int fixed, const void *data,
+		      size_t data_bytes, int counted, ULONG slots)
 {
 	unsigned char meta[16] = {0, 'e', 0, 'v', 0}, payload[256];
 	size_t m = 5, d = 0;
@@ -33,27 +32,25 @@ static void one_field(const char *sentence, int line, unsigned in, unsigned out,
 	event_is(sentence, line, meta, m, payload, d + data_bytes, slots);
 }
 
-#define SCALAR(name, ctype, value, in, out)                                                        \
-	do {                                                                                       \
-		ctype const v = (ctype)(value);                                                    \
-		TraceLoggingWrite(P, "e", TraceLogging##name(v));                                  \
-		one_field(#name " has its type and value", __LINE__, in, out, 0, &v, sizeof(v),    \
-			  -1, 1);                                                                  \
+#define SCALAR(name, ctype, value, in, out)                                                             \
+	do {                                                                                            \
+		ctype const v = (ctype)(value);                                                         \
+		TraceLoggingWrite(P, "e", TraceLogging##name(v));                                       \
+		one_field(#name " has its type and value", __LINE__, in, out, 0, &v, sizeof(v), -1, 1); \
 	} while (0)
-#define ARRAYS(name, ctype, v1, v2, in, out)                                                       \
-	do {                                                                                       \
-		ctype const v[2] = {v1, v2};                                                       \
-		TraceLoggingWrite(P, "e", TraceLogging##name##Array(v, 2));                        \
-		one_field(#name "Array has its count in the data", __LINE__, (in) | 0x40, out, 0,  \
-			  v, sizeof(v), 2, 2);                                                     \
-		TraceLoggingWrite(P, "e", TraceLogging##name##FixedArray(v, 2));                   \
-		one_field(#name "FixedArray has its count in the metadata", __LINE__, (in) | 0x20, \
-			  out, 1, v, sizeof(v), -1, 1);                                            \
+#define ARRAYS(name, ctype, v1, v2, in, out)                                                                           \
+	do {                                                                                                           \
+		ctype const v[2] = {v1, v2};                                                                           \
+		TraceLoggingWrite(P, "e", TraceLogging##name##Array(v, 2));                                            \
+		one_field(#name "Array has its count in the data", __LINE__, (in) | 0x40, out, 0, v, sizeof(v), 2, 2); \
+		TraceLoggingWrite(P, "e", TraceLogging##name##FixedArray(v, 2));                                       \
+		one_field(#name "FixedArray has its count in the metadata", __LINE__, (in) | 0x20, out, 1, v,          \
+			  sizeof(v), -1, 1);                                                                           \
 	} while (0)
-#define BOTH(name, ctype, v1, v2, in, out)                                                         \
-	do {                                                                                       \
-		SCALAR(name, ctype, v1, in, out);                                                  \
-		ARRAYS(name, ctype, v1, v2, in, out);                                              \
+#define BOTH(name, ctype, v1, v2, in, out)            \
+	do {                                          \
+		SCALAR(name, ctype, v1, in, out);     \
+		ARRAYS(name, ctype, v1, v2, in, out); \
 	} while (0)
 
 static void numbers(void)
@@ -189,8 +186,7 @@ static void strings(void)
 	TraceLoggingWrite(P, "e", TraceLoggingCountedUtf8String("abc", 2, "v"));
 	EVENT_IS("a counted UTF-8 string", META("\0e\0v\0\x97\x23"), DATA("\x02\0ab"), 2);
 	TraceLoggingWrite(P, "e", TraceLoggingCountedWideString(wide, 2, "v"));
-	EVENT_IS("a counted wide string counts bytes", META("\0e\0v\0\x16"),
-		 DATA("\x04\0a\0\xe9\0"), 2);
+	EVENT_IS("a counted wide string counts bytes", META("\0e\0v\0\x16"), DATA("\x04\0a\0\xe9\0"), 2);
 	TraceLoggingWrite(P, "e", TraceLoggingAnsiString(&ansi, "v"));
 	EVENT_IS("a STRING", META("\0e\0v\0\x17"), DATA("\x03\0abc"), 2);
 	TraceLoggingWrite(P, "e", TraceLoggingUnicodeString(&uni, "v"));
@@ -221,31 +217,25 @@ static void tags(void)
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0));
 	EVENT_IS("a tag of 0 is no tag", META("\0e\0v\0\x03"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0x0FE00000));
-	EVENT_IS("a tag of the high 7 bits is 1 byte", META("\0e\0v\0\x83\x80\x7f"), DATA("\x01"),
-		 1);
+	EVENT_IS("a tag of the high 7 bits is 1 byte", META("\0e\0v\0\x83\x80\x7f"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0x00004000));
-	EVENT_IS("a tag of the high 14 bits is 2 bytes", META("\0e\0v\0\x83\x80\x80\x01"),
-		 DATA("\x01"), 1);
+	EVENT_IS("a tag of the high 14 bits is 2 bytes", META("\0e\0v\0\x83\x80\x80\x01"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0x00200080));
-	EVENT_IS("a tag of the high 21 bits is 3 bytes", META("\0e\0v\0\x83\x80\x81\x80\x01"),
-		 DATA("\x01"), 1);
+	EVENT_IS("a tag of the high 21 bits is 3 bytes", META("\0e\0v\0\x83\x80\x81\x80\x01"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0x1));
-	EVENT_IS("a tag with low bits is 4 bytes", META("\0e\0v\0\x83\x80\x80\x80\x80\x01"),
-		 DATA("\x01"), 1);
+	EVENT_IS("a tag with low bits is 4 bytes", META("\0e\0v\0\x83\x80\x80\x80\x80\x01"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(1, "v", "text", 0xFFFFFFFF));
 	EVENT_IS("a tag has 28 bits", META("\0e\0v\0\x83\x80\xff\xff\xff\x7f"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingHexUInt8(1, "v", "text", 0x0FE00000));
 	EVENT_IS("out-type and tag", META("\0e\0v\0\x84\x84\x7f"), DATA("\x01"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingCharFixedArray("\x07", 1, "v", "text", 0x0FE00000));
-	EVENT_IS("a fixed count follows the tag", META("\0e\0v\0\xa4\x82\x7f\x01\0"), DATA("\x07"),
-		 1);
+	EVENT_IS("a fixed count follows the tag", META("\0e\0v\0\xa4\x82\x7f\x01\0"), DATA("\x07"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingEventTag(0x0FE00000));
 	EVENT_IS("an event tag of 1 byte",
 		 META("\x7f"
 		      "e\0"),
 		 DATA(""), 0);
-	TraceLoggingWrite(P, "e", TraceLoggingEventTag(0x00200000),
-			  TraceLoggingEventTag(0x00004000));
+	TraceLoggingWrite(P, "e", TraceLoggingEventTag(0x00200000), TraceLoggingEventTag(0x00004000));
 	EVENT_IS("an event tag of 2 bytes, in two parts",
 		 META("\x81\x01"
 		      "e\0"),
@@ -267,16 +257,16 @@ static void structures(void)
 	const unsigned char packed[] = {2, 0, 1, 5, 0, 2, 6, 0};
 	const unsigned char raw[] = {9, 8, 7};
 
-	TraceLoggingWrite(P, "e", TraceLoggingStruct(2, "s"), TraceLoggingInt8(1, "a"),
-			  TraceLoggingInt8(2, "b"), TraceLoggingInt8(3, "c"));
+	TraceLoggingWrite(P, "e", TraceLoggingStruct(2, "s"), TraceLoggingInt8(1, "a"), TraceLoggingInt8(2, "b"),
+			  TraceLoggingInt8(3, "c"));
 	EVENT_IS("a struct says how many members follow",
 		 META("\0e\0s\0\x98\x02"
 		      "a\0\x03"
 		      "b\0\x03"
 		      "c\0\x03"),
 		 DATA("\x01\x02\x03"), 3);
-	TraceLoggingWrite(P, "e", TraceLoggingStruct(2, "s"), TraceLoggingInt8(1, "a"),
-			  TraceLoggingStruct(1, "t"), TraceLoggingInt8(2, "b"));
+	TraceLoggingWrite(P, "e", TraceLoggingStruct(2, "s"), TraceLoggingInt8(1, "a"), TraceLoggingStruct(1, "t"),
+			  TraceLoggingInt8(2, "b"));
 	EVENT_IS("a struct in a struct is one member",
 		 META("\0e\0s\0\x98\x02"
 		      "a\0\x03"
@@ -285,18 +275,15 @@ static void structures(void)
 		 DATA("\x01\x02"), 2);
 	TraceLoggingWrite(P, "e", TraceLoggingStruct(127, "s", "text", 0x0FE00000));
 	EVENT_IS("a struct with a tag", META("\0e\0s\0\x98\xff\x7f"), DATA(""), 0);
-	TraceLoggingWrite(P, "e", TraceLoggingPackedStruct(1, "s"),
-			  TraceLoggingPackedMetadata(TlgInINT8, "a"),
+	TraceLoggingWrite(P, "e", TraceLoggingPackedStruct(1, "s"), TraceLoggingPackedMetadata(TlgInINT8, "a"),
 			  TraceLoggingPackedData(raw, 1));
 	EVENT_IS("packed metadata and data",
 		 META("\0e\0s\0\x98\x01"
 		      "a\0\x03"),
 		 DATA("\x09"), 1);
-	TraceLoggingWrite(
-		P, "e", TraceLoggingPackedStructArray(2, "s"),
-		TraceLoggingPackedMetadata(TlgInUINT8, "a"),
-		TraceLoggingPackedMetadataEx(TlgInUINT16, TlgOutHEX, "b", "text", 0x0FE00000),
-		TraceLoggingPackedData(packed, sizeof(packed)));
+	TraceLoggingWrite(P, "e", TraceLoggingPackedStructArray(2, "s"), TraceLoggingPackedMetadata(TlgInUINT8, "a"),
+			  TraceLoggingPackedMetadataEx(TlgInUINT16, TlgOutHEX, "b", "text", 0x0FE00000),
+			  TraceLoggingPackedData(packed, sizeof(packed)));
 	EVENT_IS("an array of structs",
 		 META("\0e\0s\0\xd8\x02"
 		      "a\0\x04"
@@ -311,12 +298,10 @@ static void structures(void)
 	TraceLoggingWrite(P, "e", TraceLoggingPackedDataEx(raw, 1, 3));
 	CHECK("packed data may have a descriptor type", rec.count == 3 && rec.type[2] == 3);
 	TraceLoggingWrite(P, "e", TraceLoggingCustom(raw, 3, 5, (0x10, 0x20), 2, "v"));
-	EVENT_IS("a custom field carries its schema", META("\0e\0v\0\x65\x02\0\x10\x20"),
-		 DATA("\x03\0\x09\x08\x07"), 2);
-	TraceLoggingWrite(P, "e",
-			  TraceLoggingCustom(raw, 3, 5, (0x10), 1, "v", "text", 0x0FE00000));
-	EVENT_IS("a custom field with a tag", META("\0e\0v\0\xe5\x80\x7f\x01\0\x10"),
-		 DATA("\x03\0\x09\x08\x07"), 2);
+	EVENT_IS("a custom field carries its schema", META("\0e\0v\0\x65\x02\0\x10\x20"), DATA("\x03\0\x09\x08\x07"),
+		 2);
+	TraceLoggingWrite(P, "e", TraceLoggingCustom(raw, 3, 5, (0x10), 1, "v", "text", 0x0FE00000));
+	EVENT_IS("a custom field with a tag", META("\0e\0v\0\xe5\x80\x7f\x01\0\x10"), DATA("\x03\0\x09\x08\x07"), 2);
 }
 
 static void values(void)
@@ -328,11 +313,11 @@ static void values(void)
 	SYSTEMTIME st = {2024, 1, 2, 3, 4, 5, 6, 7};
 	char text[4] = "abc";
 
-#define VALUE(ctype, value, in, out)                                                               \
-	do {                                                                                       \
-		ctype const v = (value);                                                           \
-		TraceLoggingWrite(P, "e", TraceLoggingValue(v));                                   \
-		one_field("the type of a " #ctype, __LINE__, in, out, 0, &v, sizeof(v), -1, 1);    \
+#define VALUE(ctype, value, in, out)                                                            \
+	do {                                                                                    \
+		ctype const v = (value);                                                        \
+		TraceLoggingWrite(P, "e", TraceLoggingValue(v));                                \
+		one_field("the type of a " #ctype, __LINE__, in, out, 0, &v, sizeof(v), -1, 1); \
 	} while (0)
 	VALUE(signed char, -1, 3, 0);
 	VALUE(unsigned char, 1, 4, 0);
@@ -384,8 +369,7 @@ static void values(void)
 	EVENT_IS("a WCHAR literal", META("\0e\0v\0\x01"), DATA("a\0b\0\0\0"), 1);
 #endif
 	TraceLoggingWrite(P, "e", TraceLoggingValue(&sid, "v"));
-	EVENT_IS("the type of a SID pointer", META("\0e\0v\0\x13"),
-		 DATA("\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 1);
+	EVENT_IS("the type of a SID pointer", META("\0e\0v\0\x13"), DATA("\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 1);
 }
 
 static void names(void)
@@ -393,25 +377,22 @@ static void names(void)
 	int x[5] = {0, 0, 0, 0, 40}, y = 2;
 
 	TraceLoggingWrite(P, "e", TraceLoggingInt8((INT8)(x[4] + y)));
-	EVENT_IS("a field without a name is named after its value",
-		 META("\0e\0(INT8)(x[4] + y)\0\x03"), DATA("\x2a"), 1);
+	EVENT_IS("a field without a name is named after its value", META("\0e\0(INT8)(x[4] + y)\0\x03"), DATA("\x2a"),
+		 1);
 #define VALUE_MACRO 3
 	TraceLoggingWrite(P, "e", TraceLoggingInt8(VALUE_MACRO));
-	EVENT_IS("a macro in the value is not expanded in the name", META("\0e\0VALUE_MACRO\0\x03"),
-		 DATA("\x03"), 1);
+	EVENT_IS("a macro in the value is not expanded in the name", META("\0e\0VALUE_MACRO\0\x03"), DATA("\x03"), 1);
 	TraceLoggingWrite(P,
 			  "long"
 			  "er",
 			  TraceLoggingInt8(1, "a"
 					      "b"));
 	EVENT_IS("names may be joined literals", META("\0longer\0ab\0\x03"), DATA("\x01"), 1);
-	TraceLoggingWrite(P, "é", TraceLoggingDescription("text"),
-			  TraceLoggingCustomAttribute("k", "v"));
+	TraceLoggingWrite(P, "é", TraceLoggingDescription("text"), TraceLoggingCustomAttribute("k", "v"));
 	EVENT_IS("names are UTF-8; descriptions leave no trace", META("\0\xc3\xa9\0"), DATA(""), 0);
-#define TWO(value, name)                                                                           \
-	TraceLoggingPackedData(value, 2), TraceLoggingPackedStruct(2, name),                       \
-		TraceLoggingPackedMetadata(TlgInINT8, "X"),                                        \
-		TraceLoggingPackedMetadata(TlgInINT8, "Y")
+#define TWO(value, name)                                                     \
+	TraceLoggingPackedData(value, 2), TraceLoggingPackedStruct(2, name), \
+		TraceLoggingPackedMetadata(TlgInINT8, "X"), TraceLoggingPackedMetadata(TlgInINT8, "Y")
 	TraceLoggingWrite(P, "e", TWO("\x01\x02", "two"), TraceLoggingInt8(3, "c"));
 	EVENT_IS("a macro may stand for several arguments",
 		 META("\0e\0two\0\x98\x02X\0\x03Y\0\x03"
@@ -419,20 +400,19 @@ static void names(void)
 		 DATA("\x01\x02\x03"), 2);
 }
 
-#define TEN(f)	  f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9)
-#define ONE8(i)	  TraceLoggingUInt8(i, "n")
+#define TEN(f)    f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9)
+#define ONE8(i)   TraceLoggingUInt8(i, "n")
 #define BYTES1(i) TraceLoggingCountedString("z", 1, "n")
 
 static void limits(void)
 {
-	TraceLoggingWrite(P, "e", TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8),
-			  TEN(ONE8), TEN(ONE8), TEN(ONE8), ONE8(0), ONE8(1), ONE8(2), ONE8(3),
-			  ONE8(4), ONE8(5), ONE8(6), ONE8(7), ONE8(8));
-	CHECK("99 arguments", rec.count == 2 + 99 && rec.payload_bytes == 99 &&
-				      rec.meta_bytes == 5 + 99 * 3 && rec.payload[98] == 8 &&
-				      rec.payload[89] == 9);
-	TraceLoggingWrite(P, "e", TEN(BYTES1), TEN(BYTES1), TEN(BYTES1), TEN(BYTES1), TEN(BYTES1),
-			  TEN(BYTES1), BYTES1(0), BYTES1(1), BYTES1(2));
+	TraceLoggingWrite(P, "e", TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8), TEN(ONE8),
+			  TEN(ONE8), TEN(ONE8), ONE8(0), ONE8(1), ONE8(2), ONE8(3), ONE8(4), ONE8(5), ONE8(6), ONE8(7),
+			  ONE8(8));
+	CHECK("99 arguments", rec.count == 2 + 99 && rec.payload_bytes == 99 && rec.meta_bytes == 5 + 99 * 3 &&
+				      rec.payload[98] == 8 && rec.payload[89] == 9);
+	TraceLoggingWrite(P, "e", TEN(BYTES1), TEN(BYTES1), TEN(BYTES1), TEN(BYTES1), TEN(BYTES1), TEN(BYTES1),
+			  BYTES1(0), BYTES1(1), BYTES1(2));
 	CHECK("128 data descriptors", rec.count == 128 && rec.payload_bytes == 63 * 3);
 }
 

@@ -9,14 +9,12 @@
 
 #include <eventheader/TraceLoggingProvider.h>
 
-TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Linux",
-			     (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
-TRACELOGGING_DEFINE_PROVIDER(InGroup, "Tests.Linux.Group",
-			     (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 17),
+TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Linux", (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
+TRACELOGGING_DEFINE_PROVIDER(InGroup, "Tests.Linux.Group", (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 17),
 			     TraceLoggingOptionGroupName("band"));
 
 static uint8_t const id[32] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa,
-			       0xbb, 0xcc, 0xdd, 0xee, 0xff, 1,	   2,	 3,    4,    5,    6};
+			       0xbb, 0xcc, 0xdd, 0xee, 0xff, 1,    2,    3,    4,    5,    6};
 #define ID    "\x33\x22\x11\x00\x55\x44\x77\x66\x88\x99\xaa\xbb\xcc\xdd\xee\xff"
 #define ID2   "\4\3\2\1\6\5\0\0\0\0\0\0\0\0\0\0"
 #define EPOCH "\x00\x80\x3e\xd5\xde\xb1\x9d\x01" /* 1970 in a FILETIME */
@@ -32,8 +30,7 @@ static void longs_and_arrays_of_int64_t_have_64_bits(void)
 	TraceLoggingWrite(P, "e", TraceLoggingHexULong(3ul, "v"));
 	EVENT_IS("a long in hex", META("\0e\0v\0\x15"), DATA("\3\0\0\0\0\0\0\0"), 1);
 	TraceLoggingWrite(P, "e", TraceLoggingInt64Array(a, 2));
-	EVENT_IS("an array", META("\0e\0a\0\x49"),
-		 DATA("\2\0\1\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"), 2);
+	EVENT_IS("an array", META("\0e\0a\0\x49"), DATA("\2\0\1\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"), 2);
 }
 
 static void guids_are_given_as_they_are_printed(void)
@@ -45,11 +42,9 @@ static void guids_are_given_as_they_are_printed(void)
 	TraceLoggingWrite(P, "e", TraceLoggingGuidFixedArray(id, 2));
 	EVENT_IS("a fixed array", META("\0e\0id\0\x2f\2\0"), DATA(ID ID2), 1);
 	TraceLoggingWriteActivity(P, "e", id, NULL);
-	CHECK("the activity",
-	      rec.has_activity && !rec.has_related && memcmp(&rec.activity, ID, 16) == 0);
+	CHECK("the activity", rec.has_activity && !rec.has_related && memcmp(&rec.activity, ID, 16) == 0);
 	TraceLoggingWriteActivity(P, "e", NULL, id + 16);
-	CHECK("the related activity",
-	      !rec.has_activity && rec.has_related && memcmp(&rec.related, ID2, 16) == 0);
+	CHECK("the related activity", !rec.has_activity && rec.has_related && memcmp(&rec.related, ID2, 16) == 0);
 }
 
 static void the_activity_of_a_thread_is_given_as_it_is_printed(void)
@@ -101,8 +96,7 @@ static void wide_strings_travel_as_utf16(void)
 	EVENT_IS("wchar_t", META("\0e\0w\0\1"), DATA("h\0i\0\0\0"), 1);
 #ifdef __cplusplus
 	TraceLoggingWrite(P, "e", TraceLoggingValue(s), TraceLoggingValue(L"hi", "w"));
-	EVENT_IS("of a type that follows", META("\0e\0s\0\1w\0\1"),
-		 DATA(TEXT16 "\0\0h\0i\0\0\0"), 2);
+	EVENT_IS("of a type that follows", META("\0e\0s\0\1w\0\1"), DATA(TEXT16 "\0\0h\0i\0\0\0"), 2);
 #endif
 }
 
@@ -112,17 +106,12 @@ static void fields_by_hand_have_the_codes_of_eventheader(void)
 	static uint16_t const counted[] = {2, 'h', 'i'};
 
 	TraceLoggingWrite(
-		P, "e",
-		TraceLoggingPackedField(wide, sizeof(wide), event_field_encoding_zstring_char32,
-					"z"),
-		TraceLoggingPackedField(counted, sizeof(counted),
-					event_field_encoding_string_length16_char16, "c"),
-		TraceLoggingPackedFieldEx(wide, 4, event_field_encoding_value32,
-					  event_field_format_float, "f"),
-		TraceLoggingPackedFieldEx(wide, 4, event_field_encoding_value32,
-					  event_field_format_signed_int, "i"),
-		TraceLoggingPackedFieldEx("x", 2, event_field_encoding_zstring_char8,
-					  event_field_format_string_utf, "u"));
+		P, "e", TraceLoggingPackedField(wide, sizeof(wide), event_field_encoding_zstring_char32, "z"),
+		TraceLoggingPackedField(counted, sizeof(counted), event_field_encoding_string_length16_char16, "c"),
+		TraceLoggingPackedFieldEx(wide, 4, event_field_encoding_value32, event_field_format_float, "f"),
+		TraceLoggingPackedFieldEx(wide, 4, event_field_encoding_value32, event_field_format_signed_int, "i"),
+		TraceLoggingPackedFieldEx("x", 2, event_field_encoding_zstring_char8, event_field_format_string_utf,
+					  "u"));
 	EVENT_IS("their types here", META("\0e\0z\0\1c\0\xc6\2f\0\x0bi\0\7u\0\x82\x23"),
 		 DATA("h\0i\0\0\0\2\0h\0i\0h\0\0\0h\0\0\0x\0"), 5);
 }

@@ -13,28 +13,25 @@
 
 #include "evntprov.h"
 
-static ULONG rec_register(LPCGUID id, PENABLECALLBACK callback, PVOID context,
-			  PREGHANDLE ret_handle);
+static ULONG rec_register(LPCGUID id, PENABLECALLBACK callback, PVOID context, PREGHANDLE ret_handle);
 static ULONG rec_unregister(REGHANDLE handle);
-static ULONG rec_set_information(REGHANDLE handle, EVENT_INFO_CLASS cls, PVOID data,
-				 ULONG size_bytes);
-static ULONG rec_write_transfer(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, LPCGUID activity,
-				LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data);
-static ULONG rec_write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG64 filter,
-			  ULONG flags, LPCGUID activity, LPCGUID related, ULONG count,
-			  PEVENT_DATA_DESCRIPTOR data);
+static ULONG rec_set_information(REGHANDLE handle, EVENT_INFO_CLASS cls, PVOID data, ULONG size_bytes);
+static ULONG rec_write_transfer(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, LPCGUID activity, LPCGUID related,
+				ULONG count, PEVENT_DATA_DESCRIPTOR data);
+static ULONG rec_write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG64 filter, ULONG flags,
+			  LPCGUID activity, LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data);
 static __inline__ ULONG rec_activity(ULONG code, LPGUID id);
 
-#define TLG_EVENT_REGISTER	      rec_register
-#define TLG_EVENT_UNREGISTER	      rec_unregister
+#define TLG_EVENT_REGISTER            rec_register
+#define TLG_EVENT_UNREGISTER          rec_unregister
 #define TLG_EVENT_SET_INFORMATION     rec_set_information
 #define TLG_EVENT_WRITE_TRANSFER      rec_write_transfer
-#define TLG_EVENT_WRITE_EX	      rec_write_ex
+#define TLG_EVENT_WRITE_EX            rec_write_ex
 #define TLG_EVENT_ACTIVITY_ID_CONTROL rec_activity
 
 /* A failed precondition of the header is counted instead of ending the test. */
 static int rec_assertions;
-#define TLG_DEBUG		    1
+#define TLG_DEBUG                   1
 #define TLG_RAISEASSERTIONFAILURE() (void)(rec_assertions++)
 
 /* A literal of WCHARs, in the modes that have any: C99 has no u"text". */
@@ -68,8 +65,7 @@ struct record {
 static struct record rec;
 static int passed, failed;
 
-static ULONG rec_register(LPCGUID id, PENABLECALLBACK callback, PVOID context,
-			  PREGHANDLE ret_handle)
+static ULONG rec_register(LPCGUID id, PENABLECALLBACK callback, PVOID context, PREGHANDLE ret_handle)
 {
 	rec.registers++;
 	rec.id = *id;
@@ -87,8 +83,7 @@ static ULONG rec_unregister(REGHANDLE handle)
 	return handle != 0 ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
 }
 
-static ULONG rec_set_information(REGHANDLE handle, EVENT_INFO_CLASS cls, PVOID data,
-				 ULONG size_bytes)
+static ULONG rec_set_information(REGHANDLE handle, EVENT_INFO_CLASS cls, PVOID data, ULONG size_bytes)
 {
 	rec.set_informations++;
 	rec.handle = handle;
@@ -104,9 +99,8 @@ static void rec_copy(unsigned char *to, size_t *bytes, const EVENT_DATA_DESCRIPT
 	*bytes += d->Size;
 }
 
-static ULONG rec_write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG64 filter,
-			  ULONG flags, LPCGUID activity, LPCGUID related, ULONG count,
-			  PEVENT_DATA_DESCRIPTOR data)
+static ULONG rec_write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG64 filter, ULONG flags,
+			  LPCGUID activity, LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data)
 {
 	ULONG i;
 
@@ -139,8 +133,8 @@ static ULONG rec_write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, ULONG
 	return ERROR_SUCCESS;
 }
 
-static ULONG rec_write_transfer(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, LPCGUID activity,
-				LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data)
+static ULONG rec_write_transfer(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, LPCGUID activity, LPCGUID related,
+				ULONG count, PEVENT_DATA_DESCRIPTOR data)
 {
 	ULONG const status = rec_write_ex(handle, descriptor, 0, 0, activity, related, count, data);
 	rec.ex_writes--;
@@ -185,8 +179,7 @@ static void check_true(int ok, const char *sentence, int line)
 }
 #define CHECK(sentence, condition) check_true((condition) ? 1 : 0, sentence, __LINE__)
 
-static int same_bytes(const char *what, const unsigned char *got, size_t got_bytes,
-		      const void *want, size_t want_bytes)
+static int same_bytes(const char *what, const unsigned char *got, size_t got_bytes, const void *want, size_t want_bytes)
 {
 	size_t i, n = got_bytes < want_bytes ? want_bytes : got_bytes;
 
@@ -197,8 +190,7 @@ static int same_bytes(const char *what, const unsigned char *got, size_t got_byt
 	for (i = 0; i < n && i < 96; i++) {
 		unsigned char const w = i < want_bytes ? ((const unsigned char *)want)[i] : 0;
 		if (i >= got_bytes || i >= want_bytes || got[i] != w) {
-			printf("  first difference at %zu: got %02x, want %02x\n", i,
-			       i < got_bytes ? got[i] : 0u, w);
+			printf("  first difference at %zu: got %02x, want %02x\n", i, i < got_bytes ? got[i] : 0u, w);
 			break;
 		}
 	}
@@ -216,11 +208,11 @@ static int meta_is(const void *rest, size_t rest_bytes)
 }
 
 /* `meta` is a literal of everything behind the size; its terminating NUL does not count. */
-#define META(literal)			      (literal), sizeof(literal) - 1
-#define DATA(literal)			      (literal), sizeof(literal) - 1
+#define META(literal)                         (literal), sizeof(literal) - 1
+#define DATA(literal)                         (literal), sizeof(literal) - 1
 #define EVENT_IS(sentence, meta, data, slots) event_is(sentence, __LINE__, meta, data, slots)
-static void event_is(const char *sentence, int line, const void *meta, size_t meta_bytes,
-		     const void *data, size_t data_bytes, ULONG slots)
+static void event_is(const char *sentence, int line, const void *meta, size_t meta_bytes, const void *data,
+		     size_t data_bytes, ULONG slots)
 {
 	int ok = meta_is(meta, meta_bytes);
 

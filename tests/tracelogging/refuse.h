@@ -24,10 +24,9 @@ void refuse(int x)
 #elif CASE == 3 /* 1 to 127 members */
 	TraceLoggingWrite(P, "e", TraceLoggingStruct(128, "s"), TraceLoggingInt32(x));
 #elif CASE == 4 /* too many fields */
-#define B8(p)                                                                                      \
-	TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),              \
-		TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),      \
-		TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1)
+#define B8(p)                                                                                                   \
+	TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), \
+		TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1)
 	TraceLoggingWrite(P, "e", B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x));
 #elif CASE == 5 && defined(__cplusplus) /* no field type for a value of this type */
 	struct other {

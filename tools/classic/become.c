@@ -37,7 +37,9 @@ void cli_become_say(const struct cli_become *b)
 {
 	for (int i = 0; i < b->count; i++) {
 		const char *w = b->word[i];
-		bool plain = *w && w[strspn(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+%")] == 0;
+		bool plain =
+			*w &&
+			w[strspn(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+%")] == 0;
 		fprintf(stderr, "%s%s", i ? " " : "", plain ? w : cli_quoted("%s", w));
 	}
 	fputc('\n', stderr);

@@ -21,9 +21,10 @@ const struct cli_command cli_etl2pcapng = {
 	.name = "etl2pcapng",
 	.synopsis = "FILE.etl [FILE.pcapng]",
 	.summary = "Packets of a trace as a capture file: what pcapng does.",
-	.details = "Takes the words of Microsoft's converter and does what 'openetw pcapng' does; the line is printed.\n\n"
-		   "Examples:\n"
-		   "  openetw etl2pcapng NetTrace.etl NetTrace.pcapng\n",
+	.details =
+		"Takes the words of Microsoft's converter and does what 'openetw pcapng' does; the line is printed.\n\n"
+		"Examples:\n"
+		"  openetw etl2pcapng NetTrace.etl NetTrace.pcapng\n",
 	.run = run,
 	.classic = true,
 	.raw = true,

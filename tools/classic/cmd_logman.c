@@ -14,16 +14,11 @@
 static const char *code_text(uint32_t code)
 {
 	switch (code) {
-	case PLA_E_DCS_NOT_FOUND:
-		return "Data Collector Set was not found.";
-	case PLA_E_DCS_IN_USE:
-		return "The Data Collector Set or one of its dependencies is already in use.";
-	case PLA_E_DCS_ALREADY_EXISTS:
-		return "Data Collector Set already exists.";
-	case PLA_E_DCS_NOT_RUNNING:
-		return "The Data Collector Set is not running.";
-	default:
-		return openetw_error_text(code) ? openetw_error_text(code) : "Unknown error.";
+	case PLA_E_DCS_NOT_FOUND: return "Data Collector Set was not found.";
+	case PLA_E_DCS_IN_USE: return "The Data Collector Set or one of its dependencies is already in use.";
+	case PLA_E_DCS_ALREADY_EXISTS: return "Data Collector Set already exists.";
+	case PLA_E_DCS_NOT_RUNNING: return "The Data Collector Set is not running.";
+	default: return openetw_error_text(code) ? openetw_error_text(code) : "Unknown error.";
 	}
 }
 
@@ -32,7 +27,7 @@ int logman_error(uint32_t code, const char *why, const char *hint)
 	hint = hint ? hint : cli_hint(code);
 	/* Windows says these two of live sessions, too. */
 	code = code == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)PLA_E_DCS_NOT_FOUND
-	       : code == ERROR_ALREADY_EXISTS	    ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS
+	       : code == ERROR_ALREADY_EXISTS       ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS
 						    : code;
 	fflush(stdout);
 	fprintf(stderr, "\nError:\n%s\n", code_text(code));
@@ -103,10 +98,12 @@ static int save(struct task *t)
 	bool scheduled = t->s.begin_filetime != 0;
 	uint32_t code = openetw_collectors_changed(scheduled);
 	if (scheduled && code) {
-		return logman_error(code, controller_why(), "the collector is saved, but etwd, which would start it, does not run");
+		return logman_error(code, controller_why(),
+				    "the collector is saved, but etwd, which would start it, does not run");
 	}
 	if (scheduled && strcmp(t->verb, "start") != 0) {
-		printf("etwd starts it at that time, when it runs then: it does now, and stays for it. After the next start of "
+		printf("etwd starts it at that time, when it runs then: it does now, and stays for it. After the next "
+		       "start of "
 		       "the\nmachine 'systemctl --user enable openetw-user.service' has it run.\n");
 	}
 	return CLI_OK;
@@ -172,8 +169,7 @@ static int start_live(struct task *t, struct session_spec *s)
 	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
 	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
-		return logman_error(ERROR_FILE_EXISTS, s->file,
-				    "-ow overwrites it, -a appends to it");
+		return logman_error(ERROR_FILE_EXISTS, s->file, "-ow overwrites it, -a appends to it");
 	}
 	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
 		cli_output_overwrite();
@@ -182,10 +178,8 @@ static int start_live(struct task *t, struct session_spec *s)
 	if (code == 0) {
 		return logman_done();
 	}
-	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "",
-		 controller_why());
-	return logman_error(
-		code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
+	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "", controller_why());
+	return logman_error(code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
 }
 
 static int run_start(struct task *t)
@@ -201,8 +195,7 @@ static int run_start(struct task *t)
 				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
 			}
 			int status = start_live(t, &run);
-			if (status == CLI_OK && run.serial != t->s.serial &&
-			    !winargs_on(&t->w, "explain")) {
+			if (status == CLI_OK && run.serial != t->s.serial && !winargs_on(&t->w, "explain")) {
 				t->s.serial = run.serial;
 				status = save(t);
 			}
@@ -235,13 +228,12 @@ static int run_stop(struct task *t)
 			       : not_found(t, false);
 	}
 	if (code) {
-		return code == ERROR_WMI_INSTANCE_NOT_FOUND
-			       ? not_found(t, true)
-			       : logman_error(code, controller_why(), NULL);
+		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
+							    : logman_error(code, controller_why(), NULL);
 	}
 	if (p.p.EventsLost || p.p.LogBuffersLost) {
-		fprintf(stderr, "logman: warning: '%s' lost %u events and %u buffers\n", t->name,
-			p.p.EventsLost, p.p.LogBuffersLost);
+		fprintf(stderr, "logman: warning: '%s' lost %u events and %u buffers\n", t->name, p.p.EventsLost,
+			p.p.LogBuffersLost);
 	}
 	return logman_done();
 }
@@ -263,14 +255,16 @@ static int run_query(struct task *t)
 	struct cli_props p;
 	char name[4096];
 	if (winargs_on(&t->w, "explain")) {
-		return !t->name					     ? cli_same("list", NULL)
+		return !t->name                                ? cli_same("list", NULL)
 		       : strcasecmp(t->name, "providers") == 0 ? cli_same("providers", NULL)
-							     : cli_same("query", t->name, NULL);
+							       : cli_same("query", t->name, NULL);
 	}
 	if (winargs_on(&t->w, "json")) {
 		bool providers = t->name && strcasecmp(t->name, "providers") == 0;
 		snprintf(name, sizeof name, "%s", t->name ? t->name : "");
-		return query_json(!t->name ? "list" : providers ? "providers" : "query",
+		return query_json(!t->name    ? "list"
+				  : providers ? "providers"
+					      : "query",
 				  t->name && !providers ? name : NULL);
 	}
 	if (!t->name) {
@@ -283,8 +277,7 @@ static int run_query(struct task *t)
 	if (r != 0) {
 		return r < 0 ? CLI_FAILED : logman_query_saved(&t->s);
 	}
-	return t->ets || logman_is_live(t->name, &p) ? logman_query_live(t->name)
-						     : not_found(t, false);
+	return t->ets || logman_is_live(t->name, &p) ? logman_query_live(t->name) : not_found(t, false);
 }
 
 static int run_create(struct task *t)
@@ -321,9 +314,8 @@ static int update_live(struct task *t)
 	bool explain = winargs_on(w, "explain");
 	uint32_t code = cli_session_query(t->name, &p);
 	if (code) {
-		return code == ERROR_WMI_INSTANCE_NOT_FOUND
-			       ? not_found(t, true)
-			       : logman_error(code, controller_why(), NULL);
+		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
+							    : logman_error(code, controller_why(), NULL);
 	}
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
@@ -351,10 +343,8 @@ static int update_live(struct task *t)
 		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
 	}
 	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
-	bool changed = file || before.mode != t->s.mode ||
-		       before.maximum_buffers != t->s.maximum_buffers ||
-		       before.flush_timer != t->s.flush_timer ||
-		       before.maximum_file_size != t->s.maximum_file_size;
+	bool changed = file || before.mode != t->s.mode || before.maximum_buffers != t->s.maximum_buffers ||
+		       before.flush_timer != t->s.flush_timer || before.maximum_file_size != t->s.maximum_file_size;
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
 		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
 			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
@@ -393,8 +383,7 @@ static int update_live(struct task *t)
 		code = controller_enable(h, &t->s.provider[i], 5000);
 		if (code) {
 			char why[700];
-			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name,
-				 controller_why());
+			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name, controller_why());
 			return logman_error(code, why, NULL);
 		}
 		controller_tell(&t->s.provider[i]);
@@ -402,14 +391,11 @@ static int update_live(struct task *t)
 	if (!explain && winargs_find(w, "cnf")) {
 		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
 	}
-	if (!explain && code == 0 &&
-	    (winargs_find(w, "e") || winargs_find(w, "rf") || winargs_find(w, "m"))) {
+	if (!explain && code == 0 && (winargs_find(w, "e") || winargs_find(w, "rf") || winargs_find(w, "m"))) {
 		struct openetw_session now = {.size = sizeof now};
 		code = openetw_session_query(t->name, &now);
-		uint64_t end = t->s.expire_s ? clock_filetime() + t->s.expire_s * 10000000ull
-					     : t->s.end_filetime;
-		code = code ? code
-			    : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
+		uint64_t end = t->s.expire_s ? clock_filetime() + t->s.expire_s * 10000000ull : t->s.end_filetime;
+		code = code ? code : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
 	}
 	if (code) {
 		return logman_error(code, controller_why(), NULL);
@@ -536,11 +522,11 @@ static int run(struct cli_args *a)
 {
 	static struct task t; /* large */
 	static const char *const others[] = {"counter", "alert", "cfg", "api"};
-	static const char *const instead[] = {
-		"'openetw record --meminfo --counters' has what processes take, 'openetw pmc' what processors count, sar(1) the rest",
-		"'openetw live SESSION --filter …' prints what is to be noticed",
-		"'openetw info FILE' says how the machine is that recorded",
-		"'openetw run -p PROVIDER -- COMMAND' records a program"};
+	static const char *const instead[] = {"'openetw record --meminfo --counters' has what processes take, 'openetw "
+					      "pmc' what processors count, sar(1) the rest",
+					      "'openetw live SESSION --filter …' prints what is to be noticed",
+					      "'openetw info FILE' says how the machine is that recorded",
+					      "'openetw run -p PROVIDER -- COMMAND' records a program"};
 	plain_verb(a);
 	for (size_t i = 0; a->count > 1 && i < BASE_ARRAY_LEN(others); i++) {
 		/* Before their options are read, which are not those of traces. */
@@ -568,16 +554,13 @@ static int run(struct cli_args *a)
 		/* "logman NAME -ets" is a query; a mistyped verb followed by a name is not. */
 		const char *near = w->count > 1 ? cli_nearest(w->word[0], verb_at, NULL) : NULL;
 		if (w->count > 1) {
-			return cli_usage(a,
-					 near ? "no verb '%s'; did you mean %s?" : "no verb '%s'",
-					 w->word[0], near);
+			return cli_usage(a, near ? "no verb '%s'; did you mean %s?" : "no verb '%s'", w->word[0], near);
 		}
 		verb = 0; /* also of "logman" alone */
 	}
 	t.verb = verbs[verb].name;
 	if (at < w->count && verb > 0) {
-		if (strcasecmp(w->word[at], "trace") == 0 &&
-		    (w->count > at + 1 || winargs_find(w, "n"))) {
+		if (strcasecmp(w->word[at], "trace") == 0 && (w->count > at + 1 || winargs_find(w, "n"))) {
 			at++;
 		}
 		for (size_t i = 0; at < w->count && i < BASE_ARRAY_LEN(others); i++) {
@@ -611,29 +594,28 @@ const struct cli_command cli_logman = {
 	.name = "logman",
 	.synopsis = "{create trace|start|stop|update|delete|query|import|export} [NAME] [options]",
 	.summary = "Trace sessions and saved collectors, as the tool of this name on Windows.",
-	.details =
-		"Verbs and what they act on:\n"
-		"  create trace NAME   save a collector; 'start NAME' runs it later\n"
-		"  start|stop NAME     a saved collector; with -ets a live session\n"
-		"  update NAME         change it; with -ets -p add a provider to a live session, "
-		"--p "
-		"remove it\n"
-		"  delete NAME         drop a saved collector\n"
-		"  query [NAME]        saved collectors; with -ets live sessions\n"
-		"  query providers [NAME|GUID] [-pid PID]\n"
-		"  import, export      -n NAME -xml FILE: collector sets as XML\n"
-		"-name and /name are the same, --name switches off. Keywords are a number or "
-		"(name,name); without them\n"
-		"all are enabled. Collectors are files below $XDG_CONFIG_HOME/openetw/collectors "
-		"(docs/autologger.md).\n"
-		"'create trace autosession\\NAME' makes a session that starts with etwd.\n\n"
-		"Examples:\n"
-		"  logman start web -p MyCompany.Web 0x11 5 -o web.etl -ets\n"
-		"  logman update web -p MyCompany.Db -ets\n"
-		"  logman query web -ets\n"
-		"  logman stop web -ets\n"
-		"  logman create trace nightly -pf providers.txt -o night.etl -f bincirc -max 100; "
-		"logman start nightly\n",
+	.details = "Verbs and what they act on:\n"
+		   "  create trace NAME   save a collector; 'start NAME' runs it later\n"
+		   "  start|stop NAME     a saved collector; with -ets a live session\n"
+		   "  update NAME         change it; with -ets -p add a provider to a live session, "
+		   "--p "
+		   "remove it\n"
+		   "  delete NAME         drop a saved collector\n"
+		   "  query [NAME]        saved collectors; with -ets live sessions\n"
+		   "  query providers [NAME|GUID] [-pid PID]\n"
+		   "  import, export      -n NAME -xml FILE: collector sets as XML\n"
+		   "-name and /name are the same, --name switches off. Keywords are a number or "
+		   "(name,name); without them\n"
+		   "all are enabled. Collectors are files below $XDG_CONFIG_HOME/openetw/collectors "
+		   "(docs/autologger.md).\n"
+		   "'create trace autosession\\NAME' makes a session that starts with etwd.\n\n"
+		   "Examples:\n"
+		   "  logman start web -p MyCompany.Web 0x11 5 -o web.etl -ets\n"
+		   "  logman update web -p MyCompany.Db -ets\n"
+		   "  logman query web -ets\n"
+		   "  logman stop web -ets\n"
+		   "  logman create trace nightly -pf providers.txt -o night.etl -f bincirc -max 100; "
+		   "logman start nightly\n",
 	.options = logman_option_table,
 	.run = run,
 	.classic = true,

@@ -38,8 +38,11 @@ struct start {
 
 static int start_words(struct cli_args *a, struct start *s)
 {
-	static const char *const filters[] = {"CaptureInterface", "Ethernet", "Protocol", "IPv4", "IPv6", "capturetype", "PacketTruncateBytes", "CaptureMultiLayer"};
-	static const char *const accepted[] = {"report", "correlation", "traceonly", "perfMerge", "sessionname", "InternetClient"};
+	static const char *const filters[] = {
+		"CaptureInterface",    "Ethernet",         "Protocol", "IPv4", "IPv6", "capturetype",
+		"PacketTruncateBytes", "CaptureMultiLayer"};
+	static const char *const accepted[] = {"report",    "correlation", "traceonly",
+					       "perfMerge", "sessionname", "InternetClient"};
 	for (int i = 2; i < a->count; i++) {
 		const char *w = a->words[i], *v;
 		bool known = false;
@@ -59,7 +62,9 @@ static int start_words(struct cli_args *a, struct start *s)
 			s->overwrite = v;
 		} else if ((v = value_of(w, "persistent")) != NULL) {
 			if (yes(v)) {
-				return cli_instead(a, "persistent=yes", "'openetw autologger add " SESSION " -o FILE -p …' records from boot");
+				return cli_instead(a, "persistent=yes",
+						   "'openetw autologger add " SESSION
+						   " -o FILE -p …' records from boot");
 			}
 		} else if ((v = value_of(w, "provider")) != NULL) {
 			if (s->count == BASE_ARRAY_LEN(s->provider)) {
@@ -77,7 +82,9 @@ static int start_words(struct cli_args *a, struct start *s)
 			for (size_t k = 0; k < BASE_ARRAY_LEN(filters); k++) {
 				size_t n = strlen(filters[k]);
 				if (strncasecmp(w, filters[k], n) == 0 && strchr(w, '=')) {
-					return cli_instead(a, w, "'openetw record --packets IFACE' takes one interface; readers of captures select more");
+					return cli_instead(a, w,
+							   "'openetw record --packets IFACE' takes one interface; "
+							   "readers of captures select more");
 				}
 			}
 			if (!known) {
@@ -96,7 +103,9 @@ static int start(struct cli_args *a)
 		return status;
 	}
 	if (s.scenario && s.count == 0 && !s.capture) {
-		return cli_instead(a, "scenario", "its providers are Windows' own; name those that are here: provider=NAME keywords=0x… level=…");
+		return cli_instead(
+			a, "scenario",
+			"its providers are Windows' own; name those that are here: provider=NAME keywords=0x… level=…");
 	}
 	struct cli_become b = {.word = {"openetw"}, .count = 1};
 	bool packets = s.capture || s.count == 0;
@@ -106,7 +115,8 @@ static int start(struct cli_args *a)
 	cli_become_add(&b, s.file);
 	for (int i = 0; i < s.count; i++) {
 		cli_become_add(&b, "-p");
-		cli_become_addf(&b, "%s:%s:%s", s.provider[i].name, s.provider[i].keywords ? s.provider[i].keywords : "",
+		cli_become_addf(&b, "%s:%s:%s", s.provider[i].name,
+				s.provider[i].keywords ? s.provider[i].keywords : "",
 				s.provider[i].level ? s.provider[i].level : "");
 	}
 	if (packets) {
@@ -167,9 +177,11 @@ static int convert(struct cli_args *a)
 	if (!in) {
 		return cli_usage(a, "convert: which file?");
 	}
-	bool text = strcasecmp(dump, "TXT") == 0, csv = strcasecmp(dump, "CSV") == 0, xml = strcasecmp(dump, "XML") == 0;
+	bool text = strcasecmp(dump, "TXT") == 0, csv = strcasecmp(dump, "CSV") == 0,
+	     xml = strcasecmp(dump, "XML") == 0;
 	if (!text && !csv && !xml) {
-		return cli_instead(a, "convert", "dump is TXT, CSV or XML; 'openetw tracerpt FILE -report' makes a report");
+		return cli_instead(a, "convert",
+				   "dump is TXT, CSV or XML; 'openetw tracerpt FILE -report' makes a report");
 	}
 	struct cli_become b = {.word = {"openetw", text ? "tracefmt" : "tracerpt", in, "-o"}, .count = 4};
 	if (out) {
@@ -228,9 +240,12 @@ static int show(struct cli_args *a)
 		cli_become_add(&b, "gp");
 		cli_become_add(&b, name ? name : a->words[3]);
 	} else if (strcasecmp(what, "interfaces") == 0) {
-		return cli_instead(a, "show interfaces", "'ip link' lists them; 'openetw record --packets IFACE' takes one");
+		return cli_instead(a, "show interfaces",
+				   "'ip link' lists them; 'openetw record --packets IFACE' takes one");
 	} else {
-		return cli_instead(a, "show", "what is here: show status, show providers, show provider NAME; scenarios are Windows' own");
+		return cli_instead(
+			a, "show",
+			"what is here: show status, show providers, show provider NAME; scenarios are Windows' own");
 	}
 	return cli_become(a, &b);
 }
@@ -258,23 +273,30 @@ static int run(struct cli_args *a)
 		return show(a);
 	}
 	if (strcasecmp(verb, "correlate") == 0) {
-		return cli_instead(a, "correlate", "'openetw relog FILE -o FILE --filter \"activity == GUID\"' keeps one activity");
+		return cli_instead(a, "correlate",
+				   "'openetw relog FILE -o FILE --filter \"activity == GUID\"' keeps one activity");
 	}
-	if (strcasecmp(verb, "diagnose") == 0 || strcasecmp(verb, "export") == 0 || strcasecmp(verb, "postreset") == 0 ||
-	    strcasecmp(verb, "dump") == 0) {
+	if (strcasecmp(verb, "diagnose") == 0 || strcasecmp(verb, "export") == 0 ||
+	    strcasecmp(verb, "postreset") == 0 || strcasecmp(verb, "dump") == 0) {
 		return cli_instead(a, verb, "that is about Windows' own scenarios");
 	}
-	return cli_usage(a, *verb ? "'trace %s' is none of start, stop, convert, merge, show" : "trace start, stop, convert, merge or show?",
+	return cli_usage(a,
+			 *verb ? "'trace %s' is none of start, stop, convert, merge, show"
+			       : "trace start, stop, convert, merge or show?",
 			 verb);
 }
 
 const struct cli_command cli_netsh = {
 	.name = "netsh",
-	.synopsis = "trace start provider=NAME [keywords=0x…] [level=N] … [tracefile=FILE] | trace stop | trace convert FILE …",
+	.synopsis = "trace start provider=NAME [keywords=0x…] [level=N] … [tracefile=FILE] | trace stop | trace "
+		    "convert FILE …",
 	.summary = "'netsh trace' of Windows, with what our verbs have for it.",
-	.details = "Each command is done by another verb, and the line that does it is printed: start by a session NetTrace,\n"
-		   "which stop ends; convert (dump=TXT, CSV or XML) by tracefmt and tracerpt; merge, show status, show providers.\n"
-		   "Packets (capture=yes) are taken by 'openetw record --packets', in the foreground; start says the line.\n"
+	.details = "Each command is done by another verb, and the line that does it is printed: start by a session "
+		   "NetTrace,\n"
+		   "which stop ends; convert (dump=TXT, CSV or XML) by tracefmt and tracerpt; merge, show status, show "
+		   "providers.\n"
+		   "Packets (capture=yes) are taken by 'openetw record --packets', in the foreground; start says the "
+		   "line.\n"
 		   "Without tracefile= it is NetTrace.etl in the current directory.\n\n"
 		   "Examples:\n"
 		   "  openetw netsh trace start provider=MyCompany.Web keywords=0x11 level=5 tracefile=web.etl\n"

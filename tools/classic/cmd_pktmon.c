@@ -35,7 +35,8 @@ static int convert(struct cli_args *a, bool text)
 				return CLI_USAGE;
 			}
 		} else if (*w == '-') {
-			return cli_usage(a, "%s is not done here; 'openetw %s' has filters of its own", w, text ? "dump" : "relog");
+			return cli_usage(a, "%s is not done here; 'openetw %s' has filters of its own", w,
+					 text ? "dump" : "relog");
 		} else if (file) {
 			return cli_usage(a, "one file at a time");
 		} else {
@@ -99,7 +100,8 @@ static int start_words(struct cli_args *a, struct start *s)
 			to = &s->size;
 		} else if (is(w, "--log-mode", "-m")) {
 			to = &s->mode;
-		} else if (is(w, "--comp", NULL) || is(w, "--type", NULL) || is(w, "--pkt-size", NULL) || is(w, "--flags", NULL)) {
+		} else if (is(w, "--comp", NULL) || is(w, "--type", NULL) || is(w, "--pkt-size", NULL) ||
+			   is(w, "--flags", NULL)) {
 			s->capture = true;
 			if (!value_of(a, &i)) {
 				return CLI_USAGE;
@@ -139,7 +141,8 @@ static int start(struct cli_args *a)
 	}
 	for (int i = 0; i < s.count; i++) {
 		cli_become_add(&b, "-p");
-		cli_become_addf(&b, "%s:%s:%s", s.provider[i].name, s.provider[i].keywords ? s.provider[i].keywords : "",
+		cli_become_addf(&b, "%s:%s:%s", s.provider[i].name,
+				s.provider[i].keywords ? s.provider[i].keywords : "",
 				s.provider[i].level ? s.provider[i].level : "4");
 	}
 	if (s.capture || s.count == 0) {
@@ -150,8 +153,9 @@ static int start(struct cli_args *a)
 	if (live) {
 		cli_become_add(&b, "--realtime");
 	} else if (strcasecmp(s.mode, "memory") == 0) {
-		return cli_instead(a, "--log-mode memory", "'openetw start " SESSION " -m buffering -p …', and 'openetw flush " SESSION
-							   " -o FILE' writes it");
+		return cli_instead(a, "--log-mode memory",
+				   "'openetw start " SESSION " -m buffering -p …', and 'openetw flush " SESSION
+				   " -o FILE' writes it");
 	} else if (strcasecmp(s.mode, "multi-file") == 0) {
 		return cli_instead(a, "--log-mode multi-file",
 				   "'openetw start " SESSION " -m newfile --max-size 512MB -o PktMon%d.etl -p …'");
@@ -179,13 +183,15 @@ static int run(struct cli_args *a)
 		return start(a);
 	}
 	if (strcasecmp(verb, "stop") == 0 || strcasecmp(verb, "status") == 0) {
-		struct cli_become b = {.word = {"openetw", strcasecmp(verb, "stop") == 0 ? "stop" : "query", SESSION}, .count = 3};
+		struct cli_become b = {.word = {"openetw", strcasecmp(verb, "stop") == 0 ? "stop" : "query", SESSION},
+				       .count = 3};
 		return cli_become(a, &b);
 	}
 	static const struct {
 		const char *verb, *instead;
 	} others[] = {
-		{"filter", "'openetw record --packets IFACE' takes one interface; 'openetw pcapng' and a reader of captures select"},
+		{"filter", "'openetw record --packets IFACE' takes one interface; 'openetw pcapng' and a reader of "
+			   "captures select"},
 		{"list", "'ip link' lists the interfaces; 'openetw record --packets IFACE' takes one"},
 		{"comp", "'ip link' lists the interfaces; 'openetw record --packets IFACE' takes one"},
 		{"counters", "'ip -s link' shows what interfaces counted"},
@@ -198,7 +204,9 @@ static int run(struct cli_args *a)
 			return cli_instead(a, others[i].verb, others[i].instead);
 		}
 	}
-	return cli_usage(a, *verb ? "'%s' is none of start, stop, status, etl2pcap, etl2txt" : "start, stop, status, etl2pcap or etl2txt?",
+	return cli_usage(a,
+			 *verb ? "'%s' is none of start, stop, status, etl2pcap, etl2txt"
+			       : "start, stop, status, etl2pcap or etl2txt?",
 			 verb);
 }
 
@@ -206,13 +214,15 @@ const struct cli_command cli_pktmon = {
 	.name = "pktmon",
 	.synopsis = "etl2pcap|etl2txt FILE [-o FILE] | start --trace -p PROVIDER … [-f FILE] | stop | status",
 	.summary = "Windows' packet monitor, with what our verbs have for it.",
-	.details = "Each command is done by another verb, and the line that does it is printed: etl2pcap by pcapng, etl2txt by\n"
-		   "tracefmt, 'start --trace' by a session PktMon, which stop ends. Packets are taken by 'openetw record\n"
-		   "--packets', in the foreground; 'start --capture' says the line.\n\n"
-		   "Examples:\n"
-		   "  openetw pktmon etl2pcap PktMon.etl --out PktMon.pcapng\n"
-		   "  openetw pktmon start --trace -p MyCompany.Web -k 0x11 -l 5 -f web.etl\n"
-		   "  openetw pktmon stop\n",
+	.details =
+		"Each command is done by another verb, and the line that does it is printed: etl2pcap by pcapng, "
+		"etl2txt by\n"
+		"tracefmt, 'start --trace' by a session PktMon, which stop ends. Packets are taken by 'openetw record\n"
+		"--packets', in the foreground; 'start --capture' says the line.\n\n"
+		"Examples:\n"
+		"  openetw pktmon etl2pcap PktMon.etl --out PktMon.pcapng\n"
+		"  openetw pktmon start --trace -p MyCompany.Web -k 0x11 -l 5 -f web.etl\n"
+		"  openetw pktmon stop\n",
 	.run = run,
 	.classic = true,
 	.raw = true,

@@ -131,9 +131,7 @@ static const char *attribute(struct format *f, const EVENT_RECORD *e, const char
 		if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0) {
 			const char *v = openetw_message_attribute(f->decoder, e, names[i]);
 			UCHAR level = e->EventHeader.EventDescriptor.Level;
-			return v		      ? v
-			       : i == 2 && level != 0 && level_text(level) ? level_text(level)
-						     : "";
+			return v ? v : i == 2 && level != 0 && level_text(level) ? level_text(level) : "";
 		}
 	}
 	return "";
@@ -179,8 +177,7 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 		case '7': add_insert(b, spec, n, false, NULL, f->count); break;
 		case '8': add_insert(b, spec, n, false, NULL, h->ProcessId); break;
 		case '9':
-			add_insert(b, spec, n, false, NULL,
-				   GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+			add_insert(b, spec, n, false, NULL, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 			break;
 		default: strbuf_addc(b, what); break;
 		}
@@ -257,8 +254,7 @@ static bool make_text(struct format *f, const EVENT_RECORD *e)
 		}
 		return true;
 	}
-	if (openetw_decode_json(f->decoder, e, &f->text) == OPENETW_NO_SCHEMA ||
-	    f->text.length < 2) {
+	if (openetw_decode_json(f->decoder, e, &f->text) == OPENETW_NO_SCHEMA || f->text.length < 2) {
 		return false;
 	}
 	struct strbuf line = f->line; /* the meta object is made in the line's place */
@@ -333,8 +329,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	return !f->failed && !ferror(stdout);
 }
 
-static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t,
-			  const char *path)
+static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t, const char *path)
 {
 	struct cli_output *o = cli_output_open(a, path, true);
 	FILE *out = cli_output_file(o);
@@ -351,8 +346,7 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 		"Total Buffers Processed %llu\nTotal Events  Processed %llu\nTotal Events  Lost    "
 		"  %s\n"
 		"Total Format Errors     0\nTotal Formats Unknown   %llu\n",
-		(unsigned long long)t->buffers, (unsigned long long)f->count, lost,
-		(unsigned long long)f->unformatted);
+		(unsigned long long)t->buffers, (unsigned long long)f->count, lost, (unsigned long long)f->unformatted);
 	return cli_output_close(o, true) == CLI_OK;
 }
 
@@ -374,10 +368,8 @@ static int work(struct format *f, struct cli_args *a)
 {
 	const char *path = cli_value(a, "o", "FmtFile.txt");
 	bool real_time = cli_flag(a, "rt"); /* Ctrl-C is how it ends */
-	struct cli_trace t = {
-		.args = a, .event = event, .ctx = f, .no_progress = f->display, .endless = real_time};
-	if (!cli_trace_open(&t, a->count, a->words, real_time ? a->words[0] : NULL) ||
-	    !open_file(f, a, path)) {
+	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display, .endless = real_time};
+	if (!cli_trace_open(&t, a->count, a->words, real_time ? a->words[0] : NULL) || !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
 	if (cli_flag(a, "csvheader")) {
@@ -390,15 +382,13 @@ static int work(struct format *f, struct cli_args *a)
 	uint32_t code = cli_trace_run(&t);
 	int status = t.problems ? CLI_FAILED : CLI_OK;
 	if (code) {
-		status = cli_fail(a, code, "stopped after %llu events",
-				  (unsigned long long)t.events);
+		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
 	}
 	char summary[4096];
 	/* FmtFile.txt has FmtFile.sum beside it */
 	const char *dot = strrchr(path, '.');
 	bool extension = dot && !strchr(dot, '/');
-	snprintf(summary, sizeof summary, "%.*s.sum",
-		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
+	snprintf(summary, sizeof summary, "%.*s.sum", (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
 	bool whole = code == 0 && (!t.interrupted || real_time) && !f->failed;
 	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
 	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
@@ -491,8 +481,7 @@ static int run(struct cli_args *a)
 	if (max && !parse_number(max, 1, UINT64_MAX, &f.max)) {
 		return cli_usage(a, "-max takes a number of events, not '%s'", max);
 	}
-	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX ||
-	    (cli_flag(a, "rt") && a->count > 1)) {
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX || (cli_flag(a, "rt") && a->count > 1)) {
 		return cli_usage(a, a->count ? "too many files or sessions" : "which file?");
 	}
 	if (!load_formats(a)) {
@@ -515,8 +504,7 @@ static int run(struct cli_args *a)
 	f.summary_only = cli_flag(a, "summaryonly");
 	f.decoder = openetw_decoder_create();
 	f.view = f.decoder ? cli_view_create(f.decoder, false) : NULL;
-	int status =
-		f.view ? work(&f, a) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot format events");
+	int status = f.view ? work(&f, a) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot format events");
 	cli_view_destroy(f.view);
 	openetw_decoder_destroy(f.decoder);
 	openetw_text_free(&f.text);
@@ -538,7 +526,8 @@ const struct cli_command cli_tracefmt = {
 		   "overwritten. Events with a\n"
 		   "message show it, others are JSON. WPP messages need their .tmf file (-tmf, -p, "
 		   "TRACE_FORMAT_SEARCH_PATH\n"
-		   "or OPENETW_CATALOGUE); programs built here carry theirs (-i); formats inside .pdb files are not read. Events without a "
+		   "or OPENETW_CATALOGUE); programs built here carry theirs (-i); formats inside .pdb files are not "
+		   "read. Events without a "
 		   "schema say so. A link of the name tracefmt to openetw "
 		   "is this tool. Examples:\n"
 		   "  openetw tracefmt web.etl -o web.txt\n"

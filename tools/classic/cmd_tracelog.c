@@ -8,24 +8,18 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const char *const actions[] = {"start",	    "stop",
-				      "update",	    "enable",
-				      "enableex",   "disable",
-				      "flush",	    "capturestate",
-				      "q",	    "l",
-				      "x",	    "enumguid",
-				      "enumguidex", "addautologger",
-				      "remove",	    "systemrundown"};
+static const char *const actions[] = {
+	"start", "stop", "update", "enable",   "enableex",   "disable",       "flush",  "capturestate",
+	"q",     "l",    "x",      "enumguid", "enumguidex", "addautologger", "remove", "systemrundown"};
 
 int tracelog_fail(uint32_t code, const char *what)
 {
 	const char *text = openetw_error_text(code), *name = openetw_error_name(code);
 	fflush(stdout);
-	fprintf(stderr, "%-24s%uL      %s\n", "Operation Status:", code,
-		text ? text : "Unknown error.");
+	fprintf(stderr, "%-24s%uL      %s\n", "Operation Status:", code, text ? text : "Unknown error.");
 	if (*controller_why() || what) {
-		fprintf(stderr, "  %s%s%s\n", what ? what : "",
-			what && *controller_why() ? ": " : "", controller_why());
+		fprintf(stderr, "  %s%s%s\n", what ? what : "", what && *controller_why() ? ": " : "",
+			controller_why());
 	}
 	if (cli_hint(code)) {
 		fprintf(stderr, "  %s\n", cli_hint(code));
@@ -61,12 +55,11 @@ static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG c
 		memcpy(&params.SourceId, s.b, 16);
 	}
 	bool off = control == EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any,
-			      off ? 0 : p->all, timeout, &params);
+	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, timeout, &params);
 }
 
-static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control,
-			    const struct session_spec *s, const char **ret_what)
+static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct session_spec *s,
+			    const char **ret_what)
 {
 	struct tracelog_filters f;
 	if (!tracelog_filters(w, &f)) {
@@ -116,16 +109,14 @@ static int run_start(const struct winargs *w, const char *name, struct session_s
 	bare.provider_count = kernel ? s->provider_count : 0;
 	bool own = (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
 	TRACEHANDLE h;
-	uint32_t code = own ? controller_start_private(s, f.d, f.count, &h)
-			    : controller_start_kernel(&bare, &more, &what);
+	uint32_t code =
+		own ? controller_start_private(s, f.d, f.count, &h) : controller_start_kernel(&bare, &more, &what);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
 	puts("Logger Started...");
 	code = cli_session_query(name, &p);
-	code = code ? code
-		    : control_all(w, p.p.Wnode.HistoricalContext,
-				  EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+	code = code ? code : control_all(w, p.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
 	if (code) {
 		int status = tracelog_fail(code, what);
 		cli_props_init(&p);
@@ -133,8 +124,7 @@ static int run_start(const struct winargs *w, const char *name, struct session_s
 		return status;
 	}
 	if (s->provider_count) {
-		printf("Enabling trace to logger %llu\n",
-		       (unsigned long long)p.p.Wnode.HistoricalContext);
+		printf("Enabling trace to logger %llu\n", (unsigned long long)p.p.Wnode.HistoricalContext);
 	}
 	status_ok();
 	tracelog_show(&p);
@@ -166,8 +156,7 @@ static uint32_t all_enabled(const char *name, struct session_spec *s)
 	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
-static int run_enable(const struct winargs *w, const char *name, ULONG control,
-		      struct session_spec *s)
+static int run_enable(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
@@ -200,8 +189,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control,
 	return CLI_OK;
 }
 
-static int run_control(const struct winargs *w, const char *name, ULONG control,
-		       struct session_spec *s)
+static int run_control(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
 {
 	struct cli_props p, before;
 	uint32_t code = cli_session_query(name, &before);
@@ -252,8 +240,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	}
 	if (control == EVENT_TRACE_CONTROL_UPDATE && s->provider_count) {
 		const char *what = NULL;
-		code = control_all(w, before.p.Wnode.HistoricalContext,
-				   EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+		code = control_all(w, before.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
 		if (code) {
 			return tracelog_fail(code, what);
 		}
@@ -340,7 +327,8 @@ static int refuse(const struct winargs *w)
 	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
 		    {"PkgAppIdFilter", "no process of this system has a package identity"},
 		    {"Lbr", "branch records are not recorded in this version"},
-		    {"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
+		    {"heap",
+		     "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 		    {"critsec", "critical sections have no source here"},
 		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
 		    {"kd", "there is no kernel debugger to send to"}};
@@ -422,8 +410,8 @@ static int run(struct cli_args *a)
 				continue;
 			}
 			if (action) {
-				return cli_usage(a, "-%s and -%s together: one thing at a time",
-						 action->option->name, actions[k]);
+				return cli_usage(a, "-%s and -%s together: one thing at a time", action->option->name,
+						 actions[k]);
 			}
 			action = &w.arg[i];
 		}
@@ -502,18 +490,17 @@ const struct cli_command cli_tracelog = {
 	.synopsis = "-start|-stop|-update|-enable|-disable|-flush|-q|-l|-enumguid … [SESSION] "
 		    "[options]",
 	.summary = "Trace sessions, as the tool of this name in the Windows driver kit.",
-	.details =
-		"Without a session name the kernel's is meant. Options may begin with - or /. "
-		"-guid takes #GUID or *NAME\n"
-		"(the GUID of that name), or a file of lines guid;keywords;level where ; begins a "
-		"comment.\n\n"
-		"Examples:\n"
-		"  tracelog -start web -guid '*MyCompany.Web' -level 5 -matchanykw 0x11 -f "
-		"web.etl\n"
-		"  tracelog -enable web -guid '#{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}' "
-		"-EventIdFilter -in 2 1 7\n"
-		"  tracelog -q web -lp\n"
-		"  tracelog -stop web\n",
+	.details = "Without a session name the kernel's is meant. Options may begin with - or /. "
+		   "-guid takes #GUID or *NAME\n"
+		   "(the GUID of that name), or a file of lines guid;keywords;level where ; begins a "
+		   "comment.\n\n"
+		   "Examples:\n"
+		   "  tracelog -start web -guid '*MyCompany.Web' -level 5 -matchanykw 0x11 -f "
+		   "web.etl\n"
+		   "  tracelog -enable web -guid '#{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}' "
+		   "-EventIdFilter -in 2 1 7\n"
+		   "  tracelog -q web -lp\n"
+		   "  tracelog -stop web\n",
 	.options = tracelog_option_table,
 	.run = run,
 	.classic = true,

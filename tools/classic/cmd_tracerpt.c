@@ -36,8 +36,7 @@ static const struct cli_option options[] = {
 	{0, "rts", NULL, "raw time stamps", NULL},
 	{0, "gmt", NULL, "times in UTC", NULL},
 	{0, "lr", NULL, "less restrictive: accepted, we always are", NULL},
-	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)",
-	 "ANSI|Unicode"},
+	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)", "ANSI|Unicode"},
 	{0, "y", NULL, "overwrite files without a question", NULL},
 	{0},
 };
@@ -57,7 +56,7 @@ struct report {
 	struct strbuf line;
 	struct cli_output *dump, *summary, *schema;
 	struct tracerpt_export *export; /* of schema */
-	FILE *out; /* of dump */
+	FILE *out;                      /* of dump */
 	bool csv, utf16, failed, whole;
 	struct kind *kinds;
 	size_t kind_count, kind_cap;
@@ -73,15 +72,11 @@ static int name_length(const EVENT_RECORD *e, const char *full)
 static void count(struct report *r, const EVENT_RECORD *e, const char *name, int length)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	struct kind k = {.provider = e->EventHeader.ProviderId,
-			 .id = d->Id,
-			 .version = d->Version,
-			 .count = 1};
+	struct kind k = {.provider = e->EventHeader.ProviderId, .id = d->Id, .version = d->Version, .count = 1};
 	snprintf(k.name, sizeof k.name, "%.*s", length, name);
 	for (size_t i = r->kind_count; i-- > 0;) {
 		struct kind *have = &r->kinds[i];
-		if (have->id == k.id && have->version == k.version &&
-		    strcmp(have->name, k.name) == 0 &&
+		if (have->id == k.id && have->version == k.version && strcmp(have->name, k.name) == 0 &&
 		    memcmp(&have->provider, &k.provider, sizeof k.provider) == 0) {
 			have->count++;
 			return;
@@ -179,16 +174,14 @@ static void write_summary(struct report *r)
 		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
 	fputs("\r\n", f);
 	fputs(rule, f);
-	fprintf(f, "|%-11s   %-20s %-15s %-15s %-38s|\r\n", "Event Count", "Event Name", "Event ID", "Version",
-		"Guid");
+	fprintf(f, "|%-11s   %-20s %-15s %-15s %-38s|\r\n", "Event Count", "Event Name", "Event ID", "Version", "Guid");
 	fputs(rule, f);
 	qsort(r->kinds, r->kind_count, sizeof *r->kinds, by_count);
 	for (size_t i = 0; i < r->kind_count; i++) {
 		char guid[37];
 		cli_guid_text(&r->kinds[i].provider, guid);
-		fprintf(f, "|%11llu   %-20s %-15u %-15u {%s}|\r\n",
-			(unsigned long long)r->kinds[i].count, r->kinds[i].name, r->kinds[i].id,
-			r->kinds[i].version, guid);
+		fprintf(f, "|%11llu   %-20s %-15u %-15u {%s}|\r\n", (unsigned long long)r->kinds[i].count,
+			r->kinds[i].name, r->kinds[i].id, r->kinds[i].version, guid);
 	}
 	fputs(rule, f);
 }
@@ -202,8 +195,7 @@ static struct cli_output *create(struct cli_args *a, const char *path)
 		char answer[8] = "";
 		if (isatty(0)) {
 			fprintf(stderr, "%s exists. Overwrite? [y/n] ", path);
-			overwrite = fgets(answer, sizeof answer, stdin) &&
-				    (answer[0] == 'y' || answer[0] == 'Y');
+			overwrite = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 		}
 		if (!overwrite) {
 			fprintf(stderr, "openetw tracerpt: %s exists; -y overwrites it\n", path);
@@ -227,8 +219,8 @@ static int process(struct report *r, const char *dump, const char *summary, cons
 	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
 		return CLI_FAILED;
 	}
-	if ((dump && !(r->dump = create(a, dump))) ||
-	    (summary && !(r->summary = create(a, summary))) || (schema && !(r->schema = create(a, schema)))) {
+	if ((dump && !(r->dump = create(a, dump))) || (summary && !(r->summary = create(a, summary))) ||
+	    (schema && !(r->schema = create(a, schema)))) {
 		for (int i = 0; i < r->trace->count; i++) {
 			CloseTrace(r->trace->handle[i]);
 		}
@@ -263,8 +255,7 @@ static int process(struct report *r, const char *dump, const char *summary, cons
 	}
 	r->whole = code == 0 && !r->failed;
 	if (code) {
-		return cli_fail(a, code, "stopped after %llu events",
-				(unsigned long long)r->trace->events);
+		return cli_fail(a, code, "stopped after %llu events", (unsigned long long)r->trace->events);
 	}
 	return r->trace->problems || r->failed ? CLI_FAILED : CLI_OK;
 }
@@ -291,9 +282,12 @@ static int write_report(struct cli_args *a, const char *path)
 {
 	static const struct {
 		const char *title, *action, *option;
-	} parts[] = {{"Processes", "process", "-withcmdline"},	    {"CPU samples", "profile", "-detail"},
-		     {"CPU by context switches", "cswitch", "-process"}, {"Disk accesses", "diskio", "-summary"},
-		     {"Hard faults", "hardfault", NULL},		    {"Marks", "marks", NULL},
+	} parts[] = {{"Processes", "process", "-withcmdline"},
+		     {"CPU samples", "profile", "-detail"},
+		     {"CPU by context switches", "cswitch", "-process"},
+		     {"Disk accesses", "diskio", "-summary"},
+		     {"Hard faults", "hardfault", NULL},
+		     {"Marks", "marks", NULL},
 		     {"Events", "tracestats", "-detail"}};
 	struct cli_output *o = create(a, path);
 	FILE *f = cli_output_file(o);
@@ -385,8 +379,7 @@ static int run(struct cli_args *a)
 	trace.ctx = &r;
 	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
 	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
-	r.out_as = (struct tracerpt){
-		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
+	r.out_as = (struct tracerpt){.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
 	const char *html = cli_value(a, "report", NULL);
 	const char *schema = cli_value(a, "export", NULL);
@@ -402,7 +395,8 @@ static int run(struct cli_args *a)
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
 	int status = dump || summary || schema ? process(&r, dump, summary, schema) : CLI_OK;
-	int ends[] = {cli_output_close(r.dump, r.whole), cli_output_close(r.summary, r.whole), cli_output_close(r.schema, r.whole)};
+	int ends[] = {cli_output_close(r.dump, r.whole), cli_output_close(r.summary, r.whole),
+		      cli_output_close(r.schema, r.whole)};
 	status = status != CLI_OK ? status : ends[0] != CLI_OK ? ends[0] : ends[1] != CLI_OK ? ends[1] : ends[2];
 	if (status == CLI_OK && html) {
 		status = write_report(a, html);
@@ -444,16 +438,18 @@ const struct cli_command cli_tracerpt = {
 	.name = "tracerpt",
 	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-report [FILE]] [-export [FILE]] [-y]",
 	.summary = "Write events as XML or CSV and a summary, as the Windows tool does.",
-	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
-		   "-o nor -summary it writes\n"
-		   "dumpfile.xml and summary.txt. The report has tables of processes, CPU, disk, hard "
-		   "faults and events. -export\n"
-		   "writes what is known of the events that occur as a manifest, with which other machines decode them\n"
-		   "(TraceLogging events, WPP messages and the kernel's classes have no place in one). A link of the name\n"
-		   "tracerpt to openetw is this tool. Examples:\n"
-		   "  openetw tracerpt web.etl -o web.xml -of XML -y\n"
-		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n"
-		   "  openetw tracerpt web.etl -export web.man\n",
+	.details =
+		"Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
+		"-o nor -summary it writes\n"
+		"dumpfile.xml and summary.txt. The report has tables of processes, CPU, disk, hard "
+		"faults and events. -export\n"
+		"writes what is known of the events that occur as a manifest, with which other machines decode them\n"
+		"(TraceLogging events, WPP messages and the kernel's classes have no place in one). A link of the "
+		"name\n"
+		"tracerpt to openetw is this tool. Examples:\n"
+		"  openetw tracerpt web.etl -o web.xml -of XML -y\n"
+		"  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n"
+		"  openetw tracerpt web.etl -export web.man\n",
 	.options = options,
 	.run = run,
 	.classic = true,

@@ -8,11 +8,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static const struct wevtutil_option im_options[] = {{"rf", "resourceFilePath"},
-						    {"mf", "messageFilePath"},
-						    {"pf", "parameterFilePath"},
-						    {"sc", "scope"},
-						    {NULL}};
+static const struct wevtutil_option im_options[] = {
+	{"rf", "resourceFilePath"}, {"mf", "messageFilePath"}, {"pf", "parameterFilePath"}, {"sc", "scope"}, {NULL}};
 static const struct wevtutil_option um_options[] = {{"sc", "scope"}, {NULL}};
 static const struct wevtutil_option none[] = {{NULL}};
 static const struct wevtutil_option gp_options[] = {
@@ -32,11 +29,10 @@ static const struct wevtutil_option qe_options[] = {{"lf", "logfile", true},
 
 static int refuse(struct wevtutil *w)
 {
-	return cli_usage(
-		w->a,
-		"%s: there is no event log service here; events are in .etl files. 'qe' reads "
-		"them, 'openetw relog' copies what a filter selects",
-		w->verb);
+	return cli_usage(w->a,
+			 "%s: there is no event log service here; events are in .etl files. 'qe' reads "
+			 "them, 'openetw relog' copies what a filter selects",
+			 w->verb);
 }
 
 static const struct {
@@ -86,8 +82,7 @@ bool wevtutil_on(const struct wevtutil *w, const char *name)
 /* Of every verb; what they are about is on another machine. */
 static bool remote(const char *name, size_t n)
 {
-	static const char *const names[] = {"r", "remote",   "u", "username",
-					    "p", "password", "a", "authentication"};
+	static const char *const names[] = {"r", "remote", "u", "username", "p", "password", "a", "authentication"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0) {
 			return true;
@@ -127,17 +122,14 @@ static int parse(struct wevtutil *w, const char *need)
 				continue;
 			}
 			return cli_usage(w->a,
-					 remote(s + 1, n)
-						 ? "%s: '%s': other machines are not reached"
-						 : "%s: unknown option '%s'",
+					 remote(s + 1, n) ? "%s: '%s': other machines are not reached"
+							  : "%s: unknown option '%s'",
 					 w->verb, w->a->words[i]);
 		}
 		const struct wevtutil_option *o = &w->options[at];
 		w->value[at] = colon ? colon + 1 : "true";
-		if (o->flag && strcasecmp(w->value[at], "true") != 0 &&
-		    strcasecmp(w->value[at], "false") != 0) {
-			return cli_usage(w->a, "/%s takes true or false, not '%s'", o->name,
-					 w->value[at]);
+		if (o->flag && strcasecmp(w->value[at], "true") != 0 && strcasecmp(w->value[at], "false") != 0) {
+			return cli_usage(w->a, "/%s takes true or false, not '%s'", o->name, w->value[at]);
 		}
 		if (!o->flag && (!colon || !colon[1])) {
 			return cli_usage(w->a, "/%s needs a value: /%s:VALUE", o->name, o->name);
@@ -149,9 +141,7 @@ static int parse(struct wevtutil *w, const char *need)
 static const char *verb_at(const void *ctx, int i)
 {
 	(void)ctx;
-	return i < 2 * (int)BASE_ARRAY_LEN(verbs)
-		       ? (i % 2 ? verbs[i / 2].longer : verbs[i / 2].name)
-		       : NULL;
+	return i < 2 * (int)BASE_ARRAY_LEN(verbs) ? (i % 2 ? verbs[i / 2].longer : verbs[i / 2].name) : NULL;
 }
 
 static int run(struct cli_args *a)
@@ -160,18 +150,14 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "which command: im, um, ep, gp, el, gl or qe?");
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
-		if (strcasecmp(a->words[0], verbs[i].name) == 0 ||
-		    strcasecmp(a->words[0], verbs[i].longer) == 0) {
-			struct wevtutil w = {
-				.a = a, .verb = verbs[i].name, .options = verbs[i].options};
+		if (strcasecmp(a->words[0], verbs[i].name) == 0 || strcasecmp(a->words[0], verbs[i].longer) == 0) {
+			struct wevtutil w = {.a = a, .verb = verbs[i].name, .options = verbs[i].options};
 			int status = w.options ? parse(&w, verbs[i].word) : CLI_OK;
 			return status == CLI_OK ? verbs[i].run(&w) : status;
 		}
 	}
 	const char *near = cli_nearest(a->words[0], verb_at, NULL);
-	return cli_usage(a,
-			 near ? "there is no command '%s'; did you mean '%s'?"
-			      : "there is no command '%s'",
+	return cli_usage(a, near ? "there is no command '%s'; did you mean '%s'?" : "there is no command '%s'",
 			 a->words[0], near);
 }
 
@@ -180,8 +166,7 @@ static const struct cli_option options[] = {
 	{0, "gm", NULL, "gp: texts instead of message numbers", NULL},
 	{0, "f", "FORMAT", "gp, gl: text or xml; qe: xml (default), text or RenderedXml", NULL},
 	{0, "lf", NULL, "qe: PATH is a file (here it always is)", NULL},
-	{0, "sq", NULL, "qe: PATH is a file with a structured query, which names the .etl files",
-	 NULL},
+	{0, "sq", NULL, "qe: PATH is a file with a structured query, which names the .etl files", NULL},
 	{0, "q", "XPATH", "qe: only events that match", NULL},
 	{0, "c", "N", "qe: at most N events", NULL},
 	{0, "rd", NULL, "qe: the newest first", NULL},
@@ -191,8 +176,7 @@ static const struct cli_option options[] = {
 	{0, "rf", "FILE", "im: resource file, instead of the manifest's (shown by gp only)", NULL},
 	{0, "mf", "FILE", "im: message file", NULL},
 	{0, "pf", "FILE", "im: parameter file", NULL},
-	{0, "sc", "user|machine", "im, um: for whom; default: the machine as root, else the user",
-	 NULL},
+	{0, "sc", "user|machine", "im, um: for whom; default: the machine as root, else the user", NULL},
 	{0, NULL, NULL, NULL, NULL},
 };
 

@@ -16,7 +16,7 @@ int cli_same_enable(const char *session, const char *providers, bool capture);
 /* "openetw stop" of every session that runs. */
 int cli_same_stop_all(void);
 
-#define CLI_SAME_UPDATE	  "a running session changes with UpdateTrace; openetw has no verb for that"
+#define CLI_SAME_UPDATE   "a running session changes with UpdateTrace; openetw has no verb for that"
 #define CLI_SAME_INTERVAL "the time between samples is the tool's own; openetw has no verb for it"
 
 #endif

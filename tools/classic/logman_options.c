@@ -14,10 +14,8 @@
 const struct cli_option logman_option_table[] = {
 	{0, "ets", NULL, "act on live sessions; nothing is saved", NULL},
 	{0, "n", "NAME", "the collector's name (it may follow the verb without -n)", NULL},
-	{0, "p", "PROVIDER [KEYWORDS [LEVEL]]",
-	 "enable a provider (repeatable); update --p disables it", NULL},
-	{0, "pf", "FILE", "providers from a file, one a line: {guid} [keywords] [level] [name]",
-	 NULL},
+	{0, "p", "PROVIDER [KEYWORDS [LEVEL]]", "enable a provider (repeatable); update --p disables it", NULL},
+	{0, "pf", "FILE", "providers from a file, one a line: {guid} [keywords] [level] [name]", NULL},
 	{0, "o", "FILE", "log file; %d stands for the number in newfile mode", NULL},
 	{0, "f", "FORMAT", "bin or bincirc (circular)", "bin|bincirc|csv|tsv|sql"},
 	{0, "mode", "MODES", "logging modes joined by +, or a number", NULL},
@@ -30,12 +28,12 @@ const struct cli_option logman_option_table[] = {
 	{0, "cnf", "[TIME]", "a new file whenever -max is reached", NULL},
 	{0, "a", NULL, "append to the file", NULL},
 	{0, "ow", NULL, "overwrite the file", NULL},
-	{0, "v", "FORMAT", "number of each run in the file's name: nnnnnn or mmddhhmm",
-	 "nnnnnn|mmddhhmm"},
+	{0, "v", "FORMAT", "number of each run in the file's name: nnnnnn or mmddhhmm", "nnnnnn|mmddhhmm"},
 	{0, "rf", "[[hh:]mm:]ss", "stop after that time", NULL},
 	{0, "ln", "NAME", "the session's name where it is not the collector's", NULL},
 	{0, "fd", NULL, "with update: write what is in memory now", NULL},
-	{0, "ul", NULL, "private: in each process that has the provider (-p), with a file of its own: FILE, FILE_PID …", NULL},
+	{0, "ul", NULL, "private: in each process that has the provider (-p), with a file of its own: FILE, FILE_PID …",
+	 NULL},
 	{0, "pid", "PID", "with query providers: what that process has registered", NULL},
 	{0, "xml", "FILE", "with import and export: the collector set", NULL},
 	{0, "config", "FILE", "more options from a file", NULL},
@@ -47,7 +45,8 @@ const struct cli_option logman_option_table[] = {
 	{0, "e", "DATE [TIME [AM|PM]]", "stop at that time: 1/31/2026 5:30:00PM, or 2026-01-31 17:30", NULL},
 	{0, "r", NULL, "with -b: every day, at the times of -b and -e", NULL},
 	{0, "m", "[START] [STOP]", "by hand: start, stop or both; takes -b and -e back", NULL},
-	{0, "rc", "COMMAND", "a saved collector: for the shell when a run has ended; $OPENETW_LOG_FILE is its file", NULL},
+	{0, "rc", "COMMAND", "a saved collector: for the shell when a run has ended; $OPENETW_LOG_FILE is its file",
+	 NULL},
 	{0, "json", NULL, "query: one JSON object a line, of live sessions and providers", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
 	{0},
@@ -64,12 +63,11 @@ bool logman_accept(const struct cli_option *o, int index, const char *word, int 
 {
 	(void)index;
 	if (strcasecmp(o->name, "p") == 0) {
-		return (*word >= '0' && *word <= '9') || *word == '(' ||
-		       strncasecmp(word, "win:", 4) == 0 || positionals >= 2;
+		return (*word >= '0' && *word <= '9') || *word == '(' || strncasecmp(word, "win:", 4) == 0 ||
+		       positionals >= 2;
 	}
 	if (strcasecmp(o->name, "e") == 0 || strcasecmp(o->name, "b") == 0) {
-		return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 ||
-		       strcasecmp(word, "pm") == 0;
+		return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 || strcasecmp(word, "pm") == 0;
 	}
 	if (strcasecmp(o->name, "m") == 0) {
 		return strcasecmp(word, "start") == 0 || strcasecmp(word, "stop") == 0;
@@ -102,8 +100,7 @@ static bool parse_clock(const struct winargs *w, const char *name, uint32_t *ino
 		}
 		s++;
 	}
-	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name,
-		  g->value[0]);
+	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name, g->value[0]);
 	return false;
 }
 
@@ -141,8 +138,8 @@ static int date_parse(const char *text, uint64_t *ret)
 			return -EINVAL;
 		}
 	}
-	if (month < 1 || month > 12 || day < 1 || day > 31 || year < 1970 || year > 9999 || hour < 0 ||
-	    hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
+	if (month < 1 || month > 12 || day < 1 || day > 31 || year < 1970 || year > 9999 || hour < 0 || hour > 23 ||
+	    minute < 0 || minute > 59 || second < 0 || second > 59) {
 		return -EINVAL;
 	}
 	struct tm want = {.tm_year = year - 1900,
@@ -191,15 +188,15 @@ static bool parse_schedule(const struct winargs *w, bool live, struct session_sp
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (live && winargs_on(w, names[i])) {
 			cli_usage(w->a,
-				  "-%s is of saved collectors: -ets neither saves nor schedules. 'logman create trace NAME "
+				  "-%s is of saved collectors: -ets neither saves nor schedules. 'logman create trace "
+				  "NAME "
 				  "… -%s' saves one",
 				  names[i], names[i]);
 			return false;
 		}
 	}
 	s->daily = winargs_on(w, "r") || (s->daily && !winargs_off(w, "r"));
-	if (!parse_date(w, "b", s->daily, &s->begin_filetime) ||
-	    !parse_date(w, "e", s->daily, &s->end_filetime)) {
+	if (!parse_date(w, "b", s->daily, &s->begin_filetime) || !parse_date(w, "e", s->daily, &s->end_filetime)) {
 		return false;
 	}
 	const struct winarg *manual = winargs_find(w, "m");
@@ -252,10 +249,8 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 			*inout |= (uint32_t)v;
 		} else {
 			const char *near = cli_nearest(word, mode_at, NULL);
-			cli_usage(w->a,
-				  near ? "-mode: no mode '%s'; did you mean %s?"
-				       : "-mode: no mode '%s'",
-				  word, near);
+			cli_usage(w->a, near ? "-mode: no mode '%s'; did you mean %s?" : "-mode: no mode '%s'", word,
+				  near);
 			return false;
 		}
 		text += n + (text[n] != 0);
@@ -263,8 +258,8 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 	return true;
 }
 
-static bool add(const struct winargs *w, struct session_spec *s, const char *text,
-		const char *keywords, const char *level, const char *where)
+static bool add(const struct winargs *w, struct session_spec *s, const char *text, const char *keywords,
+		const char *level, const char *where)
 {
 	struct session_provider p;
 	char bad[64];
@@ -280,8 +275,7 @@ static bool add(const struct winargs *w, struct session_spec *s, const char *tex
 		return false;
 	}
 	if (level && !controller_level(level, &p.level)) {
-		cli_usage(w->a, "%s'%s' is no level: 0-255 or win:Critical … win:Verbose", where,
-			  level);
+		cli_usage(w->a, "%s'%s' is no level: 0-255 or win:Critical … win:Verbose", where, level);
 		return false;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -379,8 +373,7 @@ bool logman_providers(const struct winargs *w, struct session_spec *s)
 					s->provider[k].enabled = false;
 				}
 			}
-		} else if (strcasecmp(g->option->name, "pf") == 0 && g->count &&
-			   !provider_file(w, g->value[0], s)) {
+		} else if (strcasecmp(g->option->name, "pf") == 0 && g->count && !provider_file(w, g->value[0], s)) {
 			return false;
 		}
 	}
@@ -445,8 +438,7 @@ bool logman_refuse(const struct winargs *w)
 	static const struct {
 		const char *name, *why;
 	} rows[] = {
-		{"s",
-		 "the session of another computer: run logman there, for instance through ssh"},
+		{"s", "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
@@ -500,8 +492,8 @@ bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
 	if (!winargs_u32(w, "bs", 0, 4, 16384, &s->buffer_kb) ||
 	    !winargs_u32(w, "nb", 0, 1, 1u << 20, &s->minimum_buffers) ||
 	    !winargs_u32(w, "nb", 1, 1, 1u << 20, &s->maximum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, UINT32_MAX, &s->maximum_file_size) ||
-	    !parse_clock(w, "ft", &s->flush_timer) || !parse_clock(w, "rf", &s->expire_s)) {
+	    !winargs_u32(w, "max", 0, 1, UINT32_MAX, &s->maximum_file_size) || !parse_clock(w, "ft", &s->flush_timer) ||
+	    !parse_clock(w, "rf", &s->expire_s)) {
 		return false;
 	}
 	s->maximum_file_size = winargs_off(w, "max") ? 0 : s->maximum_file_size;
@@ -527,9 +519,8 @@ bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
 	if (!choose_file(w, s)) {
 		return false;
 	}
-	uint32_t order =
-		s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-			   EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
+	uint32_t order = s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+				    EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
 	if (s->file[0] && order == 0) {
 		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}

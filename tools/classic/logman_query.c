@@ -10,7 +10,7 @@
 #include <tdh.h>
 
 #define SESSIONS_MAX 1024
-#define RULE	     "-------------------------------------------------------------------------------"
+#define RULE         "-------------------------------------------------------------------------------"
 
 bool logman_is_live(const char *name, struct cli_props *ret)
 {
@@ -54,8 +54,7 @@ static bool list_saved(void *ctx, const char *path)
 	int r = session_read_file(path, cli_provider_installed, &s, &d);
 	(void)ctx;
 	if (r < 0) {
-		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line,
-			d.text[0] ? d.text : strerror(-r));
+		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
 		return true;
 	}
 	row(s.name, logman_is_live(s.name, &p));
@@ -98,16 +97,14 @@ static void put_head(const struct session_spec *s, bool running)
 	putchar('\n');
 	label("Name:", "%s", s->name);
 	label("Status:", running ? "Running" : "Stopped");
-	label("Root Path:", "%.*s", slash && slash > s->file ? (int)(slash - s->file) : 1,
-	      slash ? s->file : ".");
+	label("Root Path:", "%.*s", slash && slash > s->file ? (int)(slash - s->file) : 1, slash ? s->file : ".");
 	label("Segment:", s->mode & EVENT_TRACE_FILE_MODE_NEWFILE ? "On" : "Off");
 	label("Schedules:", "On");
 	if (s->maximum_file_size) {
 		label("Segment Max Size:", "%u %s", s->maximum_file_size, kb ? "KB" : "MB");
 	}
 	if (s->expire_s) {
-		label("Duration:", "%02u:%02u:%02u", s->expire_s / 3600, s->expire_s / 60 % 60,
-		      s->expire_s % 60);
+		label("Duration:", "%02u:%02u:%02u", s->expire_s / 3600, s->expire_s / 60 % 60, s->expire_s % 60);
 	}
 }
 
@@ -120,11 +117,10 @@ static const char *on_off(uint32_t bits)
 static void put_trace(const struct session_spec *s, const EVENT_TRACE_PROPERTIES *p)
 {
 	static const char *const clocks[] = {"Performance", "Performance", "System", "Cycle"};
-	const char *delivery = s->file[0] && (s->mode & EVENT_TRACE_REAL_TIME_MODE)
-				       ? "File, Real-time"
-			       : s->mode & EVENT_TRACE_REAL_TIME_MODE ? "Real-time"
-			       : s->mode & EVENT_TRACE_BUFFERING_MODE ? "Buffered"
-								      : "File";
+	const char *delivery = s->file[0] && (s->mode & EVENT_TRACE_REAL_TIME_MODE) ? "File, Real-time"
+			       : s->mode & EVENT_TRACE_REAL_TIME_MODE               ? "Real-time"
+			       : s->mode & EVENT_TRACE_BUFFERING_MODE               ? "Buffered"
+										    : "File";
 	putchar('\n');
 	label("Name:", "%s\\%s", s->name, s->name);
 	label("Type:", "Trace");
@@ -280,8 +276,7 @@ static void know_all(struct known_list *l)
 	if (mem && TdhEnumerateProviders(info, &bytes) == ERROR_SUCCESS) {
 		for (ULONG i = 0; i < info->NumberOfProviders; i++) {
 			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
-			const uint16_t *w =
-				(const uint16_t *)(const void *)(mem + p->ProviderNameOffset);
+			const uint16_t *w = (const uint16_t *)(const void *)(mem + p->ProviderNameOffset);
 			char name[256] = "";
 			if (p->ProviderNameOffset) {
 				utf16_to_utf8_lossy(w, utf16_len(w), name, sizeof name);
@@ -318,8 +313,7 @@ static void put_known(const GUID *g, const char *name)
 	printf("%-40s {%s}\n", name, guid);
 }
 
-static bool is_pid(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		   const uint8_t *enables)
+static bool is_pid(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	uint32_t *wanted = ctx;
 	if (inst->Pid && inst->Pid == *wanted) {
@@ -329,8 +323,7 @@ static bool is_pid(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO 
 	return true;
 }
 
-static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-			const uint8_t *enables)
+static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	char link[64], path[4096];
 	if (inst->Pid) {
@@ -346,8 +339,7 @@ static void put_fields(const GUID *g, EVENT_FIELD_TYPE type, const char *title)
 {
 	ULONG bytes = 0;
 	GUID copy = *g;
-	if (TdhEnumerateProviderFieldInformation(&copy, type, NULL, &bytes) !=
-	    ERROR_INSUFFICIENT_BUFFER) {
+	if (TdhEnumerateProviderFieldInformation(&copy, type, NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER) {
 		return;
 	}
 	uint8_t *mem = malloc(bytes);
@@ -356,18 +348,14 @@ static void put_fields(const GUID *g, EVENT_FIELD_TYPE type, const char *title)
 		printf("\n%-20s%-21s%s\n%s\n", "Value", title, "Description", RULE);
 		for (ULONG i = 0; i < a->NumberOfElements; i++) {
 			char text[2][512] = {"", ""}, value[32];
-			ULONG offsets[2] = {a->FieldInfoArray[i].NameOffset,
-					    a->FieldInfoArray[i].DescriptionOffset};
+			ULONG offsets[2] = {a->FieldInfoArray[i].NameOffset, a->FieldInfoArray[i].DescriptionOffset};
 			for (int k = 0; k < 2; k++) {
-				const uint16_t *w =
-					(const uint16_t *)(const void *)(mem + offsets[k]);
+				const uint16_t *w = (const uint16_t *)(const void *)(mem + offsets[k]);
 				if (offsets[k]) {
-					utf16_to_utf8_lossy(w, utf16_len(w), text[k],
-							    sizeof text[k]);
+					utf16_to_utf8_lossy(w, utf16_len(w), text[k], sizeof text[k]);
 				}
 			}
-			snprintf(value, sizeof value,
-				 type == EventKeywordInformation ? "0x%016llx" : "0x%02llx",
+			snprintf(value, sizeof value, type == EventKeywordInformation ? "0x%016llx" : "0x%02llx",
 				 (unsigned long long)a->FieldInfoArray[i].Value);
 			printf("%-20s%-20s%s%s\n", value, text[0], *text[1] ? " " : "", text[1]);
 		}
@@ -386,8 +374,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		GUID g;
 		char name[256];
 		if (!controller_provider(which, &p)) {
-			return cli_usage(w->a, "'%s' is neither a GUID nor a provider's name",
-					 which);
+			return cli_usage(w->a, "'%s' is neither a GUID nor a provider's name", which);
 		}
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};

@@ -53,8 +53,7 @@ static uint64_t value_map(const struct xml_node *provider, const char *name, uin
 	if (number_of(text_of(n, "Value"), &v)) {
 		return v;
 	}
-	for (const struct xml_node *i = xml_child(n, "ValueMapItem"); i;
-	     i = xml_next(i, "ValueMapItem")) {
+	for (const struct xml_node *i = xml_child(n, "ValueMapItem"); i; i = xml_next(i, "ValueMapItem")) {
 		uint64_t on = 1;
 		number_of(text_of(i, "Enabled"), &on);
 		if (on && number_of(text_of(i, "Value"), &v)) {
@@ -83,9 +82,7 @@ static bool providers(const struct xml_node *trace, struct session_spec *s, char
 		trimmed(name, sizeof name, text_of(n, "DisplayName"));
 		trimmed(guid, sizeof guid, text_of(n, "Guid"));
 		if (!controller_provider(*guid ? guid : name, &p)) {
-			snprintf(why, cap,
-				 "line %u: a provider without a usable Guid or DisplayName",
-				 n->line);
+			snprintf(why, cap, "line %u: a provider without a usable Guid or DisplayName", n->line);
 			return false;
 		}
 		snprintf(p.name, sizeof p.name, "%s", name);
@@ -103,14 +100,12 @@ static bool providers(const struct xml_node *trace, struct session_spec *s, char
 	return true;
 }
 
-static void settings(const struct xml_node *set, const struct xml_node *trace,
-		     struct session_spec *s)
+static void settings(const struct xml_node *set, const struct xml_node *trace, struct session_spec *s)
 {
-	static const uint32_t streams[] = {0, 0, EVENT_TRACE_REAL_TIME_MODE,
-					   EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_BUFFERING_MODE};
+	static const uint32_t streams[] = {0, 0, EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_REAL_TIME_MODE,
+					   EVENT_TRACE_BUFFERING_MODE};
 	uint32_t stream = small(trace, "StreamMode", 1), format = small(trace, "FileNameFormat", 0);
-	s->mode = (stream < BASE_ARRAY_LEN(streams) ? streams[stream] : 0) |
-		  small(trace, "ExtendedModes", 0) |
+	s->mode = (stream < BASE_ARRAY_LEN(streams) ? streams[stream] : 0) | small(trace, "ExtendedModes", 0) |
 		  (small(trace, "LogAppend", 0) ? EVENT_TRACE_FILE_MODE_APPEND : 0) |
 		  (small(trace, "LogCircular", 0) ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0) |
 		  (small(trace, "PreallocateFile", 0) ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0);
@@ -123,7 +118,7 @@ static void settings(const struct xml_node *set, const struct xml_node *trace,
 	s->clock = s->clock >= 1 && s->clock <= 3 ? s->clock : 1;
 	s->maximum_file_size = small(set, "SegmentMaxSize", 0);
 	s->expire_s = small(set, "Duration", 0);
-	s->suffix = format & NAME_SERIAL		  ? SESSION_SUFFIX_NUMBER
+	s->suffix = format & NAME_SERIAL                  ? SESSION_SUFFIX_NUMBER
 		    : format & NAME_MONTH_DAY_HOUR_MINUTE ? SESSION_SUFFIX_TIME
 							  : SESSION_SUFFIX_NONE;
 	s->serial = BASE_MAX(small(set, "SerialNumber", 1), 1u);
@@ -143,9 +138,8 @@ static void settings(const struct xml_node *set, const struct xml_node *trace,
 		base = s->name;
 	}
 	const char *dot = strrchr(base, '.');
-	snprintf(s->file, sizeof s->file, "%s%s%.2900s%s",
-		 *base != '/' && getcwd(cwd, sizeof cwd) ? cwd : "", *base != '/' ? "/" : "", base,
-		 dot ? "" : ".etl");
+	snprintf(s->file, sizeof s->file, "%s%s%.2900s%s", *base != '/' && getcwd(cwd, sizeof cwd) ? cwd : "",
+		 *base != '/' ? "/" : "", base, dot ? "" : ".etl");
 	uint32_t order = s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND |
 				    EVENT_TRACE_FILE_MODE_NEWFILE);
 	s->mode |= order ? 0 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
@@ -173,9 +167,8 @@ int logman_import(const struct winargs *w, const char *name)
 		return logman_error(ERROR_XML_PARSE_ERROR, why, NULL);
 	}
 	const struct xml_node *set = doc.root;
-	const struct xml_node *trace = strcasecmp(set->name, "DataCollectorSet") == 0
-					       ? xml_child(set, "TraceDataCollector")
-					       : NULL;
+	const struct xml_node *trace =
+		strcasecmp(set->name, "DataCollectorSet") == 0 ? xml_child(set, "TraceDataCollector") : NULL;
 	struct session_spec s;
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
@@ -212,8 +205,7 @@ static void put_text(FILE *f, const char *name, const char *s, const char *inden
 
 static void put_value(FILE *f, const char *name, uint64_t v)
 {
-	fprintf(f, "\t\t\t<%s>\n\t\t\t\t<Value>0x%llx</Value>\n\t\t\t</%s>\n", name,
-		(unsigned long long)v, name);
+	fprintf(f, "\t\t\t<%s>\n\t\t\t\t<Value>0x%llx</Value>\n\t\t\t</%s>\n", name, (unsigned long long)v, name);
 }
 
 int logman_export(const struct winargs *w, const struct session_spec *s)
@@ -229,8 +221,8 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 	}
 	bool rt = s->mode & EVENT_TRACE_REAL_TIME_MODE;
 	uint32_t own = EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_APPEND |
-		       EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_PREALLOCATE |
-		       EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE;
+		       EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_REAL_TIME_MODE |
+		       EVENT_TRACE_BUFFERING_MODE;
 	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DataCollectorSet>\n");
 	put_text(f, "Name", s->name, "\t");
 	fprintf(f,
@@ -246,7 +238,7 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 	} rows[] = {
 		{"FileNameFormat", s->suffix == SESSION_SUFFIX_NUMBER ? NAME_SERIAL
 				   : s->suffix == SESSION_SUFFIX_TIME ? NAME_MONTH_DAY_HOUR_MINUTE
-								    : 0},
+								      : 0},
 		{"LogAppend", (s->mode & EVENT_TRACE_FILE_MODE_APPEND) != 0},
 		{"LogCircular", (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) != 0},
 		{"LogOverwrite", s->overwrite},
@@ -258,7 +250,7 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 		{"ClockType", s->clock},
 		{"ExtendedModes", s->mode & ~own},
 		{"StreamMode", s->mode & EVENT_TRACE_BUFFERING_MODE ? 4
-			       : rt				    ? (s->file[0] ? 3 : 2)
+			       : rt                                 ? (s->file[0] ? 3 : 2)
 								    : 1},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {

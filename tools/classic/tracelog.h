@@ -30,8 +30,7 @@ struct tracelog_filters {
 };
 bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f);
 /* The same as a file can have them, for every provider of *s. */
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f,
-			   struct session_spec *s);
+bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct session_spec *s);
 
 /* The status line of a failure; `what` may be NULL. Returns CLI_FAILED. */
 int tracelog_fail(uint32_t code, const char *what);

@@ -16,7 +16,8 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "enableex", "[SESSION]", "the same", NULL},
 	{0, "disable", "[SESSION]", "disable them", NULL},
 	{0, "flush", "[SESSION]", "write what is in memory; with -f, of a buffering session", NULL},
-	{0, "capturestate", "[SESSION]", "ask the providers of -guid for a rundown; without it all that are enabled", NULL},
+	{0, "capturestate", "[SESSION]", "ask the providers of -guid for a rundown; without it all that are enabled",
+	 NULL},
 	{0, "q", "[SESSION]", "show a session", NULL},
 	{0, "l", NULL, "show all sessions", NULL},
 	{0, "x", NULL, "stop all sessions", NULL},
@@ -42,8 +43,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "max", "N", "greatest number of buffers", NULL},
 	{0, "paged", NULL, "accepted: all memory here is paged", NULL},
 	{0, "lowcapacity", NULL, "one stream of buffers for all processors", NULL},
-	{0, "guid", "GUID|*NAME|FILE", "provider, or file of guid;keywords;level (repeatable)",
-	 NULL},
+	{0, "guid", "GUID|*NAME|FILE", "provider, or file of guid;keywords;level (repeatable)", NULL},
 	{0, "flag", "FLAGS", "any of these keywords", NULL},
 	{0, "flags", "FLAGS", "the same", NULL},
 	{0, "level", "LEVEL", "up to this level", NULL},
@@ -60,7 +60,9 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "UsePerfCounter", NULL, "clock: performance counter (default)", NULL},
 	{0, "UseSystemTime", NULL, "clock: system time", NULL},
 	{0, "UseCPUCycle", NULL, "clock: processor cycles", NULL},
-	{0, "um", NULL, "private session in each process that has the provider (-guid), with a file of its own: FILE, FILE_PID …", NULL},
+	{0, "um", NULL,
+	 "private session in each process that has the provider (-guid), with a file of its own: FILE, FILE_PID …",
+	 NULL},
 	{0, "secure", NULL, "only who has the right to log into the session", NULL},
 	{0, "independent", NULL, "accepted: sessions here are always independent", NULL},
 	{0, "systemlogger", NULL, "may receive kernel events", NULL},
@@ -80,7 +82,8 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "nonet", NULL, "kernel: no network", NULL},
 	{0, "PkgIdFilter", "NAMES", "refused: packages of Windows", NULL},
 	{0, "PkgAppIdFilter", "NAMES", "refused: packages of Windows", NULL},
-	{0, "ProfileSource", "SOURCE,…|Help", "what samples are taken by (PMC_PROFILE), beside the timer; Help lists", NULL},
+	{0, "ProfileSource", "SOURCE,…|Help", "what samples are taken by (PMC_PROFILE), beside the timer; Help lists",
+	 NULL},
 	{0, "Pmc", "COUNTER,…:EVENT+…", "kernel: values of these counters with these events", NULL},
 	{0, "PmcSources", NULL, "the same list", NULL},
 	{0, "Lbr", "WHAT", "refused: branch records", NULL},
@@ -141,8 +144,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 	char line[1024];
 	FILE *f = cli_path_fopen(path);
 	if (!f) {
-		cli_usage(w->a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path,
-			  strerror(errno));
+		cli_usage(w->a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path, strerror(errno));
 		return false;
 	}
 	for (unsigned n = 1; fgets(line, sizeof line, f); n++) {
@@ -179,8 +181,7 @@ bool tracelog_providers(const struct winargs *w, struct session_spec *s)
 {
 	uint64_t level = 255, any = 0, all = 0, properties = 0;
 	if (!mask(w, "level", &level) || !mask(w, "flag", &any) || !mask(w, "flags", &any) ||
-	    !mask(w, "matchanykw", &any) || !mask(w, "matchallkw", &all) ||
-	    !mask(w, "enableproperty", &properties)) {
+	    !mask(w, "matchanykw", &any) || !mask(w, "matchallkw", &all) || !mask(w, "enableproperty", &properties)) {
 		return false;
 	}
 	if (properties > UINT32_MAX) {
@@ -188,10 +189,10 @@ bool tracelog_providers(const struct winargs *w, struct session_spec *s)
 		return false;
 	}
 	struct session_provider base = {.enabled = true,
-				      .level = (uint8_t)BASE_MIN(level, (uint64_t)255),
-				      .any = any,
-				      .all = all,
-				      .properties = (uint32_t)properties};
+					.level = (uint8_t)BASE_MIN(level, (uint64_t)255),
+					.any = any,
+					.all = all,
+					.properties = (uint32_t)properties};
 	for (int i = 0; i < w->arg_count; i++) {
 		const struct winarg *g = &w->arg[i];
 		if (strcasecmp(g->option->name, "guid") != 0) {
@@ -253,10 +254,9 @@ static uint32_t kernel_flags(const struct winargs *w)
 	static const struct {
 		const char *option;
 		uint32_t on, off;
-	} rows[] = {{"img", 0x4, 0},	   {"cm", 0x20000, 0},	 {"fio", 0x2000000, 0},
-		    {"pf", 0x1000, 0},	   {"hf", 0x2000, 0},	 {"dpcisr", 0x60, 0},
-		    {"noprocess", 0, 0x1}, {"nothread", 0, 0x2}, {"nodisk", 0, 0x300},
-		    {"nonet", 0, 0x10000}};
+	} rows[] = {{"img", 0x4, 0},      {"cm", 0x20000, 0},   {"fio", 0x2000000, 0}, {"pf", 0x1000, 0},
+		    {"hf", 0x2000, 0},    {"dpcisr", 0x60, 0},  {"noprocess", 0, 0x1}, {"nothread", 0, 0x2},
+		    {"nodisk", 0, 0x300}, {"nonet", 0, 0x10000}};
 	uint32_t flags = 0x1 | 0x2 | 0x100 | 0x200 | 0x10000;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].option)) {
@@ -294,8 +294,8 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct session
 	}
 	if (!winargs_u32(w, "b", 0, 4, 16384, &s->buffer_kb) ||
 	    !winargs_u32(w, "min", 0, 1, 1u << 20, &s->minimum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->maximum_buffers) ||
-	    !flush_timer(w, s) || !tracelog_providers(w, s)) {
+	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->maximum_buffers) || !flush_timer(w, s) ||
+	    !tracelog_providers(w, s)) {
 		return false;
 	}
 	const char *guid = winargs_value(w, "sessionguid", NULL);
@@ -311,9 +311,8 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct session
 			return false;
 		}
 	}
-	if (s->file[0] &&
-	    !(s->mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_CIRCULAR |
-			 EVENT_TRACE_FILE_MODE_NEWFILE))) {
+	if (s->file[0] && !(s->mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_CIRCULAR |
+				       EVENT_TRACE_FILE_MODE_NEWFILE))) {
 		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	if ((s->mode & EVENT_TRACE_FILE_MODE_APPEND) && clock_options == 0) {
@@ -341,7 +340,8 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 	if (joined && cli_kernel_flags(w->a, flags->value[0], false, ret) != CLI_OK) {
 		return false;
 	}
-	if (flags && !joined && (!parse_number(flags->value[0], 0, UINT64_MAX, &n) || n != (uint64_t)flags->count - 1)) {
+	if (flags && !joined &&
+	    (!parse_number(flags->value[0], 0, UINT64_MAX, &n) || n != (uint64_t)flags->count - 1)) {
 		cli_usage(w->a, "-eflag: '%s' is followed by %d flags", flags->value[0], flags->count - 1);
 		return false;
 	}
@@ -357,7 +357,8 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 	}
 	const char *pmc = winargs_value(w, "Pmc", NULL), *sources = winargs_value(w, "ProfileSource", NULL);
 	if (pmc && !strchr(pmc, ':')) {
-		cli_usage(w->a, "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
+		cli_usage(w->a,
+			  "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
 		return false;
 	}
 	if ((pmc && !cli_counters_parse(w->a, pmc, &ret->counters)) ||
@@ -393,20 +394,19 @@ static void add_filter(struct tracelog_filters *f, const void *p, size_t bytes, 
 }
 
 /* The count in front is part of the grammar; it has to be right. */
-static bool counted(const struct winargs *w, const struct winarg *g, int at, uint32_t max,
-		    uint64_t limit, uint64_t *out, uint32_t *ret_n)
+static bool counted(const struct winargs *w, const struct winarg *g, int at, uint32_t max, uint64_t limit,
+		    uint64_t *out, uint32_t *ret_n)
 {
 	uint64_t n;
 	int given = g->count - at - 1;
 	if (!parse_number(g->value[at], 1, max, &n) || n != (uint64_t)given) {
-		cli_usage(w->a, "-%s: '%s' is followed by %d numbers; 1 to %u are possible",
-			  g->option->name, g->value[at], given, max);
+		cli_usage(w->a, "-%s: '%s' is followed by %d numbers; 1 to %u are possible", g->option->name,
+			  g->value[at], given, max);
 		return false;
 	}
 	for (int i = 0; i < given; i++) {
 		if (!parse_number(g->value[at + 1 + i], 0, limit, &out[i])) {
-			cli_usage(w->a, "-%s: '%s' is no number in range", g->option->name,
-				  g->value[at + 1 + i]);
+			cli_usage(w->a, "-%s: '%s' is no number in range", g->option->name, g->value[at + 1 + i]);
 			return false;
 		}
 	}
@@ -419,8 +419,7 @@ bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f)
 	static const struct {
 		const char *name;
 		ULONG type;
-	} by_id[] = {{"EventIdFilter", EVENT_FILTER_TYPE_EVENT_ID},
-		     {"StackWalkFilter", EVENT_FILTER_TYPE_STACKWALK}};
+	} by_id[] = {{"EventIdFilter", EVENT_FILTER_TYPE_EVENT_ID}, {"StackWalkFilter", EVENT_FILTER_TYPE_STACKWALK}};
 	uint64_t v[64];
 	uint32_t n;
 	memset(f, 0, sizeof *f);
@@ -430,8 +429,7 @@ bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f)
 			continue;
 		}
 		bool in = strcasecmp(g->value[0], "-in") == 0;
-		if ((!in && strcasecmp(g->value[0], "-out") != 0) ||
-		    !counted(w, g, 1, 64, UINT16_MAX, v, &n)) {
+		if ((!in && strcasecmp(g->value[0], "-out") != 0) || !counted(w, g, 1, 64, UINT16_MAX, v, &n)) {
 			if (!in && strcasecmp(g->value[0], "-out") != 0) {
 				cli_usage(w->a, "-%s is followed by -in or -out", by_id[k].name);
 			}
@@ -470,13 +468,11 @@ static void id_text(const uint8_t *ids, char *out, size_t cap)
 {
 	size_t n = (size_t)snprintf(out, cap, "%s", ids[0] ? "" : "!");
 	for (uint16_t i = 0; i < le16_get(ids + 2) && n < cap; i++) {
-		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "",
-				      le16_get(ids + 4 + 2 * (size_t)i));
+		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "", le16_get(ids + 4 + 2 * (size_t)i));
 	}
 }
 
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f,
-			   struct session_spec *s)
+bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct session_spec *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;

@@ -54,8 +54,7 @@ static void put_enabled_flags(ULONG flags)
 
 void tracelog_show(const struct cli_props *p)
 {
-	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime",
-					     "CPUCycle"};
+	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime", "CPUCycle"};
 	const EVENT_TRACE_PROPERTIES *q = &p->p;
 	struct openetw_session more = {.size = sizeof more};
 	struct strbuf mode = {0};
@@ -80,8 +79,7 @@ void tracelog_show(const struct cli_props *p)
 	label("Real Time Buffers Lost:", "%u", q->RealTimeBuffersLost);
 	label("AgeLimit:", "%d", (int)q->AgeLimit);
 	label("Real Time Consumers:", "%u", more.consumers);
-	label("ClockType:", "%s",
-	      q->Wnode.ClientContext < 4 ? clocks[q->Wnode.ClientContext] : "?");
+	label("ClockType:", "%s", q->Wnode.ClientContext < 4 ? clocks[q->Wnode.ClientContext] : "?");
 	label("Log Mode:", "%s", mode.len ? mode.s : "Sequential");
 	if (q->MaximumFileSize) {
 		label("Maximum File Size:", "%u %s", q->MaximumFileSize,
@@ -109,16 +107,14 @@ static bool put_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 	(void)ctx;
 	controller_provider_name(g, name, sizeof name);
 	cli_guid_text(g, guid);
-	printf("%s  %-5u 0x%016llx 0x%016llx %5u  %s\n", guid, e->Level,
-	       (unsigned long long)e->MatchAnyKeyword, (unsigned long long)e->MatchAllKeyword,
-	       processes, name[0] == '{' ? "" : name);
+	printf("%s  %-5u 0x%016llx 0x%016llx %5u  %s\n", guid, e->Level, (unsigned long long)e->MatchAnyKeyword,
+	       (unsigned long long)e->MatchAllKeyword, processes, name[0] == '{' ? "" : name);
 	return true;
 }
 
 static void put_providers(const struct cli_props *p)
 {
-	printf("%-36s  %-5s %-18s %-18s %5s  %s\n", "Provider", "Level", "Any", "All", "Procs",
-	       "Name");
+	printf("%-36s  %-5s %-18s %-18s %5s  %s\n", "Provider", "Level", "Any", "All", "Procs", "Name");
 	controller_each_enabled((uint16_t)p->p.Wnode.HistoricalContext, put_enabled, NULL);
 	putchar('\n');
 }
@@ -154,8 +150,7 @@ int tracelog_list(bool providers, bool stop)
 		cli_props_init(&all[i]);
 		array[i] = &all[i].p;
 	}
-	uint32_t code = all && array ? QueryAllTracesA(array, MAX, &count)
-				     : (uint32_t)ERROR_NOT_ENOUGH_MEMORY;
+	uint32_t code = all && array ? QueryAllTracesA(array, MAX, &count) : (uint32_t)ERROR_NOT_ENOUGH_MEMORY;
 	if (code) {
 		status = tracelog_fail(code, NULL);
 	}
@@ -166,8 +161,7 @@ int tracelog_list(bool providers, bool stop)
 		if (stop) {
 			struct cli_props p;
 			cli_props_init(&p);
-			uint32_t error =
-				ControlTraceA(0, all[i].name, &p.p, EVENT_TRACE_CONTROL_STOP);
+			uint32_t error = ControlTraceA(0, all[i].name, &p.p, EVENT_TRACE_CONTROL_STOP);
 			if (error) {
 				status = tracelog_fail(error, all[i].name);
 			} else {
@@ -186,8 +180,7 @@ int tracelog_list(bool providers, bool stop)
 }
 
 /* Calls `each` for every registration (or enable without one) of every provider, or of one. */
-static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		     const uint8_t *enables, bool pid)
+static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables, bool pid)
 {
 	char guid[37], process[16] = "";
 	cli_guid_text(g, guid);
@@ -196,9 +189,8 @@ static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 	}
 	for (ULONG i = 0; i < inst->EnableCount; i++) {
 		TRACE_ENABLE_INFO e = controller_enable_at(enables, i);
-		printf("%s%s  %-7s  %8u  %5u  0x%llx\n", guid, process,
-		       e.IsEnabled ? "TRUE" : "FALSE", e.LoggerId, e.Level,
-		       (unsigned long long)e.MatchAnyKeyword);
+		printf("%s%s  %-7s  %8u  %5u  0x%llx\n", guid, process, e.IsEnabled ? "TRUE" : "FALSE", e.LoggerId,
+		       e.Level, (unsigned long long)e.MatchAnyKeyword);
 	}
 	if (inst->EnableCount == 0) {
 		printf("%s%s  %-7s  %8u  %5u  0x%x\n", guid, process, "FALSE", 0, 0, 0);
@@ -206,15 +198,13 @@ static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 }
 
 /* One registration stands for all: they are enabled alike but for filters by process. */
-static bool put_first(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		      const uint8_t *enables)
+static bool put_first(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	put_rows(g, inst, enables, false);
 	return false;
 }
 
-static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-			const uint8_t *enables)
+static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	put_rows(g, inst, enables, true);
 	return true;
@@ -245,8 +235,7 @@ int tracelog_guids_of_processes(const struct cli_args *a, const char *guid)
 	if (guid && !controller_provider(guid, &p)) {
 		return cli_usage(a, "-enumguidex: '%s' is no GUID", guid);
 	}
-	printf("%-36s %8s  %-7s  %8s  %5s  %s\n", "Guid", "Pid", "Enabled", "LoggerId", "Level",
-	       "Flags");
+	printf("%-36s %8s  %-7s  %8s  %5s  %s\n", "Guid", "Pid", "Enabled", "LoggerId", "Level", "Flags");
 	if (!guid) {
 		return guids(put_process);
 	}

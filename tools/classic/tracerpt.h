@@ -43,11 +43,11 @@ uint64_t tracerpt_ms(const struct tracerpt *r, ULONG ticks);
 struct tracerpt_value {
 	const char *name;
 	size_t name_bytes;
-	unsigned depth; /* structs around it */
+	unsigned depth;                                              /* structs around it */
 	enum { TRACERPT_VALUE, TRACERPT_OPEN, TRACERPT_CLOSE } what; /* of a struct: begins, ends */
 	const char *text;
 	size_t text_bytes;
-	bool is_text; /* it was text in the payload */
+	bool is_text;      /* it was text in the payload */
 	uint64_t filetime; /* of a point in time; else 0 */
 };
 typedef void tracerpt_value_fn(void *ctx, const struct tracerpt_value *v);

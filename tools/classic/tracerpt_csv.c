@@ -12,11 +12,12 @@
 void tracerpt_csv_head(struct strbuf *out)
 {
 	strbuf_addf(out,
-		    "%12s, %10s, %10s, %10s, %10s, %10s, %10s, %10s, %18s, %10s, %10s, %16s, %20s, %20s, %38s, %38s, %20s, %10s, "
+		    "%12s, %10s, %10s, %10s, %10s, %10s, %10s, %10s, %18s, %10s, %10s, %16s, %20s, %20s, %38s, %38s, "
+		    "%20s, %10s, "
 		    "%10s, User Data\r\n",
-		    "Event Name", "Type", "Event ID", "Version", "Channel", "Level", "Opcode", "Task", "Keyword", "PID", "TID",
-		    "Processor Number", "Instance ID", "Parent Instance ID", "Activity ID", "Related Activity ID", "Clock-Time",
-		    "Kernel(ms)", "User(ms)");
+		    "Event Name", "Type", "Event ID", "Version", "Channel", "Level", "Opcode", "Task", "Keyword", "PID",
+		    "TID", "Processor Number", "Instance ID", "Parent Instance ID", "Activity ID",
+		    "Related Activity ID", "Clock-Time", "Kernel(ms)", "User(ms)");
 }
 
 /* Between quotes when a comma or a quote would end it. One event is one line. */
@@ -114,8 +115,9 @@ void tracerpt_csv_event(struct tracerpt *r, const EVENT_RECORD *e, struct strbuf
 	snprintf(keyword, sizeof keyword, "0x%llX", d->Keyword);
 	snprintf(pid, sizeof pid, "0x%X", h->ProcessId);
 	snprintf(tid, sizeof tid, "0x%X", h->ThreadId);
-	strbuf_addf(out, ", %10u, %10u, %10u, %10u, %10u, %10u, %18s, %10s, %10s, %16u", d->Id, d->Version, d->Channel, d->Level,
-		    d->Opcode, d->Task, keyword, pid, tid, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_addf(out, ", %10u, %10u, %10u, %10u, %10u, %10u, %18s, %10s, %10s, %16u", d->Id, d->Version, d->Channel,
+		    d->Level, d->Opcode, d->Task, keyword, pid, tid,
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance = cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
 	if (instance && instance->DataSize >= 8) {
 		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;

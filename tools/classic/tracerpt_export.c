@@ -98,7 +98,8 @@ static void put_name(struct strbuf *b, const char *text, const char *kind, uint6
 	bool any = false;
 	for (const char *s = text; *s; s++) {
 		unsigned char c = (unsigned char)*s;
-		bool good = isalpha(c) || c == '_' || c >= 0x80 || (any && (isdigit(c) || c == '-' || c == '.' || c == ':'));
+		bool good = isalpha(c) || c == '_' || c >= 0x80 ||
+			    (any && (isdigit(c) || c == '-' || c == '.' || c == ':'));
 		if (!any && isdigit(c)) {
 			strbuf_addc(b, '_');
 			good = true;
@@ -113,24 +114,58 @@ static void put_name(struct strbuf *b, const char *text, const char *kind, uint6
 
 static const char *in_name(uint16_t in)
 {
-	static const char *const names[] = {NULL, "UnicodeString", "AnsiString", "Int8", "UInt8", "Int16", "UInt16", "Int32",
-					    "UInt32", "Int64", "UInt64", "Float", "Double", "Boolean", "Binary", "GUID", "Pointer",
-					    "FILETIME", "SYSTEMTIME", "SID", "HexInt32", "HexInt64"};
-	return in == TDH_INTYPE_MANIFEST_COUNTEDSTRING ? "CountedUnicodeString"
+	static const char *const names[] = {
+		NULL,      "UnicodeString", "AnsiString", "Int8",  "UInt8",    "Int16",   "UInt16", "Int32",
+		"UInt32",  "Int64",         "UInt64",     "Float", "Double",   "Boolean", "Binary", "GUID",
+		"Pointer", "FILETIME",      "SYSTEMTIME", "SID",   "HexInt32", "HexInt64"};
+	return in == TDH_INTYPE_MANIFEST_COUNTEDSTRING       ? "CountedUnicodeString"
 	       : in == TDH_INTYPE_MANIFEST_COUNTEDANSISTRING ? "CountedAnsiString"
-	       : in == TDH_INTYPE_MANIFEST_COUNTEDBINARY ? "CountedBinary"
-	       : in < BASE_ARRAY_LEN(names) ? names[in] : NULL;
+	       : in == TDH_INTYPE_MANIFEST_COUNTEDBINARY     ? "CountedBinary"
+	       : in < BASE_ARRAY_LEN(names)                  ? names[in]
+							     : NULL;
 }
 
 static const char *out_name(uint16_t out)
 {
-	static const char *const names[] = {
-		NULL, "xs:string", "xs:dateTime", "xs:byte", "xs:unsignedByte", "xs:short", "xs:unsignedShort", "xs:int",
-		"xs:unsignedInt", "xs:long", "xs:unsignedLong", "xs:float", "xs:double", "xs:boolean", "xs:GUID", "xs:hexBinary",
-		"win:HexInt8", "win:HexInt16", "win:HexInt32", "win:HexInt64", "win:PID", "win:TID", "win:Port", "win:IPv4",
-		"win:IPv6", "win:SocketAddress", "win:CIMDateTime", "win:ETWTIME", "win:Xml", "win:ErrorCode", "win:Win32Error",
-		"win:NTSTATUS", "win:HResult", "win:DateTimeCultureInsensitive", "win:Json", "win:Utf8", "win:Pkcs7WithTypeInfo",
-		"win:CodePointer", "win:DateTimeUtc"};
+	static const char *const names[] = {NULL,
+					    "xs:string",
+					    "xs:dateTime",
+					    "xs:byte",
+					    "xs:unsignedByte",
+					    "xs:short",
+					    "xs:unsignedShort",
+					    "xs:int",
+					    "xs:unsignedInt",
+					    "xs:long",
+					    "xs:unsignedLong",
+					    "xs:float",
+					    "xs:double",
+					    "xs:boolean",
+					    "xs:GUID",
+					    "xs:hexBinary",
+					    "win:HexInt8",
+					    "win:HexInt16",
+					    "win:HexInt32",
+					    "win:HexInt64",
+					    "win:PID",
+					    "win:TID",
+					    "win:Port",
+					    "win:IPv4",
+					    "win:IPv6",
+					    "win:SocketAddress",
+					    "win:CIMDateTime",
+					    "win:ETWTIME",
+					    "win:Xml",
+					    "win:ErrorCode",
+					    "win:Win32Error",
+					    "win:NTSTATUS",
+					    "win:HResult",
+					    "win:DateTimeCultureInsensitive",
+					    "win:Json",
+					    "win:Utf8",
+					    "win:Pkcs7WithTypeInfo",
+					    "win:CodePointer",
+					    "win:DateTimeUtc"};
 	return out < BASE_ARRAY_LEN(names) ? names[out] : NULL;
 }
 
@@ -139,7 +174,8 @@ static const char *out_name(uint16_t out)
 static bool same(const struct kind *k, const EVENT_RECORD *e)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	return k->id == d->Id && k->version == d->Version && memcmp(&k->provider, &e->EventHeader.ProviderId, sizeof k->provider) == 0;
+	return k->id == d->Id && k->version == d->Version &&
+	       memcmp(&k->provider, &e->EventHeader.ProviderId, sizeof k->provider) == 0;
 }
 
 static void put_map(struct strbuf *b, const char *name, const EVENT_MAP_INFO *m, ULONG bytes)
@@ -175,7 +211,8 @@ static void take_maps(struct kind *k, const EVENT_RECORD *e, bool *failed)
 		ULONG bytes = 0;
 		ULONG code = TdhGetEventMapInformation((PEVENT_RECORD)(uintptr_t)e, wide, NULL, &bytes);
 		EVENT_MAP_INFO *m = code == ERROR_INSUFFICIENT_BUFFER && bytes < INFO_MAX ? calloc(1, bytes) : NULL;
-		if (m && TdhGetEventMapInformation((PEVENT_RECORD)(uintptr_t)e, wide, m, &bytes) == ERROR_SUCCESS && !name.failed) {
+		if (m && TdhGetEventMapInformation((PEVENT_RECORD)(uintptr_t)e, wide, m, &bytes) == ERROR_SUCCESS &&
+		    !name.failed) {
 			put_map(&all, name.s, m, bytes);
 		}
 		free(m);
@@ -211,9 +248,7 @@ void tracerpt_export_event(struct tracerpt_export *x, const EVENT_RECORD *e)
 		info = NULL;
 	}
 	if (!info || info->DecodingSource != DecodingSourceXMLFile) {
-		*(!info						       ? &x->unknown
-		  : info->DecodingSource == DecodingSourceTlg	       ? &x->by_itself
-								       : &x->by_class) += 1;
+		*(!info ? &x->unknown : info->DecodingSource == DecodingSourceTlg ? &x->by_itself : &x->by_class) += 1;
 		free(info);
 		info = NULL;
 	}
@@ -271,7 +306,8 @@ static void put_fields(struct strbuf *b, const struct kind *k, ULONG from, ULONG
 			strbuf_addc(b, '"');
 		}
 		bool sized = !structure && (p->nonStructType.InType == TDH_INTYPE_UNICODESTRING ||
-					    p->nonStructType.InType == TDH_INTYPE_ANSISTRING || p->nonStructType.InType == TDH_INTYPE_BINARY);
+					    p->nonStructType.InType == TDH_INTYPE_ANSISTRING ||
+					    p->nonStructType.InType == TDH_INTYPE_BINARY);
 		if ((p->Flags & PropertyParamLength) && p->lengthPropertyIndex < k->info->PropertyCount) {
 			text_at(k, k->info->EventPropertyInfoArray[p->lengthPropertyIndex].NameOffset, &text);
 			strbuf_adds(b, " length=\"");
@@ -303,7 +339,10 @@ static void put_fields(struct strbuf *b, const struct kind *k, ULONG from, ULONG
 enum part { LEVELS, CHANNELS, TASKS, OPCODES };
 static const struct {
 	const char *list, *item, *kind;
-} parts[] = {{"levels", "level", "Level"}, {"channels", "channel", "Channel"}, {"tasks", "task", "Task"}, {"opcodes", "opcode", "Opcode"}};
+} parts[] = {{"levels", "level", "Level"},
+	     {"channels", "channel", "Channel"},
+	     {"tasks", "task", "Task"},
+	     {"opcodes", "opcode", "Opcode"}};
 
 /* The value of an event, its name's place, and whether a manifest declares such a one. */
 static bool value_of(const struct kind *k, enum part part, uint32_t *ret, ULONG *ret_name)
@@ -362,7 +401,8 @@ static void put_part(struct strbuf *b, const struct kind *k, size_t n, enum part
 	for (size_t i = 0; i < n; i++) {
 		uint32_t value;
 		ULONG name;
-		bool first = value_of(&k[i], part, &value, &name) && (part != OPCODES || k[i].info->EventDescriptor.Task == task);
+		bool first = value_of(&k[i], part, &value, &name) &&
+			     (part != OPCODES || k[i].info->EventDescriptor.Task == task);
 		for (size_t j = 0; j < i && first; j++) {
 			first = !same_value(&k[i], &k[j], part);
 		}
@@ -462,7 +502,8 @@ static void put_keywords(struct strbuf *b, const struct kind *k, size_t n, struc
 	/* two bits of one name */
 	for (int x = 0; x < 48; x++) {
 		for (int y = 0; y < x; y++) {
-			if ((all >> x & 1) && (all >> y & 1) && !names[x].failed && !names[y].failed && strcmp(names[x].s, names[y].s) == 0) {
+			if ((all >> x & 1) && (all >> y & 1) && !names[x].failed && !names[y].failed &&
+			    strcmp(names[x].s, names[y].s) == 0) {
 				strbuf_addf(&names[x], "_0x%llx", 1ull << x);
 			}
 		}
@@ -504,11 +545,12 @@ static void put_maps(struct strbuf *b, const struct kind *k, size_t n)
 
 static void put_event(struct strbuf *b, const struct kind *k, struct strbuf names[48])
 {
-	static const char *const opcodes[] = {"win:Info", "win:Start", "win:Stop", "win:DC_Start", "win:DC_Stop",
-					      "win:Extension", "win:Reply", "win:Resume", "win:Suspend", "win:Send"};
+	static const char *const opcodes[] = {"win:Info",      "win:Start", "win:Stop",   "win:DC_Start", "win:DC_Stop",
+					      "win:Extension", "win:Reply", "win:Resume", "win:Suspend",  "win:Send"};
 	const EVENT_DESCRIPTOR *d = &k->info->EventDescriptor;
 	struct strbuf text = {0};
-	strbuf_addf(b, "\t\t\t\t\t<event value=\"%u\" version=\"%u\" symbol=\"E%u_v%u\"", d->Id, d->Version, d->Id, d->Version);
+	strbuf_addf(b, "\t\t\t\t\t<event value=\"%u\" version=\"%u\" symbol=\"E%u_v%u\"", d->Id, d->Version, d->Id,
+		    d->Version);
 	text_at(k, k->info->EventNameOffset, &text);
 	if (!text.failed && text.len > 0) {
 		strbuf_adds(b, " name=\"");
@@ -569,7 +611,8 @@ static void put_provider(struct strbuf *b, const struct kind *k, size_t n, size_
 	text_at(k, k->info->ProviderNameOffset, &text);
 	strbuf_adds(b, "\t\t\t<provider name=\"");
 	put(b, text.failed || text.len == 0 ? guid : text.s);
-	strbuf_addf(b, "\" guid=\"{%s}\" symbol=\"PROVIDER_%zu\" resourceFileName=\"-\" messageFileName=\"-\">\n", guid, number);
+	strbuf_addf(b, "\" guid=\"{%s}\" symbol=\"PROVIDER_%zu\" resourceFileName=\"-\" messageFileName=\"-\">\n", guid,
+		    number);
 	for (int i = 0; i < 4; i++) {
 		put_part(b, k, n, (enum part)i, 0);
 	}
@@ -614,7 +657,8 @@ bool tracerpt_export_write(struct tracerpt_export *x, const struct cli_args *a, 
 			"\txmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
 			"\t<instrumentation>\n\t\t<events>\n");
 	for (size_t i = 0, n; i < x->count; i += n) {
-		for (n = 1; i + n < x->count && memcmp(&x->kinds[i].provider, &x->kinds[i + n].provider, sizeof x->kinds[i].provider) == 0;) {
+		for (n = 1; i + n < x->count && memcmp(&x->kinds[i].provider, &x->kinds[i + n].provider,
+						       sizeof x->kinds[i].provider) == 0;) {
 			n++;
 		}
 		put_provider(&b, &x->kinds[i], n, ++number);
@@ -626,11 +670,13 @@ bool tracerpt_export_write(struct tracerpt_export *x, const struct cli_args *a, 
 	}
 	strbuf_finish(&b);
 	if (ok) {
-		fprintf(stderr, "openetw %s: the manifest has %zu events of %zu providers\n", a->command->name, x->count, number);
+		fprintf(stderr, "openetw %s: the manifest has %zu events of %zu providers\n", a->command->name,
+			x->count, number);
 	}
 	if (x->by_itself || x->by_class || x->wpp || x->unknown) {
-		static const char *const what[] = {"TraceLogging events, which describe themselves", "events of classes such as the kernel's",
-						   "WPP messages", "events that nothing here describes"};
+		static const char *const what[] = {"TraceLogging events, which describe themselves",
+						   "events of classes such as the kernel's", "WPP messages",
+						   "events that nothing here describes"};
 		const size_t count[] = {x->by_itself, x->by_class, x->wpp, x->unknown};
 		const char *between = " ";
 		fprintf(stderr, "openetw %s: not in the manifest:", a->command->name);

@@ -18,14 +18,14 @@ static const struct {
 	const char *name;
 	bool hex;
 } shown[] = {
-	{0x68fdd900, "Version", false},	      {0x68fdd900, "ReservedFlags", false}, /* EventTrace */
-	{0x3d6fa8d0, "ProcessId", true},      {0x3d6fa8d0, "ParentId", true},	    /* Process */
-	{0x3d6fa8d1, "ProcessId", true},      {0x3d6fa8d1, "TThreadId", true},	    /* Thread */
-	{0x3d6fa8d1, "NewThreadId", true},    {0x3d6fa8d1, "OldThreadId", true},    {0x3d6fa8d1, "NewThreadWaitTime", true},
-	{0x3d6fa8d1, "OldThreadWaitIdealProcessor", true},
-	{0x3d6fa8d3, "TThreadId", true},      {0x3d6fa8d3, "ReadOffset", true},	    /* PageFault */
-	{0xdef2fe46, "StackProcess", true},					    /* StackWalk */
-	{0xce1dbfb4, "SysCallNtStatus", true},					    /* PerfInfo */
+	{0x68fdd900, "Version", false},          {0x68fdd900, "ReservedFlags", false}, /* EventTrace */
+	{0x3d6fa8d0, "ProcessId", true},         {0x3d6fa8d0, "ParentId", true},       /* Process */
+	{0x3d6fa8d1, "ProcessId", true},         {0x3d6fa8d1, "TThreadId", true},      /* Thread */
+	{0x3d6fa8d1, "NewThreadId", true},       {0x3d6fa8d1, "OldThreadId", true},
+	{0x3d6fa8d1, "NewThreadWaitTime", true}, {0x3d6fa8d1, "OldThreadWaitIdealProcessor", true},
+	{0x3d6fa8d3, "TThreadId", true},         {0x3d6fa8d3, "ReadOffset", true}, /* PageFault */
+	{0xdef2fe46, "StackProcess", true},                                        /* StackWalk */
+	{0xce1dbfb4, "SysCallNtStatus", true},                                     /* PerfInfo */
 };
 
 /* 1: in hexadecimal, 0: in decimal, -1: as the catalogue has it. */
@@ -51,15 +51,16 @@ struct walk {
 
 static bool is_integer(uint16_t in)
 {
-	return (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT64) || in == TDH_INTYPE_POINTER || in == TDH_INTYPE_HEXINT32 ||
-	       in == TDH_INTYPE_HEXINT64 || in == TDH_INTYPE_SIZET;
+	return (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT64) || in == TDH_INTYPE_POINTER ||
+	       in == TDH_INTYPE_HEXINT32 || in == TDH_INTYPE_HEXINT64 || in == TDH_INTYPE_SIZET;
 }
 
 static bool is_binary(uint16_t in, uint16_t out)
 {
-	return !is_integer(in) && (out == TDH_OUTTYPE_HEXBINARY ||
-				   (out == TDH_OUTTYPE_NULL && (in == TDH_INTYPE_BINARY || in == TDH_INTYPE_MANIFEST_COUNTEDBINARY ||
-								in == TDH_INTYPE_HEXDUMP)));
+	return !is_integer(in) &&
+	       (out == TDH_OUTTYPE_HEXBINARY ||
+		(out == TDH_OUTTYPE_NULL &&
+		 (in == TDH_INTYPE_BINARY || in == TDH_INTYPE_MANIFEST_COUNTEDBINARY || in == TDH_INTYPE_HEXDUMP)));
 }
 
 static bool is_string(uint16_t in, uint16_t out)
@@ -90,7 +91,8 @@ static void upper_hex(struct strbuf *b)
 }
 
 /* The decoder's text of a value becomes tracerpt's, in w->text. */
-static void reform(struct walk *w, const char *name, size_t name_bytes, uint16_t in, uint16_t out, uint64_t *ret_filetime)
+static void reform(struct walk *w, const char *name, size_t name_bytes, uint16_t in, uint16_t out,
+		   uint64_t *ret_filetime)
 {
 	const char *s = w->plain.s ? w->plain.s : "";
 	size_t n = w->plain.len;
@@ -187,8 +189,8 @@ static struct place find_place(const struct tracerpt *r, uint32_t first, uint32_
 	return none;
 }
 
-static void walk_json(struct walk *w, const char *name, size_t name_bytes, const struct place *at, const char *s, size_t n,
-		      unsigned depth)
+static void walk_json(struct walk *w, const char *name, size_t name_bytes, const struct place *at, const char *s,
+		      size_t n, unsigned depth)
 {
 	struct tracerpt_value v = {.name = name, .name_bytes = name_bytes, .depth = depth};
 	if (n && s[0] == '[' && depth < 16) {
@@ -207,7 +209,8 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 			const char *end = memchr(s + i + 1, '"', pair - 1);
 			size_t key = end ? (size_t)(end - (s + i + 1)) : 0;
 			struct place member = find_place(w->r, at->first, at->count, s + i + 1, key);
-			walk_json(w, s + i + 1, key, &member, s + i + key + 3, pair > key + 3 ? pair - key - 3 : 0, depth + 1);
+			walk_json(w, s + i + 1, key, &member, s + i + key + 3, pair > key + 3 ? pair - key - 3 : 0,
+				  depth + 1);
 			i += pair + 1;
 		}
 		v.what = TRACERPT_CLOSE;
@@ -317,9 +320,9 @@ enum tracerpt_kind tracerpt_look(struct tracerpt *r, const EVENT_RECORD *e)
 	if (!r->known) {
 		return TRACERPT_UNKNOWN;
 	}
-	return classic							  ? TRACERPT_CLASSIC
+	return classic                                                                    ? TRACERPT_CLASSIC
 	       : ((const TRACE_EVENT_INFO *)r->info)->DecodingSource == DecodingSourceTlg ? TRACERPT_SELF_DESCRIBING
-											   : TRACERPT_MANIFEST;
+											  : TRACERPT_MANIFEST;
 }
 
 void tracerpt_finish(struct tracerpt *r)

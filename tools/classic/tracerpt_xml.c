@@ -31,7 +31,7 @@ static void add_text(struct strbuf *b, const char *s, size_t n)
 		size_t len = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
 		uint16_t unit[3];
 		long units = utf8_to_utf16(s + i, BASE_MIN(len, n - i), unit, BASE_ARRAY_LEN(unit));
-		uint32_t v = units == 1 ? unit[0]
+		uint32_t v = units == 1   ? unit[0]
 			     : units == 2 ? 0x10000 + ((uint32_t)(unit[0] - 0xD800) << 10) + (unit[1] - 0xDC00u)
 					  : 0xFFFD;
 		strbuf_addf(b, "&#%u;", v == 0xFFFE || v == 0xFFFF ? 0xFFFD : v);
@@ -88,7 +88,8 @@ static void add_time(const struct tracerpt *r, const EVENT_RECORD *e, struct str
 {
 	char time[TIME_TEXT_SIZE];
 	if (r->raw_time) {
-		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n", (long long)e->EventHeader.TimeStamp.QuadPart);
+		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n",
+			    (long long)e->EventHeader.TimeStamp.QuadPart);
 		return;
 	}
 	/* nine digits of the second, then the zone */
@@ -135,13 +136,14 @@ static void add_system(const struct tracerpt *r, const EVENT_RECORD *e, enum tra
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
 	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId, h->ThreadId,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
+		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\" />\r\n", h->ProcessorTime);
 	} else {
 		strbuf_addf(b, " KernelTime=\"%llu\" UserTime=\"%llu\" />\r\n",
-			    (unsigned long long)tracerpt_ms(r, h->KernelTime), (unsigned long long)tracerpt_ms(r, h->UserTime));
+			    (unsigned long long)tracerpt_ms(r, h->KernelTime),
+			    (unsigned long long)tracerpt_ms(r, h->UserTime));
 	}
 	size_t before = b->len;
 	if (kind == TRACERPT_MANIFEST) {
@@ -197,8 +199,8 @@ static bool add_debug_data(const struct tracerpt *r, const EVENT_RECORD *e, stru
 {
 	static const struct {
 		const char *element, *attribute;
-	} parts[] = {{"FlagsName", "FLAGS"},	  {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
-		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},	  {"Function", "FUNC"}};
+	} parts[] = {{"FlagsName", "FLAGS"},      {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
+		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},   {"Function", "FUNC"}};
 	struct openetw_text text = {0};
 	if (!openetw_event_message(r->decoder, e, &text)) {
 		return false;
@@ -328,8 +330,7 @@ static void add_extended(const EVENT_RECORD *e, struct strbuf *b)
 	}
 	if (has_instance) {
 		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
-		strbuf_addf(b,
-			    "\t\t<InstanceID>%u</InstanceID>\r\n\t\t<ParentInstanceID>%u</ParentInstanceID>\r\n",
+		strbuf_addf(b, "\t\t<InstanceID>%u</InstanceID>\r\n\t\t<ParentInstanceID>%u</ParentInstanceID>\r\n",
 			    le32_get(p), le32_get(p + 4));
 	}
 	strbuf_adds(b, "\t</ExtendedTracingInfo>\r\n");

@@ -24,7 +24,7 @@ struct wevtutil {
 };
 struct wevtutil_option {
 	const char *name, *longer; /* as Windows has them */
-	bool flag;		   /* true, false or nothing */
+	bool flag;                 /* true, false or nothing */
 };
 const char *wevtutil_value(const struct wevtutil *w, const char *name, const char *fallback);
 /* False when absent. */

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 
 #define PROVIDERS_MAX 4096
-#define PASSING	      ".part" /* in names of files that somebody is writing */
+#define PASSING       ".part" /* in names of files that somebody is writing */
 
 struct found {
 	struct guid guid[PROVIDERS_MAX];
 	size_t count;
 	char name[256]; /* of the first */
-	bool messages;	/* of WPP */
+	bool messages;  /* of WPP */
 };
 
 static int collect(void *ctx, struct manifest *m, enum schema_source source, const char *key)
@@ -101,8 +101,7 @@ static int remove_same(const char *dir, const struct found *f, const char *keep)
 		int n = snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		size_t len = strlen(e->d_name);
 		if (e->d_name[0] == '.' || strstr(e->d_name, PASSING) || n <= 0 || (size_t)n >= sizeof path ||
-		    strcmp(path, keep) == 0 ||
-		    (len > 6 && strcmp(e->d_name + len - 6, ".files") == 0)) {
+		    strcmp(path, keep) == 0 || (len > 6 && strcmp(e->d_name + len - 6, ".files") == 0)) {
 			continue;
 		}
 		other->count = 0;
@@ -187,13 +186,11 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 
 /* Names of providers may hold a slash or anything else that file names do not. Two of them may look
  * alike then, so the GUID is added. */
-static void file_name(const struct found *f, const char *source, bool section, bool program,
-		      char *ret, size_t cap)
+static void file_name(const struct found *f, const char *source, bool section, bool program, char *ret, size_t cap)
 {
 	char name[200], guid[40] = "";
 	/* Decoders go by the ending; whatever else was read is a manifest. */
-	static const char *const endings[] = {
-		".dll", ".exe", ".sys", ".mui", ".tmf", ".etwcat", SCHEMA_SECTION_SUFFIX};
+	static const char *const endings[] = {".dll", ".exe", ".sys", ".mui", ".tmf", ".etwcat", SCHEMA_SECTION_SUFFIX};
 	const char *ending = section ? SCHEMA_SECTION_SUFFIX : ".man", *dot = strrchr(source, '.');
 	for (size_t i = 0; dot && !section && i < BASE_ARRAY_LEN(endings); i++) {
 		ending = strcasecmp(dot, endings[i]) == 0 ? endings[i] : ending;
@@ -207,9 +204,8 @@ static void file_name(const struct found *f, const char *source, bool section, b
 		snprintf(name, sizeof name, "%.199s", f->name);
 	}
 	for (char *s = name; *s; s++) {
-		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
-			     (*s >= '0' && *s <= '9') || *s == '-' || *s == '_' ||
-			     (*s == '.' && s != name);
+		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
+			     *s == '-' || *s == '_' || (*s == '.' && s != name);
 		if (!plain) {
 			*s = '_';
 			guid[0] = '-';
@@ -274,8 +270,7 @@ int wevtutil_install(struct wevtutil *w)
 	strbuf_finish(&b);
 	free(f);
 	if (removed < 0) {
-		return cli_fail(w->a, win32_from_errno(removed), "cannot install %s in %s", w->word,
-				dir);
+		return cli_fail(w->a, win32_from_errno(removed), "cannot install %s in %s", w->word, dir);
 	}
 	return CLI_OK;
 }
@@ -313,8 +308,7 @@ int wevtutil_uninstall(struct wevtutil *w)
 	}
 	free(f);
 	if (removed < 0) {
-		return cli_fail(w->a, win32_from_errno(removed), "cannot uninstall %s in %s",
-				w->word, dir);
+		return cli_fail(w->a, win32_from_errno(removed), "cannot uninstall %s in %s", w->word, dir);
 	}
 	if (removed == 0) {
 		fprintf(stderr, "openetw wevtutil: %s is not installed in %s\n", w->word, dir);

@@ -34,8 +34,7 @@ static bool collect(struct channels *l)
 	struct wevtutil_provider *list = wevtutil_providers(&count);
 	for (size_t i = 0; i < count; i++) {
 		const struct manifest_provider *p = schema_process_provider(false, &list[i].guid);
-		for (const struct manifest_name *n = p ? p->names[MANIFEST_CHANNEL] : NULL; n;
-		     n = n->next) {
+		for (const struct manifest_name *n = p ? p->names[MANIFEST_CHANNEL] : NULL; n; n = n->next) {
 			size_t k = 0;
 			while (k < l->count && strcasecmp(l->items[k].name, n->name) != 0) {
 				k++;
@@ -127,8 +126,7 @@ struct row {
 	const char *name, *value;
 };
 
-static const char *said(const struct xml_node *channel, const char *part, const char *name,
-			const char *fallback)
+static const char *said(const struct xml_node *channel, const char *part, const char *name, const char *fallback)
 {
 	const struct xml_node *n = channel;
 	if (n && part) {
@@ -203,8 +201,8 @@ int wevtutil_log(struct wevtutil *w)
 			xml_escape(&b, r->value, strlen(r->value));
 			strbuf_addf(&b, "</%s>\n", r->name);
 		} else {
-			strbuf_addf(&b, "%s%s:%s%s\n", r->depth ? "  " : "", r->name,
-				    r->value ? " " : "", r->value ? r->value : "");
+			strbuf_addf(&b, "%s%s:%s%s\n", r->depth ? "  " : "", r->name, r->value ? " " : "",
+				    r->value ? r->value : "");
 		}
 	}
 	if (xml) {

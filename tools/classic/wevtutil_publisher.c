@@ -223,9 +223,7 @@ static void show_name(struct show *s, size_t part, const struct manifest_name *n
 		}
 		id |= n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0;
 		break;
-	default:
-		number(s, "value", n->value, false);
-		id |= (uint32_t)n->value;
+	default: number(s, "value", n->value, false); id |= (uint32_t)n->value;
 	}
 	message(s, n->text && *n->text ? n->text : NULL, id);
 	end(s, parts[part].one);
@@ -336,8 +334,7 @@ int wevtutil_publisher(struct wevtutil *w)
 		return CLI_FAILED;
 	}
 	show_provider(&s);
-	int status =
-		s.out.failed ? cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show it") : CLI_OK;
+	int status = s.out.failed ? cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show it") : CLI_OK;
 	if (status == CLI_OK) {
 		fwrite(s.out.s, 1, s.out.len, stdout);
 	}

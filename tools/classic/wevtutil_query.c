@@ -30,8 +30,8 @@ struct query {
 	int selects;
 	enum { AS_XML, AS_TEXT, AS_RENDERED } format;
 	uint64_t count, limit, now;
-	uint64_t ordinal;	/* of the event, from 1 on */
-	uint64_t mark, shown;	/* that of the bookmark, that of the last one shown; 0: none */
+	uint64_t ordinal;     /* of the event, from 1 on */
+	uint64_t mark, shown; /* that of the bookmark, that of the last one shown; 0: none */
 	bool marked;
 	bool reverse, failed;
 	struct strbuf out;
@@ -53,8 +53,7 @@ static bool selected(const struct query *q, const struct wevtutil_event *v)
 		bool held = false;
 		for (int k = 0; k < q->selects && !held; k++) {
 			const struct select *t = &q->select[k];
-			held = t->suppress && t->query == s->query &&
-			       cli_xpath_match(t->x, v->doc.root, q->now);
+			held = t->suppress && t->query == s->query && cli_xpath_match(t->x, v->doc.root, q->now);
 		}
 		if (!held) {
 			return true;
@@ -102,8 +101,7 @@ static void keep(struct query *q)
 			free(q->kept[i]);
 		}
 		memmove(q->kept, q->kept + drop, q->limit * sizeof *q->kept);
-		memmove(q->kept_ordinal, q->kept_ordinal + drop,
-			q->limit * sizeof *q->kept_ordinal);
+		memmove(q->kept_ordinal, q->kept_ordinal + drop, q->limit * sizeof *q->kept_ordinal);
 		q->kept_count = q->limit;
 	}
 }
@@ -112,8 +110,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct query *q = ctx;
 	struct wevtutil_event v;
-	static const GUID metadata = {
-		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const GUID metadata = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 	openetw_decoder_learn(q->decoder, e);
 	/* The header of the file and descriptions in it are no events of anybody. */
 	if (memcmp(&e->EventHeader.ProviderId, &EventTraceGuid, sizeof(GUID)) == 0 ||
@@ -168,8 +165,8 @@ static int add_select(struct query *q, const char *text, bool suppress, int quer
 	}
 	struct cli_xpath *x = cli_xpath_parse(text, &at, &why);
 	if (!x) {
-		cli_usage(q->w->a, "qe: the query is wrong at character %zu: %s\n  %s\n  %*s^",
-			  at + 1, why, text, (int)at, "");
+		cli_usage(q->w->a, "qe: the query is wrong at character %zu: %s\n  %s\n  %*s^", at + 1, why, text,
+			  (int)at, "");
 		return CLI_USAGE;
 	}
 	char *copy = path ? strdup(path) : NULL;
@@ -206,12 +203,10 @@ static int read_list(struct query *q, const char *file)
 	     e = xml_next(e, "Query"), query++) {
 		for (const struct xml_node *s = e->children; s && status == CLI_OK; s = s->next) {
 			bool suppress = strcmp(s->name, "Suppress") == 0;
-			const char *path =
-				xml_value(s, "Path") ? xml_value(s, "Path") : xml_value(e, "Path");
+			const char *path = xml_value(s, "Path") ? xml_value(s, "Path") : xml_value(e, "Path");
 			const char *text = s->text + strspn(s->text, " \t\r\n");
 			if (suppress || strcmp(s->name, "Select") == 0) {
-				status = add_select(q, *text ? text : "*", suppress, query,
-						    path_of(path));
+				status = add_select(q, *text ? text : "*", suppress, query, path_of(path));
 			}
 		}
 	}
@@ -257,8 +252,7 @@ static int work(struct query *q)
 		return status;
 	}
 	struct cli_trace t = {.args = w->a, .event = event, .ctx = q, .no_progress = true};
-	if (!wevtutil_on(w, "sq") && access(w->word, F_OK) < 0 && !wevtutil_on(w, "lf") &&
-	    !strstr(w->word, ".etl")) {
+	if (!wevtutil_on(w, "sq") && access(w->word, F_OK) < 0 && !wevtutil_on(w, "lf") && !strstr(w->word, ".etl")) {
 		fprintf(stderr,
 			"openetw wevtutil: there is no event log '%s' here; name an .etl file and "
 			"say /lf\n",
@@ -284,8 +278,7 @@ static int work(struct query *q)
 		printf("</%s>\n", root);
 	}
 	if (code) {
-		return cli_fail(w->a, code, "stopped after %llu events",
-				(unsigned long long)t.events);
+		return cli_fail(w->a, code, "stopped after %llu events", (unsigned long long)t.events);
 	}
 	if (q->failed) {
 		return cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show events");
@@ -293,7 +286,9 @@ static int work(struct query *q)
 	if (q->count == 0) { /* with 0, as Windows' tool */
 		fflush(stdout);
 		fprintf(stderr, "openetw wevtutil: no event %s\n",
-			q->selects ? "fits the query" : q->marked ? "lies behind the bookmark" : "is in there");
+			q->selects  ? "fits the query"
+			: q->marked ? "lies behind the bookmark"
+				    : "is in there");
 	}
 	const char *save = wevtutil_value(w, "sbm", NULL);
 	uint64_t at = q->shown ? q->shown : q->mark;
@@ -315,15 +310,14 @@ int wevtutil_query(struct wevtutil *w)
 	if (bookmark && wevtutil_bookmark_read(bookmark, &q.mark) != CLI_OK) {
 		return CLI_FAILED;
 	}
-	q.format = strcasecmp(format, "text") == 0	    ? AS_TEXT
+	q.format = strcasecmp(format, "text") == 0          ? AS_TEXT
 		   : strcasecmp(format, "RenderedXml") == 0 ? AS_RENDERED
 							    : AS_XML;
 	if (q.format == AS_XML && strcasecmp(format, "xml") != 0) {
 		return cli_usage(w->a, "/f takes text, xml or RenderedXml, not '%s'", format);
 	}
 	q.decoder = openetw_decoder_create();
-	int status = q.decoder ? work(&q)
-			       : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
+	int status = q.decoder ? work(&q) : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
 	openetw_decoder_destroy(q.decoder);
 	for (int i = 0; i < q.selects; i++) {
 		cli_xpath_destroy(q.select[i].x);

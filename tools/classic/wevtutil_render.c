@@ -84,35 +84,22 @@ static char *fill_in(const char *text, const struct values *v)
 			continue;
 		}
 		switch (*s) {
-		case 'n':
-			strbuf_addc(&b, '\n');
-			break;
-		case 't':
-			strbuf_addc(&b, '\t');
-			break;
-		case 'b':
-			strbuf_addc(&b, ' ');
-			break;
-		case 'r':
-			strbuf_addc(&b, '\r');
-			break;
-		case '0':
-			return b.failed ? NULL : b.s; /* ends the text */
+		case 'n': strbuf_addc(&b, '\n'); break;
+		case 't': strbuf_addc(&b, '\t'); break;
+		case 'b': strbuf_addc(&b, ' '); break;
+		case 'r': strbuf_addc(&b, '\r'); break;
+		case '0': return b.failed ? NULL : b.s; /* ends the text */
 		case '%':
 		case '.':
-		case '!':
-			strbuf_addc(&b, *s);
-			break;
-		default:
-			strbuf_addc(&b, *s);
+		case '!': strbuf_addc(&b, *s); break;
+		default: strbuf_addc(&b, *s);
 		}
 	}
 	strbuf_add(&b, "", 0);
 	return b.failed ? NULL : b.s;
 }
 
-static void read_schema(struct openetw_decoder *decoder, const EVENT_RECORD *e,
-			struct wevtutil_event *v)
+static void read_schema(struct openetw_decoder *decoder, const EVENT_RECORD *e, struct wevtutil_event *v)
 {
 	ULONG bytes = 0;
 	EVENT_RECORD *r = (EVENT_RECORD *)(uintptr_t)e;
@@ -171,8 +158,7 @@ static int put_user_data(const EVENT_RECORD *e, const struct strbuf *text, struc
 	return err;
 }
 
-int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
-			struct wevtutil_event *ret)
+int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e, struct wevtutil_event *ret)
 {
 	struct cli_xml x = {.decoder = decoder, .utc = true};
 	struct strbuf b = {0};
@@ -189,8 +175,7 @@ int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 	}
 	read_schema(decoder, e, ret);
 	struct xml_node *system = (struct xml_node *)(uintptr_t)xml_child(ret->doc.root, "System");
-	struct xml_node *channel =
-		system ? (struct xml_node *)(uintptr_t)xml_child(system, "Channel") : NULL;
+	struct xml_node *channel = system ? (struct xml_node *)(uintptr_t)xml_child(system, "Channel") : NULL;
 	if (channel) {
 		channel->text = ret->channel; /* queries name it */
 	}
@@ -234,8 +219,8 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 	strbuf_addc(out, '>');
 	for (const struct xml_node *c = n->children; c && depth < 64; c = c->next) {
 		/* ours follows, and times of classic events mean nothing here */
-		if (depth > 0 || (strcmp(c->name, "RenderingInfo") != 0 &&
-				  strcmp(c->name, "ExtendedTracingInfo") != 0)) {
+		if (depth > 0 ||
+		    (strcmp(c->name, "RenderingInfo") != 0 && strcmp(c->name, "ExtendedTracingInfo") != 0)) {
 			add_node(c, depth + 1, out);
 		}
 	}
@@ -293,8 +278,7 @@ void wevtutil_event_xml(const struct wevtutil_event *v, bool rendered, struct st
 /* ---- text -------------------------------------------------------------------------------------
  */
 
-static const char *of_system(const struct wevtutil_event *v, const char *name,
-			     const char *attribute)
+static const char *of_system(const struct wevtutil_event *v, const char *name, const char *attribute)
 {
 	const struct xml_node *s = xml_child(v->doc.root, "System");
 	const struct xml_node *n = s ? xml_child(s, name) : NULL;
@@ -322,9 +306,7 @@ void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct 
 	(void)parse_number(number, 0, UINT64_MAX, &level);
 	/* The Event Viewer shows events without a level as information. */
 	const char *text = level_text(level == 0 ? 4 : (uint8_t)BASE_MIN(level, (uint64_t)UINT8_MAX));
-	const char *level_name = v->level[0]			  ? v->level
-				 : text				  ? text
-								  : number;
+	const char *level_name = v->level[0] ? v->level : text ? text : number;
 	char host[256] = "";
 	gethostname(host, sizeof host - 1);
 	const struct {
@@ -342,8 +324,7 @@ void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct 
 		    {"Computer", host}};
 	strbuf_addf(out, "Event[%llu]:\n", (unsigned long long)index);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		strbuf_addf(out, "  %s: %s\n", rows[i].name,
-			    rows[i].text[0] ? rows[i].text : "N/A");
+		strbuf_addf(out, "  %s: %s\n", rows[i].name, rows[i].text[0] ? rows[i].text : "N/A");
 	}
 	strbuf_adds(out, "  Description: \n");
 	add_lines(out, v->message ? v->message : "N/A");

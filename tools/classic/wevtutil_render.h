@@ -16,8 +16,7 @@ struct wevtutil_event {
 };
 struct openetw_decoder;
 /* 0, or -errno with nothing to finish. */
-int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
-			struct wevtutil_event *ret);
+int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e, struct wevtutil_event *ret);
 /* The event's <UserData>, when its installed manifest has a template for it. */
 bool wevtutil_user_data(const EVENT_RECORD *e, const struct xml_node *event, struct strbuf *out);
 void wevtutil_event_finish(struct wevtutil_event *v);

@@ -55,8 +55,8 @@ static const struct xml_node *manifest_of(const struct guid *g)
 /* A node below, by name and what an attribute says. */
 typedef bool (*match_fn)(const struct xml_node *n, const void *what);
 
-static const struct xml_node *find(const struct xml_node *n, const char *name, match_fn match,
-				   const void *what, int depth)
+static const struct xml_node *find(const struct xml_node *n, const char *name, match_fn match, const void *what,
+				   int depth)
 {
 	if (strcasecmp(n->name, name) == 0 && match(n, what)) {
 		return n;
@@ -79,8 +79,7 @@ static bool is_event(const struct xml_node *n, const void *what)
 {
 	const EVENT_DESCRIPTOR *d = what;
 	const char *value = xml_value(n, "value"), *version = xml_value(n, "version");
-	return value && strtoul(value, NULL, 0) == d->Id &&
-	       (version ? strtoul(version, NULL, 0) : 0) == d->Version;
+	return value && strtoul(value, NULL, 0) == d->Id && (version ? strtoul(version, NULL, 0) : 0) == d->Version;
 }
 
 static bool is_template(const struct xml_node *n, const void *what)

@@ -9,8 +9,8 @@
 
 #define ASKED_MAX 512u
 #define NAMES_MAX 4096u /* of a kind; more are not compared */
-#define FEW	  6u	/* names that are listed where none comes near */
-#define KINDS	  (CLI_ASKED_FIELD + 1)
+#define FEW       6u    /* names that are listed where none comes near */
+#define KINDS     (CLI_ASKED_FIELD + 1)
 
 struct names {
 	char *name[NAMES_MAX]; /* sorted by when they came; NULL behind the last */
@@ -111,7 +111,8 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	}
 	cli_view_set(x->view, e);
 	for (unsigned i = 0; i < x->count; i++) {
-		if (!x->asked[i].seen && (!header || x->asked[i].kind == CLI_ASKED_EVENT) && cli_select_has(&x->asked[i], x->view, e)) {
+		if (!x->asked[i].seen && (!header || x->asked[i].kind == CLI_ASKED_EVENT) &&
+		    cli_select_has(&x->asked[i], x->view, e)) {
 			x->asked[i].seen = true;
 			x->left--;
 		}
@@ -163,8 +164,8 @@ static void say(const struct absent *x, const struct cli_asked *k, bool elsewher
 {
 	static const char *const texts[KINDS] = {
 		[CLI_ASKED_PROVIDER] = "no event of a provider", [CLI_ASKED_EVENT] = "no event that is called",
-		[CLI_ASKED_PROCESS] = "no event of a process",	 [CLI_ASKED_PID] = "no event of process",
-		[CLI_ASKED_TID] = "no event of thread",		 [CLI_ASKED_FIELD] = "no event with a field"};
+		[CLI_ASKED_PROCESS] = "no event of a process",   [CLI_ASKED_PID] = "no event of process",
+		[CLI_ASKED_TID] = "no event of thread",          [CLI_ASKED_FIELD] = "no event with a field"};
 	if (elsewhere) {
 		fprintf(stderr, "openetw %s: no event that is shown has a field '%s', others have\n",
 			x->args->command->name, k->text);

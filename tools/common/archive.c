@@ -17,7 +17,10 @@ static const struct {
 	{"gzip file", "\x1f\x8b\x08", 3, 0},
 	{"cabinet", "MSCF\0\0\0\0", 8, 0},
 	{"7z archive", "7z\xbc\xaf\x27\x1c", 6, 0},
-	{"xz file", "\xfd" "7zXZ\0", 6, 0},
+	{"xz file",
+	 "\xfd"
+	 "7zXZ\0",
+	 6, 0},
 	{"bzip2 file", "1AY&SY", 6, 4},
 	{"zstd file", "\x28\xb5\x2f\xfd", 4, 0},
 	{"tar archive", "ustar", 5, 257},
@@ -37,7 +40,7 @@ const char *cli_archive_kind(const uint8_t *p, size_t n)
 #ifndef OPENETW_ARCHIVES
 
 int cli_archive_unpack(int in, int out, uint64_t most_bytes, cli_archive_progress_fn *progress, void *ctx,
-		   struct cli_archive_result *ret, struct diag *d)
+		       struct cli_archive_result *ret, struct diag *d)
 {
 	memset(ret, 0, sizeof *ret);
 	diag_at(d, UINT64_MAX,
@@ -78,33 +81,33 @@ struct report {
 
 /* Loaded by the child: libarchive brings so many libraries along that linking it would double the time
  * in which the command starts. */
-#define LIBARCHIVE "libarchive.so.13" /* its interface of 2011, to which functions are only added */
-#define LIBARCHIVE_FUNCTIONS(X) \
-	X(archive_entry_filetype) \
-	X(archive_entry_is_data_encrypted) \
-	X(archive_entry_pathname) \
-	X(archive_entry_pathname_utf8) \
-	X(archive_error_string) \
-	X(archive_filter_code) \
-	X(archive_format) \
-	X(archive_read_data_block) \
-	X(archive_read_free) \
-	X(archive_read_new) \
-	X(archive_read_next_header) \
-	X(archive_read_open1) \
-	X(archive_read_set_callback_data) \
-	X(archive_read_set_read_callback) \
-	X(archive_read_set_seek_callback) \
-	X(archive_read_set_skip_callback) \
+#define LIBARCHIVE    "libarchive.so.13" /* its interface of 2011, to which functions are only added */
+#define LIBARCHIVE_FUNCTIONS(X)              \
+	X(archive_entry_filetype)            \
+	X(archive_entry_is_data_encrypted)   \
+	X(archive_entry_pathname)            \
+	X(archive_entry_pathname_utf8)       \
+	X(archive_error_string)              \
+	X(archive_filter_code)               \
+	X(archive_format)                    \
+	X(archive_read_data_block)           \
+	X(archive_read_free)                 \
+	X(archive_read_new)                  \
+	X(archive_read_next_header)          \
+	X(archive_read_open1)                \
+	X(archive_read_set_callback_data)    \
+	X(archive_read_set_read_callback)    \
+	X(archive_read_set_seek_callback)    \
+	X(archive_read_set_skip_callback)    \
 	X(archive_read_support_filter_bzip2) \
-	X(archive_read_support_filter_gzip) \
-	X(archive_read_support_filter_xz) \
-	X(archive_read_support_filter_zstd) \
-	X(archive_read_support_format_7zip) \
-	X(archive_read_support_format_cab) \
-	X(archive_read_support_format_raw) \
-	X(archive_read_support_format_tar) \
-	X(archive_read_support_format_zip) \
+	X(archive_read_support_filter_gzip)  \
+	X(archive_read_support_filter_xz)    \
+	X(archive_read_support_filter_zstd)  \
+	X(archive_read_support_format_7zip)  \
+	X(archive_read_support_format_cab)   \
+	X(archive_read_support_format_raw)   \
+	X(archive_read_support_format_tar)   \
+	X(archive_read_support_format_zip)   \
 	X(archive_set_error)
 static struct {
 #define MEMBER(f) __typeof__(&f) f;
@@ -499,7 +502,7 @@ static int follow(int pipe, cli_archive_progress_fn *progress, void *ctx, struct
 }
 
 int cli_archive_unpack(int in, int out, uint64_t most_bytes, cli_archive_progress_fn *progress, void *ctx,
-		   struct cli_archive_result *ret, struct diag *d)
+		       struct cli_archive_result *ret, struct diag *d)
 {
 	struct report r;
 	struct stat st;

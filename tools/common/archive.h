@@ -23,10 +23,10 @@
 const char *cli_archive_kind(const uint8_t *p, size_t n);
 
 struct cli_archive_result {
-	uint64_t bytes;	   /* unpacked */
-	uint32_t traces;   /* members whose name ends in ".etl" */
-	char member[256];  /* the name of the unpacked one, printable; "": the archive keeps no names */
-	char damage[200];  /* why the rest could not be unpacked, printable; "": nothing is missing */
+	uint64_t bytes;   /* unpacked */
+	uint32_t traces;  /* members whose name ends in ".etl" */
+	char member[256]; /* the name of the unpacked one, printable; "": the archive keeps no names */
+	char damage[200]; /* why the rest could not be unpacked, printable; "": nothing is missing */
 };
 /* Called about ten times a second with the part of the archive that was read. False: stop. */
 typedef bool cli_archive_progress_fn(void *ctx, unsigned percent, uint64_t unpacked_bytes);
@@ -36,6 +36,6 @@ typedef bool cli_archive_progress_fn(void *ctx, unsigned percent, uint64_t unpac
  * -errno and a sentence in `d`: -ENOENT: no trace in it; -ENOTSUP: encrypted, or a build without
  * libarchive; -EFBIG: more than most_bytes; -ECANCELED: `progress` said stop; -EBADMSG: damaged. */
 int cli_archive_unpack(int in, int out, uint64_t most_bytes, cli_archive_progress_fn *progress, void *ctx,
-		   struct cli_archive_result *ret, struct diag *d);
+		       struct cli_archive_result *ret, struct diag *d);
 
 #endif

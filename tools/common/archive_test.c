@@ -16,8 +16,8 @@
 
 #define PLENTY (64u << 20)
 
-static const char *const names[] = {"small.etl.gz", "fixed.gz",   "stored.gz", "two.zip", "stored.zip",
-				    "two.cab",	    "stored.cab", "lzx.cab",   "one.7z",  "two.tar.xz", "one.etl.bz2"};
+static const char *const names[] = {"small.etl.gz", "fixed.gz", "stored.gz", "two.zip",    "stored.zip", "two.cab",
+				    "stored.cab",   "lzx.cab",  "one.7z",    "two.tar.xz", "one.etl.bz2"};
 
 struct bytes_of_file {
 	size_t n;
@@ -195,7 +195,8 @@ static void names_of_members_are_printable_and_never_paths(void **state)
 	static uint8_t zip[4096];
 	size_t n = 0;
 	/* A zip of one stored member of one byte, without a directory. */
-	static const uint8_t head[] = {'P', 'K', 3, 4, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x83, 0x16, 0xdc, 0x8c, 1, 0, 0, 0, 1, 0, 0, 0};
+	static const uint8_t head[] = {'P', 'K',  3,    4,    10,   0, 0, 0, 0, 0, 0, 0, 0,
+				       0,   0x83, 0x16, 0xdc, 0x8c, 1, 0, 0, 0, 1, 0, 0, 0};
 	memcpy(zip, head, sizeof head);
 	n = sizeof head;
 	zip[n++] = sizeof evil;

@@ -38,16 +38,15 @@ const char *cli_value_at(const struct cli_args *a, const char *name, int n)
 	return NULL;
 }
 
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max,
-		uint64_t *inout)
+bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout)
 {
 	const char *text = cli_value(a, name, NULL);
 	if (!text) {
 		return true;
 	}
 	if (!parse_number(text, min, max, inout)) {
-		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name,
-			  (unsigned long long)min, (unsigned long long)max, text);
+		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name, (unsigned long long)min,
+			  (unsigned long long)max, text);
 		return false;
 	}
 	return true;
@@ -66,9 +65,8 @@ static void limit_text(uint64_t v, bool is_time, char *out, size_t cap)
 	}
 }
 
-static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text,
-		   bool ok, bool is_time, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max,
-		   uint64_t *inout)
+static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text, bool ok,
+		   bool is_time, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
 {
 	uint64_t v = ok ? base_units / unit + (base_units % unit != 0) : 0;
 	if (!ok) {
@@ -85,24 +83,23 @@ static bool scaled(const struct cli_args *a, const char *name, const char *what,
 	return true;
 }
 
-bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max,
-	      uint64_t *inout)
+bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
 {
 	const char *text = cli_value(a, name, NULL);
 	uint64_t bytes = 0;
 	bool ok = text && parse_size(text, unit, &bytes);
-	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, false, bytes, unit,
-			       min, max, inout);
+	return !text ||
+	       scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, false, bytes, unit, min, max, inout);
 }
 
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min,
-		  uint64_t max, uint64_t *inout)
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
+		  uint64_t *inout)
 {
 	const char *text = cli_value(a, name, NULL);
 	uint64_t ns = 0;
 	bool ok = text && parse_duration(text, unit_ns, &ns);
-	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, true, ns, unit_ns,
-			       min, max, inout);
+	return !text ||
+	       scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, true, ns, unit_ns, min, max, inout);
 }
 
 #define COMPARED_MAX 128
@@ -136,8 +133,7 @@ static int distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
-			const void *ctx)
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx)
 {
 	const char *best = NULL;
 	int best_distance = 999;
@@ -149,8 +145,7 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 		}
 		/* A beginning or an end of the word is as good as one typing mistake. */
 		size_t m = strlen(c);
-		int d = n >= 3 && m > n &&
-					(strncasecmp(c, text, n) == 0 || strcasecmp(c + m - n, text) == 0)
+		int d = n >= 3 && m > n && (strncasecmp(c, text, n) == 0 || strcasecmp(c + m - n, text) == 0)
 				? 1
 				: distance(text, c);
 		if (d < best_distance) {
@@ -163,8 +158,7 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 
 void cli_help(FILE *f, const struct cli_command *c)
 {
-	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
-		c->summary);
+	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
 	if (c->options && c->options->name) {
 		fprintf(f, "\nOptions:\n");
 	}
@@ -173,12 +167,11 @@ void cli_help(FILE *f, const struct cli_command *c)
 			continue; /* known only to be refused */
 		}
 		char left[64];
-		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name,
-					      o->arg ? " " : "", o->arg ? o->arg : "")
-				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s",
-					      o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-					      o->letter ? "," : " ", o->name, o->arg ? " " : "",
-					      o->arg ? o->arg : "");
+		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name, o->arg ? " " : "",
+					      o->arg ? o->arg : "")
+				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
+					      o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+					      o->arg ? " " : "", o->arg ? o->arg : "");
 		if (n < 32) {
 			fprintf(f, "%-32s %s\n", left, o->help);
 		} else {
@@ -199,14 +192,13 @@ void cli_help_all(FILE *f)
 	for (int i = 0; cli_commands[i]; i++) {
 		fprintf(f, "  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
 	}
-	fprintf(f,
-		"\n--system before the verb: the sessions of the instance for all users instead of "
-		"yours.\n'openetw help VERB' tells more. First steps:\n"
-		"  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
-		"  openetw dump openetw.etl                               read what was recorded\n"
-		"  openetw stats openetw.etl                              count it\n"
-		"  openetw live -p MyCompany.MyProvider                   watch events as they "
-		"happen\n");
+	fprintf(f, "\n--system before the verb: the sessions of the instance for all users instead of "
+		   "yours.\n'openetw help VERB' tells more. First steps:\n"
+		   "  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
+		   "  openetw dump openetw.etl                               read what was recorded\n"
+		   "  openetw stats openetw.etl                              count it\n"
+		   "  openetw live -p MyCompany.MyProvider                   watch events as they "
+		   "happen\n");
 }
 
 const char *cli_hint(uint32_t code)
@@ -214,34 +206,35 @@ const char *cli_hint(uint32_t code)
 	const char *why = openetw_last_error_text();
 	switch (code) {
 	case 183:
-		return why && strstr(why, "session") ? "'openetw list' shows what runs; 'openetw stop NAME' ends a session"
-						     : NULL;
-	case 4201:
-		return "'openetw list' shows what runs";
+		return why && strstr(why, "session")
+			       ? "'openetw list' shows what runs; 'openetw stop NAME' ends a session"
+			       : NULL;
+	case 4201: return "'openetw list' shows what runs";
 	case 161:
-		return !why || strstr(why, "symbolic link")	? NULL
-		       : strstr(why, "needs a log file") ? "name one with -o FILE; or -r is for live consumers, -m buffering "
-							   "keeps events in memory"
-		       : strstr(why, "another session") ? "'openetw list' shows which; end it with 'openetw stop NAME', "
-							  "or name another file"
-		       : strstr(why, "regular file")	? "give a file of a disk: pipes and devices hold no traces, and "
-							  "cannot be written as one"
-							: NULL;
-	case 3:
-		return "the folder of the file must be there: make it with 'mkdir -p', or name another";
+		return !why || strstr(why, "symbolic link") ? NULL
+		       : strstr(why, "needs a log file")
+			       ? "name one with -o FILE; or -r is for live consumers, -m buffering "
+				 "keeps events in memory"
+		       : strstr(why, "another session")
+			       ? "'openetw list' shows which; end it with 'openetw stop NAME', "
+				 "or name another file"
+		       : strstr(why, "regular file") ? "give a file of a disk: pipes and devices hold no traces, and "
+						       "cannot be written as one"
+						     : NULL;
+	case 3: return "the folder of the file must be there: make it with 'mkdir -p', or name another";
 	case 5:
 		/* The text says it all. */
-		if (why && (strstr(why, "belongs to") || strstr(why, "regular file") || strstr(why, "takes root") || strstr(why, "for its owner"))) {
+		if (why && (strstr(why, "belongs to") || strstr(why, "regular file") || strstr(why, "takes root") ||
+			    strstr(why, "for its owner"))) {
 			return NULL;
 		}
 		return why && strstr(why, "cannot open it") ? "'ls -l' shows who may read it"
-		       : why && strstr(why, "cannot open")  ? "write where you may make files, or have the folder's owner let you"
-							    : "'openetw explain 5' says who may do what; sessions of other "
-							      "users are theirs";
-	case 112:
-		return "make room, write elsewhere, or ask for less: a size limit, a circular file";
-	default:
-		return NULL;
+		       : why && strstr(why, "cannot open")
+			       ? "write where you may make files, or have the folder's owner let you"
+			       : "'openetw explain 5' says who may do what; sessions of other "
+				 "users are theirs";
+	case 112: return "make room, write elsewhere, or ask for less: a size limit, a circular file";
+	default: return NULL;
 	}
 }
 
@@ -304,8 +297,8 @@ int cli_usage(const struct cli_args *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n",
-		a->command->name, a->command->synopsis, a->command->name);
+	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n", a->command->name,
+		a->command->synopsis, a->command->name);
 	if (a->command->usage_code) {
 		fprintf(stderr, "\n\tError code: 0x%08x\n", a->command->usage_code);
 	}

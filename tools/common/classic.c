@@ -49,9 +49,7 @@ bool cli_classic_parse(struct cli_args *a, int argc, char **argv)
 		if (!o) {
 			if (argv[i][0] == '-' && argv[i][1]) {
 				const char *near = cli_nearest(argv[i] + 1, name_at, c);
-				cli_usage(a,
-					  near ? "unknown option '%s'; did you mean -%s?"
-					       : "unknown option '%s'",
+				cli_usage(a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'",
 					  argv[i], near);
 				return false;
 			}

@@ -43,7 +43,7 @@ enum cli_exit {
 };
 
 struct cli_option {
-	char letter;	  /* 0: none */
+	char letter;      /* 0: none */
 	const char *name; /* without the dashes; NULL ends the table */
 	const char *arg;  /* "FILE", …; NULL: a flag */
 	const char *help;
@@ -58,13 +58,13 @@ struct cli_command {
 	const char *details;  /* paragraphs and examples; may be NULL */
 	const struct cli_option *options;
 	int (*run)(struct cli_args *args);
-	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
+	bool classic;         /* parses its words itself, as the Windows tool of this name does;
 				 cli_classic_word */
-	bool raw;	      /* classic, and run parses the words: their case counts */
-	bool linked;	      /* raw, and also by its own name as a link */
+	bool raw;             /* classic, and run parses the words: their case counts */
+	bool linked;          /* raw, and also by its own name as a link */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
-	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */
+	uint32_t usage_code;  /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */
 };
@@ -88,13 +88,11 @@ const char *cli_value(const struct cli_args *a, const char *name, const char *fa
 const char *cli_value_at(const struct cli_args *a, const char *name, int n);
 /* Sizes ("100MB") in units of `unit`, durations ("250ms", "2m") in units of `unit_ns`, rounded up;
  * a bare number has that unit. They print the mistake and return false. */
-bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max,
-	      uint64_t *inout);
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min,
-		  uint64_t max, uint64_t *inout);
+bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout);
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
+		  uint64_t *inout);
 /* Whole number with range; prints the mistake and returns false. */
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max,
-		uint64_t *inout);
+bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout);
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
@@ -102,8 +100,7 @@ const struct cli_command *cli_find(const char *name);
 bool cli_has_link(const struct cli_command *c);
 /* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
  * gives the i-th candidate, NULL at the end. */
-const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
-			const void *ctx);
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
 void cli_help(FILE *f, const struct cli_command *c);
 void cli_help_all(FILE *f);
 
@@ -186,70 +183,59 @@ bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char o
 void cli_filters_finish(struct cli_filters *f);
 
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
-			     const struct cli_provider *p, uint32_t timeout_ms);
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
+			     uint32_t timeout_ms);
 /* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
  * has registered the provider: it may be misspelt. */
 void cli_provider_tell(const GUID *g, const char *name);
-#define CLI_ENABLE_OPTIONS                                                                         \
-	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},         \
-		{0, "match-all", "MASK", "and all of these", NULL},                                \
-		{'l', "level", "LEVEL",                                                            \
-		 "1-5, 255 or critical|error|warning|info|verbose (default verbose)", NULL},       \
-		{'s', "stack", NULL, "record the user-mode call stack of each event", NULL},       \
-		{0, "sid", NULL, "record the user of each event", NULL},                           \
-		{0, "process-start-key", NULL,                                                     \
-		 "record a key that is unique for each process start", NULL},                      \
-		{0, "event-key", NULL, "record a key that is unique for each event", NULL},        \
-		{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},           \
-		{0, "exe", "NAME", "only from processes of this executable (a;b for several)",     \
-		 NULL},                                                                            \
-		{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)",   \
-		 NULL},                                                                            \
-		{0, "event-name", "NAMES",                                                         \
-		 "only TraceLogging events of these names: A,B (or !A,B for all but these)", NULL}, \
-		{0, "payload", "EXPR",                                                             \
-		 "only events 'EVENT: FIELD OP VALUE and …', by id or TraceLogging name (repeatable)", \
-		 NULL},                                                                            \
-		{0, "container", "ID",                                                             \
-		 "only from processes of this container or control group (a;b for several)", NULL}, \
-		{0, "stack-id", "IDS", "stacks for these event ids only: 1,2 (or !1,2)", NULL},     \
-		{0, "stack-name", "NAMES", "stacks for these TraceLogging events only: A,B (or !A,B)", \
-		 NULL},                                                                            \
-	{                                                                                          \
-		0, "stack-level", "LEVEL[:MASK]",                                                  \
-			"stacks for this level, and keywords, only: 2 or 4:0x10 (or !4)", NULL      \
+#define CLI_ENABLE_OPTIONS                                                                                             \
+	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},                             \
+		{0, "match-all", "MASK", "and all of these", NULL},                                                    \
+		{'l', "level", "LEVEL", "1-5, 255 or critical|error|warning|info|verbose (default verbose)", NULL},    \
+		{'s', "stack", NULL, "record the user-mode call stack of each event", NULL},                           \
+		{0, "sid", NULL, "record the user of each event", NULL},                                               \
+		{0, "process-start-key", NULL, "record a key that is unique for each process start", NULL},            \
+		{0, "event-key", NULL, "record a key that is unique for each event", NULL},                            \
+		{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},                               \
+		{0, "exe", "NAME", "only from processes of this executable (a;b for several)", NULL},                  \
+		{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)", NULL},               \
+		{0, "event-name", "NAMES", "only TraceLogging events of these names: A,B (or !A,B for all but these)", \
+		 NULL},                                                                                                \
+		{0, "payload", "EXPR",                                                                                 \
+		 "only events 'EVENT: FIELD OP VALUE and …', by id or TraceLogging name (repeatable)", NULL},          \
+		{0, "container", "ID", "only from processes of this container or control group (a;b for several)",     \
+		 NULL},                                                                                                \
+		{0, "stack-id", "IDS", "stacks for these event ids only: 1,2 (or !1,2)", NULL},                        \
+		{0, "stack-name", "NAMES", "stacks for these TraceLogging events only: A,B (or !A,B)", NULL},          \
+	{                                                                                                              \
+		0, "stack-level", "LEVEL[:MASK]", "stacks for this level, and keywords, only: 2 or 4:0x10 (or !4)",    \
+			NULL                                                                                           \
 	}
 
 /* The same in all verbs: without HOW it is xpress. */
-#define CLI_COMPRESS_OPTION                                                                        \
-	{                                                                                          \
-		'c', "compress", "[HOW]",                                                          \
+#define CLI_COMPRESS_OPTION                                                                                   \
+	{                                                                                                     \
+		'c', "compress", "[HOW]",                                                                     \
 			"compress the file: xpress (as Windows; the default) or zstd (for our readers only)", \
-			"xpress|zstd"                                                              \
+			"xpress|zstd"                                                                         \
 	}
 
 /* Options that describe a session; shared by start, run and live. */
-#define CLI_SESSION_OPTIONS                                                                        \
-	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                \
-	 "sequential|circular|newfile|append|buffering"},                                          \
-		{0, "max-size", "SIZE", "size limit of the file: 100MB, 2GB; a bare number is MB", \
-		 NULL},                                                                            \
-		{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", \
-		 NULL},                                                                            \
-		{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                            \
-		{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m",       \
-		 NULL},                                                                            \
-		{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},     \
-		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
-		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
-		 NULL},                                                                            \
-		CLI_COMPRESS_OPTION,                                                               \
-	{                                                                                          \
-		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                 \
+#define CLI_SESSION_OPTIONS                                                                               \
+	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                       \
+	 "sequential|circular|newfile|append|buffering"},                                                 \
+		{0, "max-size", "SIZE", "size limit of the file: 100MB, 2GB; a bare number is MB", NULL}, \
+		{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL}, \
+		{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                                   \
+		{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m", NULL},       \
+		{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},            \
+		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL},   \
+		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", NULL}, \
+		CLI_COMPRESS_OPTION,                                                                      \
+	{                                                                                                 \
+		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                        \
 	}
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
-			 bool realtime);
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime);
 
 /* Says on stderr when etwd is not at its usual place, and why. */
 void cli_place_tell(const struct cli_args *a);
@@ -318,25 +304,20 @@ bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *
 bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_RECORD *e);
 /* Only what is said by --level, --from and --to; false when none of them is given. */
 bool cli_select_bounds(const struct cli_select *s);
-#define CLI_SELECT_OPTIONS                                                                         \
-	{'F', "filter", "EXPR",                                                                    \
-	 "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},         \
-		{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)",     \
-		 NULL},                                                                            \
-		{'M', "manifest", "FILE",                                                          \
-		 "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)",      \
-		 NULL},                                                                            \
-		{'e', "event", "E", "only this event: name, its last part, pattern or id (repeatable)", NULL}, \
-		{0, "process", "NAME",                                                             \
-		 "only processes of this name or pattern, .exe may be left out (repeatable)",      \
-		 NULL},                                                                            \
-		{0, "pid", "PID", "only this process (repeatable)", NULL},                         \
-		{0, "tid", "TID", "only this thread (repeatable)", NULL},                          \
-		{'l', "level", "LEVEL", "only this level and more severe ones", NULL},             \
-		{0, "from", "TIME",                                                                \
-		 "from this time on: 2026-01-31T12:00:00, or +1.5s from the start", NULL},         \
-	{                                                                                          \
-		0, "to", "TIME", "up to this time, written likewise", NULL                         \
+#define CLI_SELECT_OPTIONS                                                                                             \
+	{'F', "filter", "EXPR", "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},      \
+		{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)", NULL},                  \
+		{'M', "manifest", "FILE", "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)", \
+		 NULL},                                                                                                \
+		{'e', "event", "E", "only this event: name, its last part, pattern or id (repeatable)", NULL},         \
+		{0, "process", "NAME", "only processes of this name or pattern, .exe may be left out (repeatable)",    \
+		 NULL},                                                                                                \
+		{0, "pid", "PID", "only this process (repeatable)", NULL},                                             \
+		{0, "tid", "TID", "only this thread (repeatable)", NULL},                                              \
+		{'l', "level", "LEVEL", "only this level and more severe ones", NULL},                                 \
+		{0, "from", "TIME", "from this time on: 2026-01-31T12:00:00, or +1.5s from the start", NULL},          \
+	{                                                                                                              \
+		0, "to", "TIME", "up to this time, written likewise", NULL                                             \
 	}
 
 enum cli_format {
@@ -363,17 +344,14 @@ void cli_printer_explain(const struct cli_printer *p, FILE *f);
 void cli_printer_destroy(struct cli_printer *p);
 /* The i-th of --fields. */
 bool cli_printer_asked(const struct cli_printer *p, unsigned i, struct cli_asked *ret);
-#define CLI_PRINT_OPTIONS                                                                          \
-	{0, "format", "FORMAT", "text (default), json (one object a line) or csv",                 \
-	 "text|json|csv"},                                                                         \
-		{'j', "json", NULL, "the same as --format json", NULL},                            \
-		{0, "fields", "NAMES", "only these, in this order: time,pid,Name,Struct.Member",   \
-		 NULL},                                                                            \
-		{0, "stacks", NULL, "show call stacks", NULL},                                     \
-		{0, "utc", NULL, "times in UTC (the default)", NULL},                              \
-		{0, "local", NULL, "times of this machine's zone", NULL},                          \
-	{                                                                                          \
-		'n', "limit", "N", "stop after N events", NULL                                     \
+#define CLI_PRINT_OPTIONS                                                                                            \
+	{0, "format", "FORMAT", "text (default), json (one object a line) or csv", "text|json|csv"},                 \
+		{'j', "json", NULL, "the same as --format json", NULL},                                              \
+		{0, "fields", "NAMES", "only these, in this order: time,pid,Name,Struct.Member", NULL},              \
+		{0, "stacks", NULL, "show call stacks", NULL}, {0, "utc", NULL, "times in UTC (the default)", NULL}, \
+		{0, "local", NULL, "times of this machine's zone", NULL},                                            \
+	{                                                                                                            \
+		'n', "limit", "N", "stop after N events", NULL                                                       \
 	}
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOOK_CSWITCH	0x0524u
+#define HOOK_CSWITCH    0x0524u
 #define HOOK_PMC_SAMPLE 0x0F2Fu
 
 static const char *name_at(const void *ctx, int i)
@@ -22,7 +22,8 @@ static const char *event_at(const void *ctx, int i)
 }
 
 /* Among the definitions of the caller's. -ENOENT: there is none of that name. */
-static int find_defined(const struct cli_counters *c, const char *text, size_t n, struct pmc_source *ret, struct diag *d)
+static int find_defined(const struct cli_counters *c, const char *text, size_t n, struct pmc_source *ret,
+			struct diag *d)
 {
 	struct pmc_processor p;
 	int err = -ENOENT;
@@ -36,8 +37,8 @@ static int find_defined(const struct cli_counters *c, const char *text, size_t n
 	return err == -EINVAL ? -ENODEV : err;
 }
 
-static bool find(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret, const struct cli_counters *c,
-		 bool *ret_here)
+static bool find(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret,
+		 const struct cli_counters *c, bool *ret_here)
 {
 	struct diag d;
 	char word[64];
@@ -55,8 +56,8 @@ static bool find(const struct cli_args *a, const char *text, size_t n, struct pm
 	snprintf(word, sizeof word, "%.*s", (int)n, text);
 	if (err == -ENOENT) {
 		const char *near = cli_nearest(word, name_at, NULL);
-		cli_usage(a, near ? "%s; is %s meant? ('openetw pmc' lists them)" : "%s ('openetw pmc' lists them)", d.text,
-			  near);
+		cli_usage(a, near ? "%s; is %s meant? ('openetw pmc' lists them)" : "%s ('openetw pmc' lists them)",
+			  d.text, near);
 	} else if (err < 0 && lenient) {
 		fprintf(stderr, "%s: warning: without %s\n", a->command->name, d.text);
 	} else if (err < 0) {
@@ -109,8 +110,9 @@ bool cli_counters_events(const struct cli_args *a, const char *text, struct cli_
 		/* The flag of that name is what people write for the event: CSWITCH. */
 		if (!kernel_stack_find(s, n, &hook)) {
 			const char *near = cli_nearest(word, event_at, NULL);
-			cli_usage(a, near ? "'%s' is no kernel event; is %s meant?"
-					  : "'%s' is no kernel event, such as CSwitch, SyscallEnter or 0x0524",
+			cli_usage(a,
+				  near ? "'%s' is no kernel event; is %s meant?"
+				       : "'%s' is no kernel event, such as CSwitch, SyscallEnter or 0x0524",
 				  word, near);
 			return false;
 		}
@@ -182,7 +184,8 @@ void cli_counters_wants(struct kernel_options *o, const struct cli_counters *c, 
 	for (uint32_t i = 0; i < o->session.counteds; i++) {
 		bool there = false;
 		for (size_t n = 0; (r = kernel_hook_range_at(n)) != NULL; n++) {
-			there |= c->event[i] >= r->first && c->event[i] <= r->last && kernel_mask_has(&o->session.mask, r->bits);
+			there |= c->event[i] >= r->first && c->event[i] <= r->last &&
+				 kernel_mask_has(&o->session.mask, r->bits);
 		}
 		for (size_t n = 0; !there && (r = kernel_hook_range_at(n)) != NULL; n++) {
 			if (c->event[i] >= r->first && c->event[i] <= r->last) {
@@ -236,10 +239,9 @@ uint32_t cli_counters_set(TRACEHANDLE session, const struct cli_counters *c)
 	for (uint32_t i = 0; i < c->counters; i++) {
 		source[i] = c->counter[i];
 	}
-	uint32_t code = TraceSetInformation(session, TracePmcCounterListInfo, source,
-					    (ULONG)(c->counters * sizeof *source));
-	return code ? code
-		    : TraceSetInformation(session, TracePmcEventListInfo, id, (ULONG)(c->events * sizeof *id));
+	uint32_t code =
+		TraceSetInformation(session, TracePmcCounterListInfo, source, (ULONG)(c->counters * sizeof *source));
+	return code ? code : TraceSetInformation(session, TracePmcEventListInfo, id, (ULONG)(c->events * sizeof *id));
 }
 
 /* As the options take it. */

@@ -30,8 +30,8 @@ void csv_add_event(struct strbuf *b, const EVENT_RECORD *e, const struct openetw
 	csv_add(b, provider, strlen(provider));
 	strbuf_addc(b, ',');
 	csv_add(b, event, strlen(event));
-	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", d->Id, d->Version, d->Level, d->Opcode, d->Task,
-		    d->Keyword, GetEventProcessorIndex(e), o->pid, o->tid);
+	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", d->Id, d->Version, d->Level, d->Opcode, d->Task, d->Keyword,
+		    GetEventProcessorIndex(e), o->pid, o->tid);
 	csv_add(b, fields->data ? fields->data : "", fields->length);
 	strbuf_addc(b, '\n');
 }

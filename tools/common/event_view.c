@@ -50,9 +50,9 @@ enum property {
 	P_NONE,
 };
 const char *const cli_view_properties[] = {
-	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
-	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
-	"process",  "thread",	       "file",	       "activity", "relatedActivity", "length", NULL,
+	"time",   "provider", "providerGuid",    "event",  "id",  "version", "channel", "level",
+	"opcode", "task",     "keywords",        "cpu",    "pid", "tid",     "process", "thread",
+	"file",   "activity", "relatedActivity", "length", NULL,
 };
 _Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
 
@@ -147,8 +147,7 @@ static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *
 
 enum number_base { DECIMAL, HEX };
 
-static bool give_number(struct cli_view *v, uint64_t n, enum number_base base,
-			struct cli_view_value *ret)
+static bool give_number(struct cli_view *v, uint64_t n, enum number_base base, struct cli_view_value *ret)
 {
 	char text[32];
 	snprintf(text, sizeof text, base == HEX ? "0x%llX" : "%llu", (unsigned long long)n);
@@ -191,49 +190,29 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		ret->is_number = true;
 		ret->number = (uint64_t)h->TimeStamp.QuadPart;
 		return true;
-	case P_PROVIDER:
-		return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
-	case P_PROVIDER_GUID:
-		return give_guid(v, &h->ProviderId, ret);
-	case P_EVENT:
-		return give_text(v, openetw_event_name(v->decoder, v->e), ret);
-	case P_ID:
-		return give_number(v, d->Id, DECIMAL, ret);
-	case P_VERSION:
-		return give_number(v, d->Version, DECIMAL, ret);
-	case P_CHANNEL:
-		return give_number(v, d->Channel, DECIMAL, ret);
-	case P_LEVEL:
-		return give_number(v, d->Level, DECIMAL, ret);
-	case P_OPCODE:
-		return give_number(v, d->Opcode, DECIMAL, ret);
-	case P_TASK:
-		return give_number(v, d->Task, DECIMAL, ret);
-	case P_KEYWORDS:
-		return give_number(v, d->Keyword, HEX, ret);
-	case P_CPU:
-		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
-				   DECIMAL, ret);
-	case P_PID:
-		return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
-	case P_TID:
-		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
-	case P_PROCESS:
-		return o->process && give_text(v, o->process, ret);
-	case P_THREAD:
-		return o->thread && give_text(v, o->thread, ret);
-	case P_FILE:
-		return o->file && give_text(v, o->file, ret);
-	case P_ACTIVITY:
-		return give_guid(v, &h->ActivityId, ret);
+	case P_PROVIDER: return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
+	case P_PROVIDER_GUID: return give_guid(v, &h->ProviderId, ret);
+	case P_EVENT: return give_text(v, openetw_event_name(v->decoder, v->e), ret);
+	case P_ID: return give_number(v, d->Id, DECIMAL, ret);
+	case P_VERSION: return give_number(v, d->Version, DECIMAL, ret);
+	case P_CHANNEL: return give_number(v, d->Channel, DECIMAL, ret);
+	case P_LEVEL: return give_number(v, d->Level, DECIMAL, ret);
+	case P_OPCODE: return give_number(v, d->Opcode, DECIMAL, ret);
+	case P_TASK: return give_number(v, d->Task, DECIMAL, ret);
+	case P_KEYWORDS: return give_number(v, d->Keyword, HEX, ret);
+	case P_CPU: return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), DECIMAL, ret);
+	case P_PID: return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
+	case P_TID: return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case P_PROCESS: return o->process && give_text(v, o->process, ret);
+	case P_THREAD: return o->thread && give_text(v, o->thread, ret);
+	case P_FILE: return o->file && give_text(v, o->file, ret);
+	case P_ACTIVITY: return give_guid(v, &h->ActivityId, ret);
 	case P_RELATED_ACTIVITY:
 		related = cli_event_item(v->e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
-	case P_LENGTH:
-		return give_number(v, v->e->UserDataLength, DECIMAL, ret);
-	case P_NONE:
-		break;
+	case P_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
+	case P_NONE: break;
 	}
 	return false;
 }
@@ -308,8 +287,7 @@ static bool descend(const char **s, size_t *n, const char *name, size_t len)
 		bool found = !object && index == wanted;
 		if (object) {
 			size_t end = skip_string(p, *n, i);
-			found = end >= i + 2 && end - i - 2 == len &&
-				memcmp(p + i + 1, name, len) == 0;
+			found = end >= i + 2 && end - i - 2 == len && memcmp(p + i + 1, name, len) == 0;
 			i = end < *n ? end + 1 : *n; /* the colon */
 		}
 		size_t end = skip_value(p, *n, i);
@@ -353,7 +331,7 @@ void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 			}
 			strbuf_add(b, utf8, utf8_encode(point, utf8));
 		} else {
-			strbuf_addc(b, c == 'n'	  ? '\n'
+			strbuf_addc(b, c == 'n'   ? '\n'
 				       : c == 't' ? '\t'
 				       : c == 'r' ? '\r'
 				       : c == 'b' ? '\b'
@@ -363,8 +341,7 @@ void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 	}
 }
 
-static bool inside(struct cli_view *v, const struct field *f, const char *path,
-		   struct cli_view_value *ret)
+static bool inside(struct cli_view *v, const struct field *f, const char *path, struct cli_view_value *ret)
 {
 	const char *s = v->store.s + f->json;
 	size_t n = f->json_length;
@@ -376,10 +353,8 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path,
 		path += len + (path[len] == '.');
 	}
 	cli_json_plain(&v->scratch, s, n);
-	*ret = (struct cli_view_value){.text = v->scratch.s ? v->scratch.s : "",
-				       .text_length = v->scratch.len,
-				       .json = s,
-				       .json_length = n};
+	*ret = (struct cli_view_value){
+		.text = v->scratch.s ? v->scratch.s : "", .text_length = v->scratch.len, .json = s, .json_length = n};
 	return !v->scratch.failed;
 }
 
@@ -405,8 +380,7 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 	size_t len = strlen(name);
 	for (size_t i = 0; i < v->field_count; i++) {
 		const struct field *f = &v->fields[i];
-		if (f->name_length > len ||
-		    memcmp(v->store.s + f->name, name, f->name_length) != 0) {
+		if (f->name_length > len || memcmp(v->store.s + f->name, name, f->name_length) != 0) {
 			continue;
 		}
 		if (f->name_length == len) {

@@ -64,8 +64,7 @@ static size_t key_length(const char *s, size_t n)
 }
 
 /* One value of our decoder's JSON: a struct becomes ComplexData, an array one element each. */
-static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s,
-		     size_t n, int depth)
+static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s, size_t n, int depth)
 {
 	bool object = n && s[0] == '{';
 	if (n && s[0] == '[' && depth < 16) {
@@ -83,14 +82,13 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	if (object && depth < 16) {
 		strbuf_adds(b, "\r\n");
 		for (size_t i = 1; i + 1 < n;) {
-			size_t key = value_length(
-				s + i, n - 1 - i); /* up to the comma: key, colon, value */
+			size_t key = value_length(s + i, n - 1 - i); /* up to the comma: key, colon, value */
 			size_t value = key_length(s + i, key);
 			struct strbuf member = {0};
 			cli_json_plain(&member, s + i, value);
 			value += 1; /* the colon */
-			add_json(b, member.s ? member.s : "", member.len, s + i + value,
-				 key > value ? key - value : 0, depth + 1);
+			add_json(b, member.s ? member.s : "", member.len, s + i + value, key > value ? key - value : 0,
+				 depth + 1);
 			strbuf_finish(&member);
 			i += key + 1;
 		}
@@ -124,11 +122,10 @@ static bool add_debug_data(struct cli_xml *x, const EVENT_RECORD *e, struct strb
 {
 	static const struct {
 		const char *element, *attribute;
-	} parts[] = {{"FlagsName", "FLAGS"},   {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
-		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},	  {"Function", "FUNC"}};
+	} parts[] = {{"FlagsName", "FLAGS"},      {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
+		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},   {"Function", "FUNC"}};
 	struct openetw_text text = {0};
-	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) ||
-	    !openetw_event_message(x->decoder, e, &text)) {
+	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) || !openetw_event_message(x->decoder, e, &text)) {
 		return false;
 	}
 	/* Records do not carry the message's number. */
@@ -172,8 +169,7 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	strbuf_finish(&fields);
 }
 
-static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
-		       const char *provider)
+static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *provider)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
@@ -182,33 +178,29 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 	cli_guid_text(&h->ProviderId, guid);
 	strbuf_adds(b, "\t<System>\r\n\t\t<Provider Name=\"");
 	xml_escape(b, provider, strlen(provider));
-	strbuf_addf(
-		b,
-		"\" Guid=\"{%s}\" />\r\n\t\t<EventID>%u</EventID>\r\n\t\t<Version>%u</Version>\r\n"
-		"\t\t<Level>%u</Level>\r\n\t\t<Task>%u</Task>\r\n\t\t<Opcode>%u</Opcode>\r\n"
-		"\t\t<Keywords>0x%llX</Keywords>\r\n",
-		guid, d->Id, d->Version, d->Level, d->Task, d->Opcode, d->Keyword);
+	strbuf_addf(b,
+		    "\" Guid=\"{%s}\" />\r\n\t\t<EventID>%u</EventID>\r\n\t\t<Version>%u</Version>\r\n"
+		    "\t\t<Level>%u</Level>\r\n\t\t<Task>%u</Task>\r\n\t\t<Opcode>%u</Opcode>\r\n"
+		    "\t\t<Keywords>0x%llX</Keywords>\r\n",
+		    guid, d->Id, d->Version, d->Level, d->Task, d->Opcode, d->Keyword);
 	if (x->raw_time) {
-		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n",
-			    (long long)h->TimeStamp.QuadPart);
+		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n", (long long)h->TimeStamp.QuadPart);
 	} else { /* nine digits of the second, then the zone */
 		format_time((uint64_t)h->TimeStamp.QuadPart, !x->utc, time);
-		strbuf_addf(b, "\t\t<TimeCreated SystemTime=\"%.27s00%s\" />\r\n", time,
-			    x->utc ? "Z" : time + 27);
+		strbuf_addf(b, "\t\t<TimeCreated SystemTime=\"%.27s00%s\" />\r\n", time, x->utc ? "Z" : time + 27);
 	}
 	strbuf_adds(b, "\t\t<Correlation");
 	if (memcmp(&h->ActivityId, &zero, sizeof zero) != 0) {
 		cli_guid_text(&h->ActivityId, guid);
 		strbuf_addf(b, " ActivityID=\"{%s}\"", guid);
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
 	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"",
-		    h->ProcessId, h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
+		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\"", h->ProcessorTime);
 	} else {
@@ -290,8 +282,7 @@ static void add_keywords(struct strbuf *b, const struct cli_xml *x, ULONG offset
 	strbuf_adds(b, "\t\t</Keywords>\r\n");
 }
 
-static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
-			       const char *event)
+static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *event)
 {
 	UCHAR level = e->EventHeader.EventDescriptor.Level;
 	const TRACE_EVENT_INFO *info = event_info(x, e);
@@ -325,8 +316,8 @@ static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct 
 	}
 }
 
-static void add_rendering(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
-			  const char *provider, const char *event)
+static void add_rendering(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *provider,
+			  const char *event)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	bool is_classic = h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
@@ -351,9 +342,7 @@ static void add_rendering(struct cli_xml *x, const EVENT_RECORD *e, struct strbu
 	if (is_classic) {
 		char guid[37];
 		cli_guid_text(&h->ProviderId, guid);
-		strbuf_addf(b,
-			    "\t<ExtendedTracingInfo xmlns=\"" TRACE_NS
-			    "\">\r\n\t\t<EventGuid>{%s}</EventGuid>\r\n",
+		strbuf_addf(b, "\t<ExtendedTracingInfo xmlns=\"" TRACE_NS "\">\r\n\t\t<EventGuid>{%s}</EventGuid>\r\n",
 			    guid);
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
 			cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);

@@ -11,7 +11,7 @@ struct openetw_decoder;
 
 struct cli_xml {
 	struct openetw_decoder *decoder;
-	void *info; /* TRACE_EVENT_INFO of the last event; owned */
+	void *info;          /* TRACE_EVENT_INFO of the last event; owned */
 	uint32_t info_bytes; /* of the memory */
 	uint32_t info_used;
 	bool utc, raw_time;

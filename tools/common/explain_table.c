@@ -7,7 +7,7 @@
 
 const struct explain_row explain_rows[] = {
 #define ERR_WIN32(code, name, text, meaning, cause, remedy) {code, name, meaning, cause, remedy},
-#define ERR_OTHER(code, name, meaning, cause, remedy)	    {code, name, meaning, cause, remedy},
+#define ERR_OTHER(code, name, meaning, cause, remedy)       {code, name, meaning, cause, remedy},
 #include "base/err.def"
 };
 const size_t explain_count = sizeof explain_rows / sizeof explain_rows[0];

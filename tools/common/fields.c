@@ -13,8 +13,7 @@ bool fields_from_args(struct fields *f, const struct cli_args *a)
 		return true;
 	}
 	f->text = strdup(v);
-	for (char *save, *s = f->text ? strtok_r(f->text, ",", &save) : NULL; s;
-	     s = strtok_r(NULL, ",", &save)) {
+	for (char *save, *s = f->text ? strtok_r(f->text, ",", &save) : NULL; s; s = strtok_r(NULL, ",", &save)) {
 		while (*s == ' ') {
 			s++;
 		}
@@ -65,8 +64,7 @@ void fields_add(struct fields *f, enum cli_format format, struct cli_view *view,
 			} else {
 				strbuf_adds(b, any ? " " : "");
 				/* where and when are recognised by themselves */
-				if (!cli_view_is_property(f->field[i].name) ||
-				    f->field[i].payload) {
+				if (!cli_view_is_property(f->field[i].name) || f->field[i].payload) {
 					strbuf_addf_printable(b, "%s=", f->field[i].name);
 				}
 				strbuf_add_printable(b, v.text, v.text_length);

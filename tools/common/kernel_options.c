@@ -31,8 +31,7 @@ static const char *stack_at(const void *ctx, int i)
 }
 
 /* False: Linux has no such thing, and it is not to be left out. */
-static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop,
-		     struct cli_kernel_wish *w)
+static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop, struct cli_kernel_wish *w)
 {
 	if (!f->none[0]) {
 		kernel_mask_set(&w->mask, f->bits);
@@ -73,8 +72,7 @@ int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, stru
 			bool fine = parse_number(word, 1, UINT32_MAX, &v);
 			kernel_mask_set(&m, (uint32_t)v);
 			if (!fine || kernel_mask_unknown(&m, &unknown)) {
-				return cli_usage(a, "'%s': PERF_* numbers have the word in their top three bits",
-						 word);
+				return cli_usage(a, "'%s': PERF_* numbers have the word in their top three bits", word);
 			}
 			f = kernel_mask_refused(&m);
 			if (!f) {
@@ -119,9 +117,10 @@ bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_ke
 			char word[64];
 			snprintf(word, sizeof word, "%.*s", (int)n, s);
 			const char *near = cli_nearest(word, stack_at, NULL);
-			cli_usage(a, near ? "'%s' is no event that can have stacks; is %s meant?"
-					  : "'%s' is no event that can have stacks, such as Profile, CSwitch, "
-					    "ReadyThread, DiskReadInit or 0x0F2E",
+			cli_usage(a,
+				  near ? "'%s' is no event that can have stacks; is %s meant?"
+				       : "'%s' is no event that can have stacks, such as Profile, CSwitch, "
+					 "ReadyThread, DiskReadInit or 0x0F2E",
 				  word, near);
 			return false;
 		}
@@ -144,8 +143,7 @@ bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kern
 
 bool cli_kernel_name(const char *name)
 {
-	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 ||
-	       strcasecmp(name, "Circular Kernel Context Logger") == 0;
+	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 || strcasecmp(name, "Circular Kernel Context Logger") == 0;
 }
 
 #define NOT_RECORDED "accepted, with a word about it: it is not recorded yet"
@@ -287,8 +285,7 @@ static uint32_t forgive(const struct cli_counters *c, uint32_t code)
 	return code;
 }
 
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p,
-			  const struct cli_kernel_wish *w)
+uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct cli_kernel_wish *w)
 {
 	struct extended *e = calloc(1, sizeof *e);
 	if (!e) {

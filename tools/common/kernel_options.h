@@ -29,8 +29,7 @@ bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_ke
 bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kernel_wish *w);
 void cli_kernel_add_stack(struct cli_kernel_wish *w, uint16_t hook);
 /* Sets the mode that sessions of other names need, and says in `p` what came of it. Win32 code. */
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p,
-			  const struct cli_kernel_wish *w);
+uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct cli_kernel_wish *w);
 /* Processes, threads and images once more, into a session that keeps only what happened last. */
 uint32_t cli_kernel_capture(TRACEHANDLE session);
 /* Time between samples, of the whole machine, in 100 ns. Win32 codes. */

@@ -16,8 +16,7 @@ const GUID cli_mark_provider = {0xbb8471d3, 0x1515, 0x531c, {0x6a, 0x05, 0x67, 0
 
 uint32_t cli_mark_enable(TRACEHANDLE session)
 {
-	return EnableTraceEx2(session, &cli_mark_provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 0,
-			      NULL);
+	return EnableTraceEx2(session, &cli_mark_provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 0, NULL);
 }
 
 /* Has any session the provider enabled? When that cannot be told, it may have. */

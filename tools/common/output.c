@@ -10,12 +10,12 @@
 #include <sys/file.h>
 
 #define PARTIAL ".partial"
-#define OLD	".old"
+#define OLD     ".old"
 
 struct cli_output {
 	const struct cli_args *args;
 	FILE *f;
-	int dir;	/* -1: standard output, a device or a FIFO */
+	int dir; /* -1: standard output, a device or a FIFO */
 	char name[NAME_MAX + 1], partial_name[NAME_MAX + 1];
 	char *path, *partial;
 };
@@ -118,7 +118,8 @@ static bool is_input(const char *path, const char *word, const char *const *file
 {
 	struct stat out, in;
 	for (uint32_t i = 0; i < count && stat(path, &out) == 0; i++) {
-		if (files[i] != word && S_ISREG(out.st_mode) && stat(files[i], &in) == 0 && in.st_ino == out.st_ino && in.st_dev == out.st_dev) {
+		if (files[i] != word && S_ISREG(out.st_mode) && stat(files[i], &in) == 0 && in.st_ino == out.st_ino &&
+		    in.st_dev == out.st_dev) {
 			diag_at(d, UINT64_MAX, "%s: it is one of the files that are read", path);
 			return true;
 		}
@@ -129,7 +130,8 @@ static bool is_input(const char *path, const char *word, const char *const *file
 static bool is_stream(const char *path)
 {
 	struct stat st;
-	return strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)));
+	return strncmp(path, "/dev/", 5) == 0 ||
+	       (stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)));
 }
 
 /* Opens FILE.partial beside FILE. Descriptor or -errno. */
@@ -234,7 +236,8 @@ static int put_in_place(struct cli_output *o)
 		diag_at(&d, UINT64_MAX, "%s: %s", o->path, strerror(errno));
 	}
 	if (err < 0) {
-		fprintf(stderr, "openetw %s: cannot write %s; it is in %s\n", o->args->command->name, d.text, o->partial);
+		fprintf(stderr, "openetw %s: cannot write %s; it is in %s\n", o->args->command->name, d.text,
+			o->partial);
 		return CLI_FAILED;
 	}
 	if (moved) {
@@ -516,7 +519,8 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	for (uint32_t i = 0; i < count; i++) {
 		cli_path_input((char *)(uintptr_t)files[i]); /* words of the command line */
 	}
-	struct cli_output *o = is_input(to, to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
+	struct cli_output *o =
+		is_input(to, to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
 	if (!o) {
 		return CLI_FAILED;
 	}
@@ -534,8 +538,8 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	}
 	cli_progress_start(&p, true);
 	cli_signals_catch();
-	uint32_t code = openetw_merge(plain, count, cli_output_partial(o), compress ? OPENETW_MERGE_COMPRESS : 0,
-				      progress, &p);
+	uint32_t code =
+		openetw_merge(plain, count, cli_output_partial(o), compress ? OPENETW_MERGE_COMPRESS : 0, progress, &p);
 	int signal = cli_signal_caught();
 	cli_signals_restore();
 	cli_progress_end(&p);
@@ -546,7 +550,8 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	} else if (code) {
 		status = cli_fail(a, code, "cannot merge into %s", to);
 	} else {
-		(void)openetw_trace_describe(cli_output_partial(o), NULL); /* as merges do on Windows; it is whole without */
+		(void)openetw_trace_describe(cli_output_partial(o),
+					     NULL); /* as merges do on Windows; it is whole without */
 	}
 	free(plain);
 	int end = cli_output_close(o, status == CLI_OK);

@@ -15,7 +15,10 @@
 #include "base/open_output.h"
 #include "tools/common/cli.h"
 
-#define CLI_FORCE_OPTION {0, "force", NULL, "overwrite an earlier file: it is not kept as FILE.old", NULL}
+#define CLI_FORCE_OPTION                                                                        \
+	{                                                                                       \
+		0, "force", NULL, "overwrite an earlier file: it is not kept as FILE.old", NULL \
+	}
 
 /* From now on earlier files are overwritten: --force, or what the Windows tool calls it. */
 void cli_output_overwrite(void);

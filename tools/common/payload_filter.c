@@ -100,8 +100,7 @@ bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_fil
 		} else if (filter_text_number(&p, &id)) {
 			fine = add_manifest(a, g, &p, id, made, &count);
 		} else {
-			fine = filter_named_add(named, &named_bytes, &guid, p.event, p.any, p.c, p.count,
-						&d) == 0;
+			fine = filter_named_add(named, &named_bytes, &guid, p.event, p.any, p.c, p.count, &d) == 0;
 			if (!fine) {
 				cli_usage(a, "--payload '%s': %s", v, d.text);
 			}
@@ -121,8 +120,7 @@ bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_fil
 			cli_usage(a, "--payload: the filters are larger than 4096 bytes together");
 			fine = false;
 		} else {
-			fine = cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD,
-					       (const void *)(uintptr_t)d.Ptr, d.Size);
+			fine = cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, (const void *)(uintptr_t)d.Ptr, d.Size);
 			TdhCleanupPayloadEventFilterDescriptor(&d);
 		}
 	}

@@ -24,8 +24,8 @@ int cli_vfprintf(FILE *f, const char *fmt, va_list ap) BASE_PRINTF(2, 0);
 #undef fprintf
 #undef vprintf
 #undef vfprintf
-#define printf(...)	     cli_printf(__VA_ARGS__)
-#define fprintf(f, ...)	     cli_fprintf(f, __VA_ARGS__)
+#define printf(...)          cli_printf(__VA_ARGS__)
+#define fprintf(f, ...)      cli_fprintf(f, __VA_ARGS__)
 #define vprintf(fmt, ap)     cli_vfprintf(stdout, fmt, ap)
 #define vfprintf(f, fmt, ap) cli_vfprintf(f, fmt, ap)
 /* Lines are put together with it. */

@@ -52,9 +52,7 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 		cli_printer_destroy(p);
 		return NULL;
 	}
-	p->format = strcmp(format, "json") == 0	 ? CLI_JSON
-		    : strcmp(format, "csv") == 0 ? CLI_CSV
-						 : CLI_TEXT;
+	p->format = strcmp(format, "json") == 0 ? CLI_JSON : strcmp(format, "csv") == 0 ? CLI_CSV : CLI_TEXT;
 	p->stacks = cli_flag(a, "stacks");
 	p->headers = cli_flag(a, "headers");
 	p->select = select;
@@ -116,15 +114,15 @@ static bool guid_set(const GUID *g)
 }
 
 /* module!symbol+0x1f, symbol+0x1f, module+0x1f; nothing when nothing is known there. */
-static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k,
-		      uint32_t i, struct strbuf *b)
+static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k, uint32_t i,
+		      struct strbuf *b)
 {
 	struct openetw_module m = {.size = sizeof m};
 	struct openetw_symbol y = {.size = sizeof y};
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
 	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
-		strbuf_addf_printable(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
-				      y.name, (unsigned long long)y.offset);
+		strbuf_addf_printable(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "", y.name,
+				      (unsigned long long)y.offset);
 	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
 		strbuf_addf_printable(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
 	}
@@ -164,10 +162,10 @@ static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 #define META_ROOM 640u /* all keys, numbers, time and two GUIDs */
 
 /* A literal: its length is known to the compiler. */
-#define PUT(s, text)                                                                               \
-	do {                                                                                       \
-		memcpy(s, text, sizeof(text) - 1);                                                 \
-		(s) += sizeof(text) - 1;                                                           \
+#define PUT(s, text)                               \
+	do {                                       \
+		memcpy(s, text, sizeof(text) - 1); \
+		(s) += sizeof(text) - 1;           \
 	} while (0)
 
 static char *put_u32(char *s, uint32_t v)
@@ -202,8 +200,7 @@ static void add_name(struct strbuf *b, const char *key, const char *name)
 }
 
 /* From "time" to "relatedActivity". */
-static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct openetw_event_origin *o,
-		     const char *time)
+static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct openetw_event_origin *o, const char *time)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
@@ -237,10 +234,10 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 		add_name(b, ",\"thread\":", o->thread);
 		s = b->s + b->len;
 	}
-#define NUMBER(key, v)                                                                             \
-	if (v) {                                                                                   \
-		PUT(s, ",\"" key "\":");                                                           \
-		s = put_u32(s, v);                                                                 \
+#define NUMBER(key, v)                   \
+	if (v) {                         \
+		PUT(s, ",\"" key "\":"); \
+		s = put_u32(s, v);       \
 	}
 	NUMBER("id", d->Id)
 	NUMBER("version", d->Version)
@@ -261,8 +258,7 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 		s += 36;
 		*s++ = '"';
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		PUT(s, ",\"relatedActivity\":\"");
@@ -281,8 +277,7 @@ static void note(struct cli_printer *p, const EVENT_RECORD *e, uint32_t result)
 	}
 	p->undecoded++;
 	unsigned i = 0;
-	while (i < p->missing_count &&
-	       memcmp(&p->missing[i].provider, &e->EventHeader.ProviderId, sizeof(GUID)) != 0) {
+	while (i < p->missing_count && memcmp(&p->missing[i].provider, &e->EventHeader.ProviderId, sizeof(GUID)) != 0) {
 		i++;
 	}
 	if (i == MISSING_MAX) {
@@ -292,8 +287,7 @@ static void note(struct cli_printer *p, const EVENT_RECORD *e, uint32_t result)
 	if (i == p->missing_count) {
 		p->missing_count++;
 		p->missing[i].provider = e->EventHeader.ProviderId;
-		snprintf(p->missing[i].reason, sizeof p->missing[i].reason, "%s",
-			 openetw_decoder_reason(p->decoder));
+		snprintf(p->missing[i].reason, sizeof p->missing[i].reason, "%s", openetw_decoder_reason(p->decoder));
 	}
 	p->missing[i].count++;
 }
@@ -301,8 +295,7 @@ static void note(struct cli_printer *p, const EVENT_RECORD *e, uint32_t result)
 void cli_printer_explain(const struct cli_printer *p, FILE *f)
 {
 	for (unsigned i = 0; i < p->missing_count; i++) {
-		fprintf(f, "  %llu: %s\n", (unsigned long long)p->missing[i].count,
-			p->missing[i].reason);
+		fprintf(f, "  %llu: %s\n", (unsigned long long)p->missing[i].count, p->missing[i].reason);
 	}
 	if (p->missing_more) {
 		fprintf(f, "  %llu of further providers\n", (unsigned long long)p->missing_more);
@@ -461,15 +454,9 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 	} else {
 		format_time((uint64_t)e->EventHeader.TimeStamp.QuadPart, p->local, time);
 		switch (p->format) {
-		case CLI_JSON:
-			print_json(p, e, time);
-			break;
-		case CLI_CSV:
-			print_csv(p, e, time);
-			break;
-		case CLI_TEXT:
-			print_text(p, e, time);
-			break;
+		case CLI_JSON: print_json(p, e, time); break;
+		case CLI_CSV: print_csv(p, e, time); break;
+		case CLI_TEXT: print_text(p, e, time); break;
 		}
 	}
 	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {

@@ -37,8 +37,9 @@ int cli_fail_session(const struct cli_args *a, uint32_t code, const char *sessio
 	}
 	if (near && strcasecmp(near, session) == 0 && strncmp(text, "cannot watch", 12) == 0) {
 		/* To consumers a session that writes a file only is none. */
-		fprintf(stderr, "openetw %s: %s: it runs, but not for live consumers\n"
-				"  'openetw start NAME -r' makes a session that can be watched, with or without a file\n",
+		fprintf(stderr,
+			"openetw %s: %s: it runs, but not for live consumers\n"
+			"  'openetw start NAME -r' makes a session that can be watched, with or without a file\n",
 			a->command->name, text);
 	} else {
 		cli_fail(a, code, "%s", text);

@@ -74,8 +74,7 @@ static bool take_time(const struct cli_args *a, const char *name, uint64_t *ret,
 		*ret_relative = false;
 		return true;
 	}
-	if (parse_duration(v + (*v == '+'), 1000,
-			       &ns)) { /* bare numbers are µs, as in other ETW tools */
+	if (parse_duration(v + (*v == '+'), 1000, &ns)) { /* bare numbers are µs, as in other ETW tools */
 		*ret = ns / 100;
 		*ret_relative = true;
 		return true;
@@ -95,8 +94,8 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		diag_clear(&d);
 		int err = filter_expr_parse(v, &s->filter, &d);
 		if (err == -EINVAL) {
-			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v,
-				  (int)d.column - 1, "");
+			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v, (int)d.column - 1,
+				  "");
 			return false;
 		}
 		if (err < 0) {
@@ -105,18 +104,16 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		}
 		while (s->field_count < FIELDS_MAX &&
 		       (s->field[s->field_count].name = filter_expr_name(s->filter, (uint32_t)s->field_count,
-									&s->field[s->field_count].payload)) != NULL) {
+									 &s->field[s->field_count].payload)) != NULL) {
 			s->field_count++;
 		}
 	}
-	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL;
-	     s->provider_count++) {
+	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL; s->provider_count++) {
 		if (s->provider_count == EACH_MAX) {
 			return too_many(a, "provider");
 		}
 		s->provider[s->provider_count].name = v;
-		s->provider[s->provider_count].has_guid =
-			cli_provider_guid(v, &s->provider[s->provider_count].guid);
+		s->provider[s->provider_count].has_guid = cli_provider_guid(v, &s->provider[s->provider_count].guid);
 	}
 	for (; (v = cli_value_at(a, "event", s->event_count)) != NULL; s->event_count++) {
 		if (s->event_count == EACH_MAX) {
@@ -143,14 +140,12 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		}
 	}
 	s->to = UINT64_MAX;
-	if (!take_ids(a, "pid", s->pid, &s->pid_count) ||
-	    !take_ids(a, "tid", s->tid, &s->tid_count) ||
-	    !take_time(a, "from", &s->from, &s->from_relative) ||
-	    !take_time(a, "to", &s->to, &s->to_relative)) {
+	if (!take_ids(a, "pid", s->pid, &s->pid_count) || !take_ids(a, "tid", s->tid, &s->tid_count) ||
+	    !take_time(a, "from", &s->from, &s->from_relative) || !take_time(a, "to", &s->to, &s->to_relative)) {
 		return false;
 	}
-	s->any = s->filter || s->provider_count || s->event_count || s->process_count || s->pid_count ||
-		 s->tid_count || s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
+	s->any = s->filter || s->provider_count || s->event_count || s->process_count || s->pid_count || s->tid_count ||
+		 s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
 	return true;
 }
 
@@ -259,8 +254,7 @@ static bool is_called(const char *wanted, const char *name)
 	if (strpbrk(wanted, "*?")) {
 		return filter_expr_pattern(wanted, name, n);
 	}
-	return n >= w && strncasecmp(name, wanted, w) == 0 &&
-	       (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
+	return n >= w && strncasecmp(name, wanted, w) == 0 && (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
 }
 
 static bool origin_matches(struct cli_select *s, struct cli_view *v)
@@ -312,15 +306,14 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 		return false;
 	}
 	return time >= s->from && time <= s->to && origin_matches(s, v) &&
-	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&
-	       provider_matches(s, v, e) && event_matches(s, v, e) &&
-	       (!s->filter || (s->view = v, filter_expr_match(s->filter, lookup, s)));
+	       (!s->has_level || h->EventDescriptor.Level <= s->level) && provider_matches(s, v, e) &&
+	       event_matches(s, v, e) && (!s->filter || (s->view = v, filter_expr_match(s->filter, lookup, s)));
 }
 
 bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret)
 {
 	const int counts[] = {s->provider_count, s->event_count, s->process_count,
-			      s->pid_count,	 s->tid_count,	 s->field_count};
+			      s->pid_count,      s->tid_count,   s->field_count};
 	for (int kind = 0; kind <= CLI_ASKED_FIELD; kind++) {
 		if (i >= (unsigned)counts[kind]) {
 			i -= (unsigned)counts[kind];
@@ -350,20 +343,16 @@ bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_R
 	GUID guid;
 	uint64_t id;
 	switch (k->kind) {
-	case CLI_ASKED_PROVIDER:
-		return provider_is(k->text, cli_provider_guid(k->text, &guid) ? &guid : NULL, v, e);
+	case CLI_ASKED_PROVIDER: return provider_is(k->text, cli_provider_guid(k->text, &guid) ? &guid : NULL, v, e);
 	case CLI_ASKED_EVENT:
 		return event_is(k->text, v) ||
 		       (parse_number(k->text, 0, UINT16_MAX, &id) && id == e->EventHeader.EventDescriptor.Id);
 	case CLI_ASKED_PROCESS:
 		o = cli_view_origin(v);
 		return is_called(k->text, o->process) || is_called(k->text, o->subject);
-	case CLI_ASKED_PID:
-		return cli_view_origin(v)->pid == k->number;
-	case CLI_ASKED_TID:
-		return cli_view_origin(v)->tid == k->number;
-	case CLI_ASKED_FIELD:
-		return cli_view_get(v, k->text, k->payload, &value);
+	case CLI_ASKED_PID: return cli_view_origin(v)->pid == k->number;
+	case CLI_ASKED_TID: return cli_view_origin(v)->tid == k->number;
+	case CLI_ASKED_FIELD: return cli_view_get(v, k->text, k->payload, &value);
 	}
 	return false;
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82,
-					 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
+static const struct guid kernel_guid = {
+	{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82, 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
 
 static char why[500];
 
@@ -33,8 +33,7 @@ uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
 	if (!p->enabled) {
-		return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
-				      timeout_ms, NULL);
+		return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, timeout_ms, NULL);
 	}
 	struct cli_filters f;
 	cli_filters_init(&f);
@@ -50,13 +49,13 @@ uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p
 		cli_filters_finish(&f);
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
-	ENABLE_TRACE_PARAMETERS params = {
-		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
-		.EnableFilterDesc = f.count ? f.d : NULL,
-		.FilterDescCount = f.count};
-	uint32_t code = EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any,
-				       p->all, timeout_ms, &params);
+	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+					  .EnableProperty =
+						  p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
+					  .EnableFilterDesc = f.count ? f.d : NULL,
+					  .FilterDescCount = f.count};
+	uint32_t code = EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
+				       timeout_ms, &params);
 	cli_filters_finish(&f);
 	return code;
 }
@@ -154,7 +153,7 @@ uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_
 		}
 	}
 	bool of_kernel = !kernel_mask_empty(&kernel.mask);
-	uint32_t code = of_kernel ? cli_kernel_start(&h, s->name, &p, &kernel)
+	uint32_t code = of_kernel                                   ? cli_kernel_start(&h, s->name, &p, &kernel)
 			: s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE ? controller_start_private(s, NULL, 0, &h)
 								    : cli_start_trace(&h, s->name, &p.p);
 	if (code) {
@@ -205,21 +204,18 @@ void controller_quote(FILE *f, const char *word)
 static void put_provider(FILE *f, const struct session_provider *p)
 {
 	char text[400], guid[37];
-	int n = p->name[0] && !strchr(p->name, ':')
-			? snprintf(text, sizeof text, "%s", p->name)
-			: snprintf(text, sizeof text, "{%s}", guid_format(&p->guid, guid));
+	int n = p->name[0] && !strchr(p->name, ':') ? snprintf(text, sizeof text, "%s", p->name)
+						    : snprintf(text, sizeof text, "{%s}", guid_format(&p->guid, guid));
 	/* Always with the level: without one openetw means 5. */
 	if (p->any) {
-		n += snprintf(text + n, sizeof text - (size_t)n, ":0x%llx",
-			      (unsigned long long)p->any);
+		n += snprintf(text + n, sizeof text - (size_t)n, ":0x%llx", (unsigned long long)p->any);
 	} else {
 		n += snprintf(text + n, sizeof text - (size_t)n, ":");
 	}
 	n += snprintf(text + n, sizeof text - (size_t)n, ":%u", p->level);
 	if (p->properties) {
 		snprintf(text + n, sizeof text - (size_t)n,
-			 p->properties == EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ":0x%x",
-			 p->properties);
+			 p->properties == EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ":0x%x", p->properties);
 	}
 	controller_quote(f, text);
 }
@@ -322,8 +318,7 @@ void controller_explain(FILE *f, const struct session_spec *s, const struct cli_
 	}
 	fputs(s->clock < 4 ? clocks[s->clock] : "", f);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (s->provider[i].enabled && !by_itself(&s->provider[i]) &&
-		    !controller_is_kernel(&s->provider[i])) {
+		if (s->provider[i].enabled && !by_itself(&s->provider[i]) && !controller_is_kernel(&s->provider[i])) {
 			fputs(" -p ", f);
 			put_provider(f, &s->provider[i]);
 		}
@@ -345,8 +340,7 @@ uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **r
 	uint8_t *buf = NULL;
 	uint32_t code = ERROR_SUCCESS;
 	for (int i = 0; i < 8; i++) {
-		code = EnumerateTraceGuidsEx(what, (PVOID)(uintptr_t)in, in ? sizeof *in : 0, buf,
-					     need, &need);
+		code = EnumerateTraceGuidsEx(what, (PVOID)(uintptr_t)in, in ? sizeof *in : 0, buf, need, &need);
 		if (code != ERROR_INSUFFICIENT_BUFFER) {
 			break;
 		}
@@ -383,8 +377,8 @@ void controller_each_instance(const GUID *g, controller_instance_fn *each, void 
 		TRACE_PROVIDER_INSTANCE_INFO inst;
 		memcpy(&inst, buf + at, sizeof inst);
 		size_t enables = at + sizeof inst;
-		if (enables + inst.EnableCount * sizeof(TRACE_ENABLE_INFO) > n ||
-		    !each(ctx, g, &inst, buf + enables) || inst.NextOffset == 0) {
+		if (enables + inst.EnableCount * sizeof(TRACE_ENABLE_INFO) > n || !each(ctx, g, &inst, buf + enables) ||
+		    inst.NextOffset == 0) {
 			break;
 		}
 		at += inst.NextOffset;
@@ -401,8 +395,7 @@ struct enabled {
 	void *ctx;
 };
 
-static bool of_session(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		       const uint8_t *enables)
+static bool of_session(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	struct enabled *w = ctx;
 	for (ULONG k = 0; k < inst->EnableCount; k++) {

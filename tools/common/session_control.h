@@ -28,8 +28,7 @@ const char *controller_why(void);
 uint64_t controller_end(const struct session_spec *s);
 /* What an autologger that is gone left waiting for a consumer, unless its session runs. */
 void controller_forget_backlog(const char *name, bool system);
-uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p,
-			   uint32_t timeout_ms);
+uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms);
 /* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */
 bool controller_is_kernel(const struct session_provider *p);
 /* After it: cli_provider_tell. */
@@ -47,16 +46,14 @@ void controller_provider_name(const GUID *g, char *out, size_t cap);
 bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, const char **ret_what);
 /* A number, a name or "(name,name)" of that provider's keywords. On failure *ret_bad is the word.
  */
-bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad,
-			 size_t cap);
+bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad, size_t cap);
 /* 0-255, 0x…, or win:Error and the like. */
 bool controller_level(const char *text, uint8_t *ret);
 /* Names of the keyword bits, "a,b", from the installed manifest; empty when none is known. */
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out);
 
 /* Everybody enabled in the session, by GUID; stops when `each` is false. */
-typedef bool controller_enabled_fn(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e,
-				   uint32_t processes);
+typedef bool controller_enabled_fn(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes);
 uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *each, void *ctx);
 /* The answer of EnumerateTraceGuidsEx, heap, whatever its size. */
 uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **ret, ULONG *ret_len);
@@ -65,8 +62,7 @@ typedef bool controller_guid_fn(void *ctx, const GUID *g);
 uint32_t controller_each_guid(controller_guid_fn *each, void *ctx);
 /* Every registration of a provider. `enables`: its EnableCount TRACE_ENABLE_INFO, unaligned; see
  * controller_enable_at. */
-typedef bool controller_instance_fn(void *ctx, const GUID *g,
-				    const TRACE_PROVIDER_INSTANCE_INFO *inst,
+typedef bool controller_instance_fn(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 				    const uint8_t *enables);
 void controller_each_instance(const GUID *g, controller_instance_fn *each, void *ctx);
 static inline TRACE_ENABLE_INFO controller_enable_at(const uint8_t *enables, ULONG i)

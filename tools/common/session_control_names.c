@@ -145,8 +145,7 @@ static bool keyword_bit(const struct guid *g, const char *word, size_t n, uint64
 	return found;
 }
 
-bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad,
-			 size_t cap)
+bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad, size_t cap)
 {
 	uint64_t v = 0;
 	if (parse_number(text, 0, UINT64_MAX, ret)) {
@@ -192,7 +191,8 @@ bool controller_level(const char *text, uint8_t *ret)
 
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out)
 {
-	for (size_t i = 0; memcmp(g, &kernel_trace_control_guid, sizeof *g) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
+	for (size_t i = 0; memcmp(g, &kernel_trace_control_guid, sizeof *g) == 0 && i < BASE_ARRAY_LEN(kernel_keywords);
+	     i++) {
 		if (kernel_keywords[i].what && (keywords & kernel_keywords[i].bit)) {
 			strbuf_addf(out, "%s%s", out->len ? "," : "", kernel_keywords[i].name);
 		}

@@ -83,8 +83,7 @@ bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t
 	}
 	memcpy(copy, p, n);
 	f->memory[f->count] = copy;
-	f->d[f->count++] =
-		(EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)copy, (ULONG)n, type};
+	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)copy, (ULONG)n, type};
 	return true;
 }
 
@@ -127,7 +126,8 @@ bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char o
 	*out = 0;
 	/* Of processes several may be given; the others stand once. */
 	for (int i = 0; (v = kind == SESSION_FILTER_PID ? cli_value_at(a, option, i)
-						      : i == 0 ? cli_value(a, option, NULL) : NULL) != NULL;
+			     : i == 0                   ? cli_value(a, option, NULL)
+							: NULL) != NULL;
 	     i++) {
 		if (n + strlen(v) + 2 > SESSION_FILTER_TEXT) {
 			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
@@ -173,8 +173,7 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	}
 	const char *l = cli_value(a, "level", NULL);
 	if (l && !level_parse(l, strlen(l), &spec.level)) {
-		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'",
-			  l);
+		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
 		return false;
 	}
 	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
@@ -184,11 +183,10 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	struct cli_provider p = {.any = spec.any, .all = spec.all, .level = spec.level, .properties = spec.properties};
 	memcpy(&p.guid, spec.guid.b, sizeof p.guid);
 	strcpy(p.name, spec.name);
-	p.properties |=
-		(cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-		(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-		(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-		(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	p.properties |= (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
+			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
+			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	if (!cli_payload_filters(a, &p.guid, &f)) {
 		cli_filters_finish(&f);
 		return false;
@@ -198,8 +196,8 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	return true;
 }
 
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
-			     const struct cli_provider *p, uint32_t timeout_ms)
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
+			     uint32_t timeout_ms)
 {
 	struct cli_filters f;
 	cli_filters_init(&f);
@@ -209,13 +207,12 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 	}
 	ENABLE_TRACE_PARAMETERS params = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty =
-			p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
+		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
 		.EnableFilterDesc = f.count ? f.d : NULL,
 		.FilterDescCount = f.count,
 	};
-	uint32_t code = EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level,
-				       p->any, p->all, timeout_ms, &params);
+	uint32_t code = EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
+				       timeout_ms, &params);
 	cli_filters_finish(&f);
 	return code;
 }
@@ -231,7 +228,8 @@ void cli_provider_tell(const GUID *g, const char *name)
 	if (name && guid_parse(name, &plain) == 0) {
 		name = NULL;
 	}
-	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS &&
+	    registrations == 0) {
 		cli_guid_text(g, guid);
 		fprintf(stderr,
 			"note: no process has registered %s {%s} yet; it is recorded as soon as one "
@@ -240,8 +238,7 @@ void cli_provider_tell(const GUID *g, const char *name)
 	}
 }
 
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
-			 bool realtime)
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime)
 {
 	cli_props_init(p);
 	uint64_t size = 0, buffer = 0, timer = 0;
@@ -261,8 +258,7 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
 	const char *compress = cli_value(a, "compress", NULL);
 	if (compress) {
-		m |= EVENT_TRACE_COMPRESSED_MODE |
-		     (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
+		m |= EVENT_TRACE_COMPRESSED_MODE | (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
 	}
 	uint64_t bits = 0;
 	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
@@ -270,9 +266,7 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	m |= (uint32_t)bits;
 	const char *clock = cli_value(a, "clock", "qpc");
-	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0	  ? 2
-				   : strcmp(clock, "cycles") == 0 ? 3
-								  : 1;
+	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0 ? 2 : strcmp(clock, "cycles") == 0 ? 3 : 1;
 	if ((m & EVENT_TRACE_FILE_MODE_APPEND) && !cli_value(a, "clock", NULL)) {
 		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
 	}
@@ -372,13 +366,13 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 	if (loss) {
 		char size[32];
 		cli_size_text(loss->bytes_written, size, sizeof size);
-		fprintf(f, "%llu events, %s written, %u buffers\n",
-			(unsigned long long)loss->events, size, p->BuffersWritten);
+		fprintf(f, "%llu events, %s written, %u buffers\n", (unsigned long long)loss->events, size,
+			p->BuffersWritten);
 	} else {
 		fprintf(f, "%u buffers written\n", p->BuffersWritten);
 	}
-	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost,
-		p->LogBuffersLost, p->RealTimeBuffersLost);
+	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost, p->LogBuffersLost,
+		p->RealTimeBuffersLost);
 	if (!loss) {
 		return;
 	}

@@ -27,8 +27,7 @@ static void on_signal(int sig)
 /* Descriptions of events, as merging tools and the end of a session put them in. */
 static bool is_metadata(const EVENT_RECORD *e)
 {
-	static const GUID metadata = {
-		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const GUID metadata = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
 }
 
@@ -37,8 +36,7 @@ static bool is_metadata(const EVENT_RECORD *e)
 static bool explains_stacks(const EVENT_RECORD *e)
 {
 	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
-	static const GUID image_id = {
-		0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+	static const GUID image_id = {0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 	static struct {
 		int64_t time;
 		uint64_t base;
@@ -46,7 +44,8 @@ static bool explains_stacks(const EVENT_RECORD *e)
 	const GUID *g = &e->EventHeader.ProviderId;
 	const uint8_t *p = e->UserData;
 	uint32_t n = e->UserDataLength;
-	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) && g->Data1 != image_id.Data1)) {
+	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) &&
+			g->Data1 != image_id.Data1)) {
 		return false;
 	}
 	if (memcmp(g, &process, sizeof process) == 0) {
@@ -70,8 +69,7 @@ bool cli_is_header(const EVENT_RECORD *e)
 
 static void WINAPI on_event(PEVENT_RECORD e)
 {
-	static const GUID lost_guid = {
-		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	struct cli_trace *t = e->UserContext;
 	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
@@ -101,9 +99,8 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	uint64_t done = 0;
 	t->buffers++;
 	done = t->buffers_total ? BASE_MIN(100 * t->buffers / t->buffers_total, (uint64_t)100) : 0;
-	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s",
-			  (unsigned)done, (unsigned long long)t->buffers,
-			  (unsigned long long)t->events,
+	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s", (unsigned)done,
+			  (unsigned long long)t->buffers, (unsigned long long)t->events,
 			  (double)t->events / (seconds > 0 ? seconds : 1));
 	return !t->stop && !interrupted;
 }
@@ -141,8 +138,7 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		} else {
 			f->LogFileName = (char *)(uintptr_t)path;
 		}
-		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
-				      (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
 				      (t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
@@ -163,8 +159,7 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		}
 		t->count = i + 1;
 		t->buffers_total += f->LogfileHeader.BuffersWritten;
-		t->first_start =
-			BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
+		t->first_start = BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
 	}
 	return true;
 }
@@ -178,14 +173,14 @@ static void print_problems(struct cli_trace *t)
 		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
 			if (t->problems++ < PROBLEMS_SHOWN) {
 				fflush(stdout);
-				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n",
-					t->args->command->name, t->name[i], (unsigned long long)p.file_offset, p.text);
+				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n", t->args->command->name,
+					t->name[i], (unsigned long long)p.file_offset, p.text);
 			}
 		}
 	}
 	if (t->problems > PROBLEMS_SHOWN) {
-		fprintf(stderr, "openetw %s: %llu more places are damaged\n",
-			t->args->command->name, (unsigned long long)t->problems - PROBLEMS_SHOWN);
+		fprintf(stderr, "openetw %s: %llu more places are damaged\n", t->args->command->name,
+			(unsigned long long)t->problems - PROBLEMS_SHOWN);
 	}
 }
 
@@ -218,8 +213,7 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	if (cli_signal_caught()) { /* between making the session and here */
 		on_signal(cli_signal_caught());
 	}
-	uint32_t code = interrupted ? ERROR_CANCELLED
-				    : openetw_trace_process(t->handle, (uint32_t)t->count, from, to);
+	uint32_t code = interrupted ? ERROR_CANCELLED : openetw_trace_process(t->handle, (uint32_t)t->count, from, to);
 	running = NULL;
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
@@ -302,8 +296,8 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 {
 	bool lost = t->lost_events || t->lost_buffers;
 	if (lost) {
-		fprintf(f, "LOST when recording: %llu events, %llu buffers",
-			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
+		fprintf(f, "LOST when recording: %llu events, %llu buffers", (unsigned long long)t->lost_events,
+			(unsigned long long)t->lost_buffers);
 	}
 	if (t->unknown[0]) {
 		fprintf(f, "%s unknown (%s)", lost ? "; what else was lost:" : "lost:", t->unknown);

@@ -19,7 +19,7 @@ struct cli_trace {
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
 	bool metadata; /* deliver descriptions of events that a session's end put in, too */
-	bool quiet; /* damage has been told before; no progress either */
+	bool quiet;    /* damage has been told before; no progress either */
 	bool raw_time; /* deliver ticks instead of FILETIME */
 	bool endless;  /* it goes on until a signal comes: that is no interruption */
 	/* Attached to the traces, files are read ahead for it; may be NULL. */
@@ -30,15 +30,15 @@ struct cli_trace {
 	const char *name[CLI_TRACE_FILES_MAX]; /* for people: an archive's name, not that of what was unpacked */
 	int count;
 	uint64_t events, buffers;
-	uint64_t headers;		     /* records of the file itself, which are no events */
+	uint64_t headers;                   /* records of the file itself, which are no events */
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
-	char unknown[160];		    /* why there may be more; "": those are all */
-	uint64_t buffers_total;		    /* in the files, as far as the headers know */
-	uint64_t first_start;		    /* earliest StartTime of the files */
+	char unknown[160];                  /* why there may be more; "": those are all */
+	uint64_t buffers_total;             /* in the files, as far as the headers know */
+	uint64_t first_start;               /* earliest StartTime of the files */
 	/* Called for each loss that a file shows, when all was read; may be NULL. */
 	void (*loss)(void *ctx, const struct openetw_loss_range *l);
-	uint64_t problems;		    /* damaged places, already reported on stderr */
-	int interrupted;		    /* the signal that ended it */
+	uint64_t problems; /* damaged places, already reported on stderr */
+	int interrupted;   /* the signal that ended it */
 	struct cli_progress progress;
 	bool stop;
 };

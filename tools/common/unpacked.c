@@ -10,8 +10,8 @@
 #include <sys/statvfs.h>
 
 #define OUTPUT_MAX (64ull << 30) /* more than any trace */
-#define MEMORY_MAX (1ull << 30)	 /* where no directory takes files without a name */
-#define FREE_PART  16u		 /* this part of a file system is left to others */
+#define MEMORY_MAX (1ull << 30)  /* where no directory takes files without a name */
+#define FREE_PART  16u           /* this part of a file system is left to others */
 
 struct unpacked {
 	struct unpacked *next;

@@ -13,8 +13,7 @@
 /* A pasted dash becomes a plain one, in place. */
 static char *plain_dash(char *w)
 {
-	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
-					     "\u2014", "\u2015", "\u2212"};
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
 		size_t n = strlen(dashes[i]);
 		if (strncmp(w, dashes[i], n) == 0) {
@@ -37,8 +36,7 @@ static char *plain_dash(char *w)
 	return w;
 }
 
-static const struct cli_option *option_of(const struct cli_command *c, const char *word,
-					  bool negate, bool *ret_off)
+static const struct cli_option *option_of(const struct cli_command *c, const char *word, bool negate, bool *ret_off)
 {
 	struct stat st;
 	*ret_off = false;
@@ -54,8 +52,7 @@ static const struct cli_option *option_of(const struct cli_command *c, const cha
 		/* "/tmp" may be a file, "/y" hardly */
 		if (strcasecmp(o->name, name) == 0 && (word[0] == '-' || stat(word, &st) < 0)) {
 			/* ours, which people write as every other tool has it */
-			*ret_off = *ret_off && strcmp(o->name, "explain") != 0 &&
-				   strcmp(o->name, "json") != 0;
+			*ret_off = *ret_off && strcmp(o->name, "explain") != 0 && strcmp(o->name, "json") != 0;
 			return o;
 		}
 	}
@@ -71,8 +68,7 @@ static const char *name_at(const void *ctx, int i)
 static bool unknown(struct cli_args *a, const char *word)
 {
 	const char *near = cli_nearest(word + 1 + (word[1] == '-'), name_at, a->command);
-	cli_usage(a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'", word,
-		  near);
+	cli_usage(a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'", word, near);
 	return false;
 }
 
@@ -90,8 +86,7 @@ static void arity(const char *arg, int *ret_min, int *ret_max)
 			s++;
 		} else {
 			size_t n = strcspn(s, " []");
-			bool more = n >= strlen("…") &&
-				    strncmp(s + n - strlen("…"), "…", strlen("…")) == 0;
+			bool more = n >= strlen("…") && strncmp(s + n - strlen("…"), "…", strlen("…")) == 0;
 			*ret_min += depth == 0;
 			*ret_max = more ? WINARGS_MAX : *ret_max + 1;
 			s += n;
@@ -99,8 +94,8 @@ static void arity(const char *arg, int *ret_min, int *ret_max)
 	}
 }
 
-static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char **argv, int *inout_i,
-			bool negate, winargs_accept_fn *accept, int positionals)
+static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char **argv, int *inout_i, bool negate,
+			winargs_accept_fn *accept, int positionals)
 {
 	int min, max;
 	bool off;
@@ -109,8 +104,7 @@ static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char *
 	arg->value = argv + *inout_i + 1;
 	while (arg->count < max && *inout_i + 1 < argc) {
 		char *next = plain_dash(argv[*inout_i + 1]);
-		if (option_of(a->command, next, negate, &off) ||
-		    (arg->count >= min && next[0] == '-' && next[1])) {
+		if (option_of(a->command, next, negate, &off) || (arg->count >= min && next[0] == '-' && next[1])) {
 			break;
 		}
 		if (arg->count >= min && accept && !accept(o, arg->count, next, positionals)) {
@@ -122,8 +116,9 @@ static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char *
 	if (arg->count < min && !arg->off) {
 		/* An unquoted #GUID, which ends the line for a shell, is why it usually is missing. */
 		bool guid = strstr(o->arg, "GUID") && *inout_i + 1 == argc;
-		cli_usage(a, guid ? "-%s needs %s; shells take what begins with # for a comment: '#GUID', or leave it out"
-				  : "-%s needs %s",
+		cli_usage(a,
+			  guid ? "-%s needs %s; shells take what begins with # for a comment: '#GUID', or leave it out"
+			       : "-%s needs %s",
 			  o->name, o->arg);
 		return false;
 	}
@@ -202,8 +197,7 @@ const char *winargs_value(const struct winargs *w, const char *name, const char 
 	return g && g->count ? g->value[0] : fallback;
 }
 
-bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max,
-		 uint32_t *inout)
+bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max, uint32_t *inout)
 {
 	const struct winarg *g = winargs_find(w, name);
 	uint64_t v;
@@ -211,8 +205,7 @@ bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t 
 		return true;
 	}
 	if (!parse_number(g->value[index], min, max, &v)) {
-		cli_usage(w->a, "-%s takes a number from %u to %u, not '%s'", name, min, max,
-			  g->value[index]);
+		cli_usage(w->a, "-%s takes a number from %u to %u, not '%s'", name, min, max, g->value[index]);
 		return false;
 	}
 	*inout = (uint32_t)v;
@@ -267,8 +260,7 @@ static bool expand_at(struct cli_args *a, int i, const char *name, char *text, c
 	memcpy(words, a->words, (size_t)i * sizeof *words);
 	int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
 	if (n < 0 || n > WINARGS_MAX) {
-		cli_usage(a, "-%s: %s is no list of options%s", name, path,
-			  n < 0 && whole ? ": a quote is open" : "");
+		cli_usage(a, "-%s: %s is no list of options%s", name, path, n < 0 && whole ? ": a quote is open" : "");
 		return false;
 	}
 	for (int k = 0; k < n; k++) {

@@ -33,8 +33,7 @@ struct winargs {
 };
 
 /* Is this word the optional value number `index` of that option? NULL: every word. */
-typedef bool winargs_accept_fn(const struct cli_option *o, int index, const char *word,
-			       int positionals);
+typedef bool winargs_accept_fn(const struct cli_option *o, int index, const char *word, int positionals);
 
 /* Words are sorted in place. `negate`: --name switches off. Prints the mistake. */
 bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, struct winargs *ret);
@@ -50,7 +49,6 @@ bool winargs_off(const struct winargs *w, const char *name);
 /* First value of the last one; `fallback` when absent. */
 const char *winargs_value(const struct winargs *w, const char *name, const char *fallback);
 /* A number with its range, decimal or 0x; prints the mistake. True and untouched when absent. */
-bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max,
-		 uint32_t *inout);
+bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max, uint32_t *inout);
 
 #endif

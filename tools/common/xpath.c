@@ -32,16 +32,16 @@ struct node {
 	enum kind kind;
 	enum op op;
 	int left, right; /* indices; 0: none */
-	int next;	 /* predicates of a step */
+	int next;        /* predicates of a step */
 	char *text;
 	double number;
 	int steps; /* first step */
 };
 struct step {
-	char *name;	/* "*" for all */
+	char *name;     /* "*" for all */
 	bool attribute; /* @name */
-	bool self;	/* . */
-	bool deep;	/* after // */
+	bool self;      /* . */
+	bool deep;      /* after // */
 	int predicates; /* first node */
 	int next;
 };
@@ -93,8 +93,7 @@ static char *copy(struct cli_xpath *x, const char *s, size_t n)
 static size_t name_length(const char *s)
 {
 	size_t n = 0;
-	while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') || s[n] == '_' ||
-	       (s[n] & 0x80) ||
+	while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') || s[n] == '_' || (s[n] & 0x80) ||
 	       (n && ((s[n] >= '0' && s[n] <= '9') || s[n] == '-' || s[n] == '.'))) {
 		n++;
 	}
@@ -270,11 +269,9 @@ static int parse_primary(struct cli_xpath *x)
 				 {"Band", NODE_BAND, 2, 2},
 				 {"position", NODE_POSITION, 0, 0}};
 		for (size_t i = 0; i < BASE_ARRAY_LEN(functions); i++) {
-			if (strlen(functions[i].name) == n &&
-			    strncasecmp(functions[i].name, x->at, n) == 0) {
+			if (strlen(functions[i].name) == n && strncasecmp(functions[i].name, x->at, n) == 0) {
 				x->at += n;
-				return parse_call(x, functions[i].kind, functions[i].least,
-						  functions[i].most);
+				return parse_call(x, functions[i].kind, functions[i].least, functions[i].most);
 			}
 		}
 		return fail(x, "event queries have the functions timediff, Band and position only");
@@ -288,7 +285,7 @@ static int parse_compare(struct cli_xpath *x)
 		const char *text;
 		enum op op;
 	} ops[] = {{"!=", OP_NE}, {"<=", OP_LE}, {">=", OP_GE}, {"==", OP_EQ},
-		   {"=", OP_EQ},  {"<", OP_LT},	 {">", OP_GT}};
+		   {"=", OP_EQ},  {"<", OP_LT},  {">", OP_GT}};
 	int left = parse_primary(x);
 	blanks(x);
 	for (size_t i = 0; left && i < BASE_ARRAY_LEN(ops); i++) {
@@ -307,8 +304,7 @@ static int parse_compare(struct cli_xpath *x)
 	return left;
 }
 
-static int parse_both(struct cli_xpath *x, enum kind kind, const char *between,
-		      int (*part)(struct cli_xpath *x))
+static int parse_both(struct cli_xpath *x, enum kind kind, const char *between, int (*part)(struct cli_xpath *x))
 {
 	int left = part(x);
 	while (left && word(x, between)) {
@@ -402,8 +398,7 @@ static bool predicates_hold(struct context *c, int first, const struct xml_node 
 
 static bool walk(struct context *c, int step, const struct xml_node *at, value_fn fn, void *ctx);
 
-static bool arrive(struct context *c, const struct step *s, const struct xml_node *at, value_fn fn,
-		   void *ctx)
+static bool arrive(struct context *c, const struct step *s, const struct xml_node *at, value_fn fn, void *ctx)
 {
 	return s->next ? walk(c, s->next, at, fn, ctx) : fn(ctx, at->text);
 }
@@ -416,8 +411,7 @@ static bool walk(struct context *c, int step, const struct xml_node *at, value_f
 	}
 	if (s->attribute) {
 		for (const struct xml_attr *a = at->attrs; a; a = a->next) {
-			if ((strcmp(s->name, "*") == 0 || strcasecmp(a->name, s->name) == 0) &&
-			    fn(ctx, a->value)) {
+			if ((strcmp(s->name, "*") == 0 || strcasecmp(a->name, s->name) == 0) && fn(ctx, a->value)) {
 				return true;
 			}
 		}
@@ -427,8 +421,7 @@ static bool walk(struct context *c, int step, const struct xml_node *at, value_f
 	for (const struct xml_node *e = at->children; e; e = e->next) {
 		if (strcmp(s->name, "*") == 0 || strcmp(e->name, s->name) == 0) {
 			position++;
-			if (predicates_hold(c, s->predicates, e, position) &&
-			    arrive(c, s, e, fn, ctx)) {
+			if (predicates_hold(c, s->predicates, e, position) && arrive(c, s, e, fn, ctx)) {
 				return true;
 			}
 		}
@@ -453,18 +446,12 @@ static bool number_of(const char *s, double *ret)
 static bool holds(enum op op, int c)
 {
 	switch (op) {
-	case OP_EQ:
-		return c == 0;
-	case OP_NE:
-		return c != 0;
-	case OP_LT:
-		return c < 0;
-	case OP_LE:
-		return c <= 0;
-	case OP_GT:
-		return c > 0;
-	default:
-		return c >= 0;
+	case OP_EQ: return c == 0;
+	case OP_NE: return c != 0;
+	case OP_LT: return c < 0;
+	case OP_LE: return c <= 0;
+	case OP_GT: return c > 0;
+	default: return c >= 0;
 	}
 }
 
@@ -524,14 +511,10 @@ static bool each_value(struct context *c, int n, const struct xml_node *at, valu
 	char text[64];
 	uint64_t a, b = c->now;
 	switch (e->kind) {
-	case NODE_PATH:
-		return walk(c, e->steps, at, fn, ctx);
+	case NODE_PATH: return walk(c, e->steps, at, fn, ctx);
 	case NODE_STRING:
-	case NODE_NUMBER:
-		return fn(ctx, e->text ? e->text : "");
-	case NODE_POSITION:
-		snprintf(text, sizeof text, "%d", c->position);
-		return fn(ctx, text);
+	case NODE_NUMBER: return fn(ctx, e->text ? e->text : "");
+	case NODE_POSITION: snprintf(text, sizeof text, "%d", c->position); return fn(ctx, text);
 	case NODE_TIMEDIFF:
 		if (!each_value(c, e->left, at, keep_time, &a) ||
 		    (e->right && !each_value(c, e->right, at, keep_time, &b))) {
@@ -540,14 +523,12 @@ static bool each_value(struct context *c, int n, const struct xml_node *at, valu
 		snprintf(text, sizeof text, "%lld", (long long)(b - a) / 10000);
 		return fn(ctx, text);
 	case NODE_BAND:
-		if (!each_value(c, e->left, at, keep_bits, &a) ||
-		    !each_value(c, e->right, at, keep_bits, &b)) {
+		if (!each_value(c, e->left, at, keep_bits, &a) || !each_value(c, e->right, at, keep_bits, &b)) {
 			return false;
 		}
 		snprintf(text, sizeof text, "%llu", (unsigned long long)(a & b));
 		return fn(ctx, text);
-	default:
-		return fn(ctx, truth(c, n, at) ? "1" : "0");
+	default: return fn(ctx, truth(c, n, at) ? "1" : "0");
 	}
 }
 
@@ -565,31 +546,24 @@ static bool truth(struct context *c, int n, const struct xml_node *at)
 {
 	const struct node *e = &c->x->node[n];
 	switch (e->kind) {
-	case NODE_OR:
-		return truth(c, e->left, at) || truth(c, e->right, at);
-	case NODE_AND:
-		return truth(c, e->left, at) && truth(c, e->right, at);
+	case NODE_OR: return truth(c, e->left, at) || truth(c, e->right, at);
+	case NODE_AND: return truth(c, e->left, at) && truth(c, e->right, at);
 	case NODE_COMPARE: {
 		struct pair p = {c, at, e->op, e->right, NULL};
 		return each_value(c, e->left, at, left_value, &p);
 	}
 	case NODE_BAND:
-	case NODE_TIMEDIFF:
-		return each_value(c, n, at, not_zero, NULL);
-	case NODE_NUMBER:
-		return e->number != 0;
-	case NODE_STRING:
-		return e->text && *e->text;
-	default:
-		return each_value(c, n, at, any_value, NULL);
+	case NODE_TIMEDIFF: return each_value(c, n, at, not_zero, NULL);
+	case NODE_NUMBER: return e->number != 0;
+	case NODE_STRING: return e->text && *e->text;
+	default: return each_value(c, n, at, any_value, NULL);
 	}
 }
 
 bool cli_xpath_match(const struct cli_xpath *x, const struct xml_node *event, uint64_t now)
 {
 	/* Paths begin above the event: "*" and "Event" are the event itself. */
-	struct xml_node above = {
-		.children = (struct xml_node *)(uintptr_t)event, .text = "", .name = ""};
+	struct xml_node above = {.children = (struct xml_node *)(uintptr_t)event, .text = "", .name = ""};
 	struct context c = {x, now, 1};
 	return truth(&c, x->root, &above);
 }

@@ -9,9 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const char event[] =
-		"<Event><System a='1'><Level>2</Level><T t='2026-03-01T12:00:00Z'/>"
-		"</System><Data>x</Data><Data N='y'>7</Data></Event>";
+	static const char event[] = "<Event><System a='1'><Level>2</Level><T t='2026-03-01T12:00:00Z'/>"
+				    "</System><Data>x</Data><Data N='y'>7</Data></Event>";
 	struct xml_doc doc;
 	size_t at;
 	const char *why;

@@ -82,21 +82,14 @@ static void mistakes_are_told_with_their_place(void **state)
 	static const struct {
 		const char *query;
 		size_t at;
-	} bad[] = {{"", 0},
-		   {"*[System", 8},
-		   {"*[System[EventID=]]", 17},
-		   {"*[contains(@a, 'b')]", 2},
-		   {"*[Data='x]", 7},
-		   {"* *", 2},
-		   {"*[timediff()]", 11},
-		   {"*[Band(a)]", 8}};
+	} bad[] = {{"", 0},           {"*[System", 8}, {"*[System[EventID=]]", 17}, {"*[contains(@a, 'b')]", 2},
+		   {"*[Data='x]", 7}, {"* *", 2},      {"*[timediff()]", 11},       {"*[Band(a)]", 8}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		size_t at = 999;
 		const char *why = NULL;
 		struct cli_xpath *x = cli_xpath_parse(bad[i].query, &at, &why);
 		if (x || at != bad[i].at || !why) {
-			fail_msg("%s: %s at %zu, not %zu", bad[i].query, x ? "taken" : why, at,
-				 bad[i].at);
+			fail_msg("%s: %s at %zu, not %zu", bad[i].query, x ? "taken" : why, at, bad[i].at);
 		}
 	}
 	char deep[400];

@@ -71,14 +71,11 @@ static int bad_option(struct job *j, const char *word)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(known); i++) {
 		if (strcmp(known[i].name, word + 1) == 0) {
-			return cli_usage(j->a, "-%s is not for this compiler: %s", word + 1,
-					 known[i].why);
+			return cli_usage(j->a, "-%s is not for this compiler: %s", word + 1, known[i].why);
 		}
 	}
 	const char *near = cli_nearest(word + 1, name_at, NULL);
-	return cli_usage(j->a,
-			 near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'",
-			 word, near);
+	return cli_usage(j->a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'", word, near);
 }
 
 /* Words as Windows' mc takes them: case counts, values follow. */
@@ -89,8 +86,7 @@ static int parse(struct job *j)
 		const char *w = a->words[i], *value = i + 1 < a->count ? a->words[i + 1] : NULL;
 		if (w[0] != '-' || !w[1]) {
 			if (j->input) {
-				return cli_usage(a, "one manifest at a time, not '%s' and '%s'",
-						 j->input, w);
+				return cli_usage(a, "one manifest at a time, not '%s' and '%s'", j->input, w);
 			}
 			j->input = w;
 			continue;
@@ -98,11 +94,18 @@ static int parse(struct job *j)
 		const struct {
 			const char *name;
 			const char **to;
-		} values[] = {{"h", &j->header_dir}, {"r", &j->resource_dir}, {"z", &j->base},
-			      {"e", &j->ext},	     {"p", &j->mc.prefix},    {"P", &j->mc.strip},
-			      {"cp", &j->encoding},  {"m", &j->longest},      {"format", &j->format},
+		} values[] = {{"h", &j->header_dir},
+			      {"r", &j->resource_dir},
+			      {"z", &j->base},
+			      {"e", &j->ext},
+			      {"p", &j->mc.prefix},
+			      {"P", &j->mc.strip},
+			      {"cp", &j->encoding},
+			      {"m", &j->longest},
+			      {"format", &j->format},
 			      /* where Windows' compiler once found its schema and winmeta.xml */
-			      {"w", &j->ignored},    {"W", &j->ignored}};
+			      {"w", &j->ignored},
+			      {"W", &j->ignored}};
 		bool done = false;
 		for (size_t k = 0; k < BASE_ARRAY_LEN(values) && !done; k++) {
 			if (strcmp(values[k].name, w + 1) == 0) {
@@ -117,12 +120,17 @@ static int parse(struct job *j)
 		const struct {
 			const char *name;
 			bool *to, on;
-		} flags[] = {{"um", &j->mc.activity, false}, {"km", &j->mc.activity, true},
-			     {"nocode", &j->mc.no_code, true}, {"b", &j->prefixed, true},
-			     {"noembed", &j->no_embed, true}, {"u1", &j->old_format, true},
-			     {"co", &j->mc.callout, true},   {"v", &j->verbose, true},
+		} flags[] = {{"um", &j->mc.activity, false},
+			     {"km", &j->mc.activity, true},
+			     {"nocode", &j->mc.no_code, true},
+			     {"b", &j->prefixed, true},
+			     {"noembed", &j->no_embed, true},
+			     {"u1", &j->old_format, true},
+			     {"co", &j->mc.callout, true},
+			     {"v", &j->verbose, true},
 			     /* encodings are seen, tables are UTF-16 */
-			     {"a", &j->unused, true},	     {"u", &j->unused, true},
+			     {"a", &j->unused, true},
+			     {"u", &j->unused, true},
 			     {"U", &j->unused, true}};
 		for (size_t k = 0; k < BASE_ARRAY_LEN(flags) && !done; k++) {
 			if (strcmp(flags[k].name, w + 1) == 0) {
@@ -134,8 +142,7 @@ static int parse(struct job *j)
 			return bad_option(j, w);
 		}
 	}
-	if (j->encoding && strcasecmp(j->encoding, "ansi") != 0 &&
-	    strcasecmp(j->encoding, "utf-8") != 0) {
+	if (j->encoding && strcasecmp(j->encoding, "ansi") != 0 && strcasecmp(j->encoding, "utf-8") != 0) {
 		return cli_usage(a,
 				 strcasecmp(j->encoding, "utf-16") == 0
 					 ? "-cp %s: no compiler here reads such headers; use utf-8"
@@ -146,8 +153,8 @@ static int parse(struct job *j)
 		return cli_usage(a, "-format takes 3 or 5, not '%s'", j->format);
 	}
 	j->old_format |= j->format && j->format[0] == '3';
-	if (j->longest && (j->longest[0] < '0' || j->longest[0] > '9' ||
-			   j->longest[strspn(j->longest, "0123456789")])) {
+	if (j->longest &&
+	    (j->longest[0] < '0' || j->longest[0] > '9' || j->longest[strspn(j->longest, "0123456789")])) {
 		return cli_usage(a, "-m takes a number of characters, not '%s'", j->longest);
 	}
 	return j->input ? CLI_OK : cli_usage(a, "which manifest?");
@@ -162,8 +169,7 @@ static void warn_of_long(const struct job *j)
 			const char *s = c->strings[i].value;
 			long units = utf8_to_utf16(s, strlen(s), NULL, 0);
 			if (units > 0 && (unsigned long)units > most) {
-				fprintf(stderr,
-					"%s: warning: string '%s' of %s has %ld characters, more than %lu\n",
+				fprintf(stderr, "%s: warning: string '%s' of %s has %ld characters, more than %lu\n",
 					j->input, c->strings[i].id, c->name, units, most);
 			}
 		}
@@ -292,8 +298,7 @@ static int run(struct cli_args *a)
 		j.prefixed = true;
 	} else {
 		const char *dot = strrchr(file, '.');
-		snprintf(base, sizeof base, "%.*s",
-			 (int)(dot && dot > file ? dot - file : (long)strlen(file)), file);
+		snprintf(base, sizeof base, "%.*s", (int)(dot && dot > file ? dot - file : (long)strlen(file)), file);
 		j.base = base;
 	}
 	if (strchr(j.base, '/')) {
@@ -329,18 +334,17 @@ const struct cli_command cli_mc = {
 	.name = "mc",
 	.synopsis = "[options] FILE.man",
 	.summary = "Compile an instrumentation manifest to a C header and resources.",
-	.details =
-		"The message compiler for user-mode providers. The header has the names and macros "
-		"of the Windows\n"
-		"compiler's (EventRegisterNAME, EventWriteSYMBOL, EventEnabledSYMBOL, …), so that "
-		"sources written\n"
-		"for those compile with it; the resources NAMETEMP.BIN, MSG00001.bin and NAME.rc are "
-		"those that\n"
-		"Windows binaries carry. Mistakes in the manifest are told as "
-		"FILE:line:column: error: …\n"
-		"Options are written as for the Windows tool: one dash, case counts. Examples:\n"
-		"  openetw mc -um app.man\n"
-		"  openetw mc -h include -r build -z app_events app.man\n",
+	.details = "The message compiler for user-mode providers. The header has the names and macros "
+		   "of the Windows\n"
+		   "compiler's (EventRegisterNAME, EventWriteSYMBOL, EventEnabledSYMBOL, …), so that "
+		   "sources written\n"
+		   "for those compile with it; the resources NAMETEMP.BIN, MSG00001.bin and NAME.rc are "
+		   "those that\n"
+		   "Windows binaries carry. Mistakes in the manifest are told as "
+		   "FILE:line:column: error: …\n"
+		   "Options are written as for the Windows tool: one dash, case counts. Examples:\n"
+		   "  openetw mc -um app.man\n"
+		   "  openetw mc -h include -r build -z app_events app.man\n",
 	.options = options,
 	.run = run,
 	.classic = true,

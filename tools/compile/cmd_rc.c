@@ -40,15 +40,13 @@ struct job {
 };
 
 /* Beside the script that names it, then in the directories of -I. Backslashes are slashes. */
-static bool find_file(const struct job *j, const char *script, const char *name, char *ret,
-		      size_t cap)
+static bool find_file(const struct job *j, const char *script, const char *name, char *ret, size_t cap)
 {
 	const char *slash = strrchr(script, '/');
 	for (size_t i = 0; i <= j->includes; i++) {
 		int n = name[0] == '/' ? snprintf(ret, cap, "%s", name)
-			: i == 0       ? snprintf(ret, cap, "%.*s%s",
-						  slash ? (int)(slash + 1 - script) : 0, script, name)
-				       : snprintf(ret, cap, "%s/%s", j->include[i - 1], name);
+			: i == 0 ? snprintf(ret, cap, "%.*s%s", slash ? (int)(slash + 1 - script) : 0, script, name)
+				 : snprintf(ret, cap, "%s/%s", j->include[i - 1], name);
 		for (char *s = ret; n > 0 && (size_t)n < cap && *s; s++) {
 			*s = *s == '\\' ? '/' : *s;
 		}
@@ -121,15 +119,13 @@ static int add_file(struct script *s, uint16_t kind, const char *name)
 		return mistake(s, "cannot find %s", name);
 	}
 	int err = cli_file_read(path, FILE_MAX, &b);
-	if (err == 0 && kind == SCHEMA_SECTION_TEMPLATE &&
-	    (b.len < 16 || memcmp(b.s, "CRIM", 4) != 0)) {
+	if (err == 0 && kind == SCHEMA_SECTION_TEMPLATE && (b.len < 16 || memcmp(b.s, "CRIM", 4) != 0)) {
 		strbuf_finish(&b);
 		return mistake(s, "%s is no WEVT_TEMPLATE resource", path);
 	}
 	if (err == 0) {
 		j->set = mc_section_set(b.s, b.len, j->set);
-		mc_section_record(&j->records, kind,
-				  kind == SCHEMA_SECTION_MESSAGES ? s->language : 0, 0, b.s, b.len);
+		mc_section_record(&j->records, kind, kind == SCHEMA_SECTION_MESSAGES ? s->language : 0, 0, b.s, b.len);
 		*(kind == SCHEMA_SECTION_TEMPLATE ? &j->templates : &j->tables) += 1;
 	}
 	strbuf_finish(&b);
@@ -141,8 +137,7 @@ static int include(struct script *s, const char *name)
 	char path[PATH_MAX];
 	size_t n = strlen(name);
 	/* headers hold constants, and what is not there comes with Windows */
-	if (n < 4 || strcasecmp(name + n - 3, ".rc") != 0 ||
-	    !find_file(s->j, s->path, name, path, sizeof path)) {
+	if (n < 4 || strcasecmp(name + n - 3, ".rc") != 0 || !find_file(s->j, s->path, name, path, sizeof path)) {
 		return CLI_OK;
 	}
 	return s->depth + 1 >= DEPTH_MAX ? mistake(s, "%s: too many includes in each other", name)
@@ -237,8 +232,7 @@ static int read_script(struct job *j, const char *path, int depth)
 /* ---- the object file --------------------------------------------------------------------------
  */
 
-static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t flags, uint64_t at,
-		    uint64_t n)
+static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t flags, uint64_t at, uint64_t n)
 {
 	uint8_t h[64] = {0};
 	le32_put(h, name);
@@ -253,22 +247,19 @@ static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t fla
 /* Relocatable, without symbols: the linker takes its sections as they are. */
 static void write_object(const struct job *j, struct strbuf *o)
 {
-	static const char names[] =
-		"\0" SCHEMA_SECTION_NOTE "\0" SCHEMA_SECTION_NAME "\0.note.GNU-stack\0.shstrtab";
+	static const char names[] = "\0" SCHEMA_SECTION_NOTE "\0" SCHEMA_SECTION_NAME "\0.note.GNU-stack\0.shstrtab";
 	const uint32_t note_name = 1, schema_name = note_name + sizeof SCHEMA_SECTION_NOTE,
 		       stack_name = schema_name + sizeof SCHEMA_SECTION_NAME,
 		       own_name = stack_name + sizeof ".note.GNU-stack";
-	uint8_t e[64] =
-		{0x7F,	      'E',	  'L',	       'F', ELFCLASS64,
-		 ELFDATA2LSB, EV_CURRENT, ELFOSABI_GNU}, /* else the flag below means nothing */
+	uint8_t e[64] = {0x7F,       'E',         'L',        'F',
+			 ELFCLASS64, ELFDATA2LSB, EV_CURRENT, ELFOSABI_GNU}, /* else the flag below means nothing */
 		note[24] = {0};
 	le32_put(note, sizeof SCHEMA_SECTION_NOTE_NAME);
 	le32_put(note + 4, 4);
 	le32_put(note + 8, SCHEMA_SECTION_NOTE_TYPE);
 	memcpy(note + 12, SCHEMA_SECTION_NOTE_NAME, sizeof SCHEMA_SECTION_NOTE_NAME);
 	le32_put(note + 20, 1);
-	uint64_t note_at = sizeof e, data_at = note_at + sizeof note,
-		 names_at = data_at + j->records.len,
+	uint64_t note_at = sizeof e, data_at = note_at + sizeof note, names_at = data_at + j->records.len,
 		 heads_at = BASE_ALIGN8(names_at + sizeof names);
 	le16_put(e + 16, ET_REL);
 	le16_put(e + 18, j->machine);
@@ -295,8 +286,7 @@ static void write_object(const struct job *j, struct strbuf *o)
 static void stamp(struct job *j)
 {
 	struct manifest_section_record r;
-	for (size_t at = 0, start = 0; manifest_section_next(j->records.s, j->records.len, &at, &r);
-	     start = at) {
+	for (size_t at = 0, start = 0; manifest_section_next(j->records.s, j->records.len, &at, &r); start = at) {
 		le64_put(j->records.s + start + 12, j->set);
 	}
 }
@@ -311,8 +301,7 @@ static int write_output(struct job *j)
 	} else {
 		const char *slash = strrchr(j->input, '/'), *name = slash ? slash + 1 : j->input;
 		const char *dot = strrchr(name, '.');
-		snprintf(path, sizeof path, "%.*s.o", (int)(dot ? dot - name : (long)strlen(name)),
-			 name);
+		snprintf(path, sizeof path, "%.*s.o", (int)(dot ? dot - name : (long)strlen(name)), name);
 	}
 	stamp(j);
 	write_object(j, &o);
@@ -337,35 +326,29 @@ static int parse(struct job *j)
 		bool dash = w[0] == '-', slash = w[0] == '/' && access(w, F_OK) < 0;
 		if ((!dash && !slash) || !w[1]) {
 			if (j->input) {
-				return cli_usage(a, "one script at a time, not '%s' and '%s'",
-						 j->input, w);
+				return cli_usage(a, "one script at a time, not '%s' and '%s'", j->input, w);
 			}
 			j->input = w;
 			continue;
 		}
 		const char *o = w + 1;
 		const char **to = strcasecmp(o, "fo") == 0 || strcmp(o, "o") == 0 ? &j->output
-				  : strcmp(o, "i") == 0 && dash			  ? &j->input
+				  : strcmp(o, "i") == 0 && dash                   ? &j->input
 										  : NULL;
 		if (to || strcmp(o, "I") == 0 || strcmp(o, "i") == 0 || strcasecmp(o, "d") == 0 ||
-		    strcasecmp(o, "l") == 0 || strcmp(o, "O") == 0 || strcmp(o, "J") == 0 ||
-		    strcmp(o, "m") == 0) {
+		    strcasecmp(o, "l") == 0 || strcmp(o, "O") == 0 || strcmp(o, "J") == 0 || strcmp(o, "m") == 0) {
 			if (!next) {
 				return cli_usage(a, "%s needs a value", w);
 			}
 			i++;
 			if (to) {
 				*to = next;
-			} else if (strcasecmp(o, "I") == 0 &&
-				   j->includes < BASE_ARRAY_LEN(j->include)) {
+			} else if (strcasecmp(o, "I") == 0 && j->includes < BASE_ARRAY_LEN(j->include)) {
 				j->include[j->includes++] = next;
 			} else if (strcmp(o, "m") == 0) {
-				bool arm =
-					strcmp(next, "arm64") == 0 || strcmp(next, "aarch64") == 0;
-				if (!arm && strcmp(next, "x86-64") != 0 &&
-				    strcmp(next, "x86_64") != 0) {
-					return cli_usage(a, "-m takes x86-64 or arm64, not '%s'",
-							 next);
+				bool arm = strcmp(next, "arm64") == 0 || strcmp(next, "aarch64") == 0;
+				if (!arm && strcmp(next, "x86-64") != 0 && strcmp(next, "x86_64") != 0) {
+					return cli_usage(a, "-m takes x86-64 or arm64, not '%s'", next);
 				}
 				j->machine = arm ? EM_AARCH64 : EM_X86_64;
 			}
@@ -400,8 +383,8 @@ static int run(struct cli_args *a)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot compile %s", j.input);
 	}
 	if (status == CLI_OK && j.verbose) {
-		fprintf(stderr, "%s: %zu templates, %zu message tables, %zu other lines left out\n",
-			j.input, j.templates, j.tables, j.others);
+		fprintf(stderr, "%s: %zu templates, %zu message tables, %zu other lines left out\n", j.input,
+			j.templates, j.tables, j.others);
 	}
 	if (status == CLI_OK) {
 		status = write_output(&j);

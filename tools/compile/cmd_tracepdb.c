@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 
 static const struct cli_option options[] = {
-	{0, "f", "FILE", "a program, library or directory of them (repeatable; may be left out)",
-	 NULL},
+	{0, "f", "FILE", "a program, library or directory of them (repeatable; may be left out)", NULL},
 	{0, "i", "FILE", "the same", NULL},
 	{0, "p", "DIR", "where the .tmf files go (default: here)", NULL},
 	{0, "o", "FILE", "one file with all of them", NULL},
@@ -80,9 +79,7 @@ static void take_program(struct job *j, const char *path, bool named)
 	uint8_t *p;
 	size_t n, at = 0, before = j->formats;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int err = fd < 0 ? -errno
-			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p,
-					    &n);
+	int err = fd < 0 ? -errno : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p, &n);
 	base_close(&fd);
 	struct manifest_section_record r;
 	while (err == 0 && manifest_section_next(p, n, &at, &r)) {
@@ -98,7 +95,7 @@ static void take_program(struct job *j, const char *path, bool named)
 	if (named && (err < 0 || j->formats == before)) {
 		fprintf(stderr, "openetw tracepdb: %s: %s\n", path,
 			err == 0 || err == -ENOENT ? "no formats in this program"
-			: err == -ENOEXEC	   ? "no ELF file"
+			: err == -ENOEXEC          ? "no ELF file"
 						   : strerror(-err));
 		j->status = CLI_FAILED;
 	}
@@ -126,10 +123,7 @@ static void take_path(struct job *j, const char *path, bool named, int depth)
 
 static int run(struct cli_args *a)
 {
-	struct job j = {.a = a,
-			.dir = cli_value(a, "p", "."),
-			.below = cli_flag(a, "s"),
-			.verbose = cli_flag(a, "v")};
+	struct job j = {.a = a, .dir = cli_value(a, "p", "."), .below = cli_flag(a, "s"), .verbose = cli_flag(a, "v")};
 	const char *one = cli_value(a, "o", NULL), *path;
 	if (a->count == 0 && !cli_value(a, "f", NULL) && !cli_value(a, "i", NULL)) {
 		return cli_usage(a, "which program? -f FILE");

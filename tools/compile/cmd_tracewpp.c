@@ -17,18 +17,14 @@
 
 static const struct cli_option options[] = {
 	{0, "func", "NAME(…)", "a trace function, written as after FUNC (repeatable)", NULL},
-	{0, "scan", "FILE", "read configuration blocks of this file for all sources (repeatable)",
-	 NULL},
+	{0, "scan", "FILE", "read configuration blocks of this file for all sources (repeatable)", NULL},
 	{0, "ini", "FILE", "a file of configuration statements (repeatable); -defwpp:FILE too", NULL},
-	{0, "gen", "{T}*.EXT", "ending of the headers; templates other than um-… and km-… are named, not read",
-	 NULL},
+	{0, "gen", "{T}*.EXT", "ending of the headers; templates other than um-… and km-… are named, not read", NULL},
 	{0, "odir", "DIR", "where the headers go (default: here)", NULL},
 	{0, "ext", ".c.cpp", "only sources with these endings", NULL},
 	{0, "preserveext", ".cpp", "sources with these endings get NAME.cpp.tmh", NULL},
-	{0, "ctl", "GUID",
-	 "control GUID of sources without WPP_CONTROL_GUIDS: flags Error, Unusual, Noise", NULL},
-	{0, "p", "NAME", "name of the component in formats (default: that of this directory)",
-	 NULL},
+	{0, "ctl", "GUID", "control GUID of sources without WPP_CONTROL_GUIDS: flags Error, Unusual, Noise", NULL},
+	{0, "p", "NAME", "name of the component in formats (default: that of this directory)", NULL},
 	{0, "argbase", "N", "number of the first message (default 10)", NULL},
 	{0, "lookfor", "TEXT", "only sources that hold this text", NULL},
 	{0, "tmf", "DIR", "write .tmf files too", NULL},
@@ -128,12 +124,10 @@ static int compile(struct job *j, const char *source)
 		err = tracewpp_compile(j->w, name, b.s, b.len, &j->o, &tmh, &d);
 		bool whole = j->preserve && has_ending(j->preserve, ending);
 		int n = snprintf(path, sizeof path, "%s/%.*s%s", j->odir ? j->odir : ".",
-				 (int)(dot && !whole ? dot - name : (long)strlen(name)), name,
-				 j->ending);
-		status = err < 0 ? mistake(source, err, &d)
-			 : (size_t)n >= sizeof path
-				 ? unreadable(source, -ENAMETOOLONG)
-				 : write_output(j, path, tmh.s ? tmh.s : "", tmh.len);
+				 (int)(dot && !whole ? dot - name : (long)strlen(name)), name, j->ending);
+		status = err < 0                    ? mistake(source, err, &d)
+			 : (size_t)n >= sizeof path ? unreadable(source, -ENAMETOOLONG)
+						    : write_output(j, path, tmh.s ? tmh.s : "", tmh.len);
 		if (status == CLI_OK && j->tmf) {
 			status = write_tmf(j);
 		}
@@ -203,8 +197,7 @@ static int response(struct job *j, const char *path)
 static const char *value_of(const char *s, const char *name)
 {
 	size_t n = strlen(name);
-	return strncasecmp(s, name, n) == 0 && (s[n] == ':' || s[n] == '=') && s[n + 1] ? s + n + 1
-											: NULL;
+	return strncasecmp(s, name, n) == 0 && (s[n] == ':' || s[n] == '=') && s[n + 1] ? s + n + 1 : NULL;
 }
 
 /* A source, or those of a pattern that no shell has replaced. */
@@ -229,10 +222,9 @@ static int word(struct job *j, const char *w)
 {
 	/* of kernel mode, of makefiles, or without meaning here */
 	static const char *const nothing[] = {
-		"km",	"um",	      "dll",	  "noshrieks", "ias",	 "hv",	"nocc",
-		"name", "o",	      "I",	  "D",	       "cfgdir", "gen", "defwpp",
-		"sym",	"autologger", "recorder", "reserved",  "nologo", "st",	"mc",
-		"public", "reorder",  "separate", "q"};
+		"km",     "um", "dll",    "noshrieks", "ias",     "hv",       "nocc",       "name",     "o",
+		"I",      "D",  "cfgdir", "gen",       "defwpp",  "sym",      "autologger", "recorder", "reserved",
+		"nologo", "st", "mc",     "public",    "reorder", "separate", "q"};
 	const char *v, *s = w + 1;
 	struct diag d;
 	diag_clear(&d);
@@ -251,10 +243,9 @@ static int word(struct job *j, const char *w)
 	}
 	const struct {
 		const char *name, **to;
-	} values[] = {
-		{"odir", &j->odir},	  {"ext", &j->ext},	  {"preserveext", &j->preserve},
-		{"lookfor", &j->lookfor}, {"p", &j->o.component}, {"ctl", &j->o.control},
-		{"tmf", &j->tmf}};
+	} values[] = {{"odir", &j->odir},       {"ext", &j->ext},       {"preserveext", &j->preserve},
+		      {"lookfor", &j->lookfor}, {"p", &j->o.component}, {"ctl", &j->o.control},
+		      {"tmf", &j->tmf}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(values); i++) {
 		if ((v = value_of(s, values[i].name))) {
 			*values[i].to = v;
@@ -284,8 +275,7 @@ static int word(struct job *j, const char *w)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(nothing); i++) {
 		size_t n = strlen(nothing[i]);
 		bool letter = n == 1 && strcmp(nothing[i], "o") != 0;
-		if (strncasecmp(s, nothing[i], n) == 0 &&
-		    (letter || s[n] == 0 || s[n] == ':' || s[n] == '-')) {
+		if (strncasecmp(s, nothing[i], n) == 0 && (letter || s[n] == 0 || s[n] == ':' || s[n] == '-')) {
 			return CLI_OK;
 		}
 	}
@@ -313,8 +303,7 @@ static int run(struct cli_args *a)
 	if (!j.o.component) {
 		char dir[PATH_MAX] = "";
 		const char *slash = getcwd(dir, sizeof dir) ? strrchr(dir, '/') : NULL;
-		snprintf(j.component, sizeof j.component, "%s",
-			 slash && slash[1] ? slash + 1 : "wpp");
+		snprintf(j.component, sizeof j.component, "%s", slash && slash[1] ? slash + 1 : "wpp");
 		for (char *s = j.component; *s; s++) {
 			*s = (uint8_t)*s <= ' ' ? '_' : *s;
 		}

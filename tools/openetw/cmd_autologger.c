@@ -11,8 +11,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file; default NAME.etl in the state directory", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
-	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)",
-	 NULL},
+	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)", NULL},
 	{0, "off", NULL, "add it, but do not start it (Start = 0)", NULL},
 	{0, "expire", "TIME", "stop it so long after its start: 1h, 2d", NULL},
 	{0, "quota", "SIZE", "stop it when its file has this size", NULL},
@@ -24,14 +23,12 @@ static const struct cli_option options[] = {
 };
 
 /* "FileCounter = 3" and "Status = 0", as etwd left them. */
-static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_status,
-		     uint32_t *ret_counter)
+static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_status, uint32_t *ret_counter)
 {
 	char path[4200], line[128];
 	bool found = false;
-	FILE *f = session_path(SESSION_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0
-			  ? fopen(path, "re")
-			  : NULL;
+	FILE *f = session_path(SESSION_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0 ? fopen(path, "re")
+												   : NULL;
 	while (f && fgets(line, sizeof line, f)) {
 		found = sscanf(line, "Status = %u", ret_status) == 1 || found;
 		(void)sscanf(line, "FileCounter = %u", ret_counter);
@@ -51,8 +48,7 @@ static bool show(void *ctx, const char *path)
 	uint32_t status = 0, counter = 0;
 	int r = session_read_file(path, cli_provider_installed, &s, &d);
 	if (r < 0) {
-		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line,
-			d.text[0] ? d.text : strerror(-r));
+		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
 		return true;
 	}
 	bool ran = state_of(a, s.name, &status, &counter);
@@ -61,8 +57,8 @@ static bool show(void *ctx, const char *path)
 		struct strbuf b = {0};
 		strbuf_adds(&b, "{\"name\":");
 		strbuf_add_json(&b, s.name, strlen(s.name));
-		strbuf_addf(&b, ",\"start\":%s,\"running\":%s,\"providers\":%u,\"file\":",
-			    s.start ? "true" : "false", live ? "true" : "false", s.provider_count);
+		strbuf_addf(&b, ",\"start\":%s,\"running\":%s,\"providers\":%u,\"file\":", s.start ? "true" : "false",
+			    live ? "true" : "false", s.provider_count);
 		strbuf_add_json(&b, live ? p.file : s.file, strlen(live ? p.file : s.file));
 		if (ran) {
 			strbuf_addf(&b, ",\"status\":%u,\"fileCounter\":%u", status, counter);
@@ -75,13 +71,9 @@ static bool show(void *ctx, const char *path)
 	} else {
 		char last[64];
 		const char *name = openetw_error_name(status);
-		snprintf(last, sizeof last,
-			 !ran	  ? "never"
-			 : status ? "%s"
-				  : "fine",
-			 name ? name : "?");
-		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off",
-		       live ? "running" : "-", last, s.provider_count, path);
+		snprintf(last, sizeof last, !ran ? "never" : status ? "%s" : "fine", name ? name : "?");
+		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off", live ? "running" : "-", last,
+		       s.provider_count, path);
 	}
 	session_finish(&s);
 	return true;
@@ -93,13 +85,11 @@ static int list(struct cli_args *a)
 	int r = session_dir(SESSION_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
 	if (r == 0) {
 		if (!cli_flag(a, "json")) {
-			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW",
-			       "LAST START", "PROV", "FILE");
+			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW", "LAST START", "PROV", "FILE");
 		}
 		r = session_each(dir, show, a);
 	}
-	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r))
-		     : CLI_OK;
+	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r)) : CLI_OK;
 }
 
 static bool save_filters(const struct cli_args *a, const GUID *g, struct session_provider *p)
@@ -111,8 +101,7 @@ static bool save_filters(const struct cli_args *a, const GUID *g, struct session
 	for (int i = 0; fine && i < SESSION_FILTER_COUNT; i++) {
 		fine = filter_expr_text(a, (enum session_filter)i, p->filter[i]);
 	}
-	if (fine && f.count > 0 &&
-	    session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
+	if (fine && f.count > 0 && session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
 		cli_usage(a, "--payload %s", d.text);
 		fine = false;
 	}
@@ -181,8 +170,7 @@ static int add(struct cli_args *a, const char *name, const char *path)
 {
 	struct session_spec s;
 	if (access(path, F_OK) == 0) {
-		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name,
-				path);
+		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name, path);
 	}
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
@@ -190,13 +178,12 @@ static int add(struct cli_args *a, const char *name, const char *path)
 	if (status == 1) {
 		int r = session_write(path, &s);
 		if (r < 0) {
-			status = cli_fail(a, win32_from_errno(r), "cannot write %s: %s", path,
-					  strerror(-r));
+			status = cli_fail(a, win32_from_errno(r), "cannot write %s: %s", path, strerror(-r));
 		} else {
 			status = CLI_OK;
 			printf("%s: %s, %u provider%s\n", path,
-			       s.start ? "starts with etwd" : "does not start (Start = 0)",
-			       s.provider_count, s.provider_count == 1 ? "" : "s");
+			       s.start ? "starts with etwd" : "does not start (Start = 0)", s.provider_count,
+			       s.provider_count == 1 ? "" : "s");
 		}
 	}
 	session_finish(&s);
@@ -214,8 +201,7 @@ static int run(struct cli_args *a)
 	if ((!removes && strcmp(what, "add") != 0) || a->count != 2) {
 		return cli_usage(a, "list, add NAME or remove NAME?");
 	}
-	int r = session_path(SESSION_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path,
-			   sizeof path);
+	int r = session_path(SESSION_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path, sizeof path);
 	if (r < 0) {
 		return cli_fail(a, win32_from_errno(r), "no place for '%s'", a->words[1]);
 	}
@@ -226,8 +212,7 @@ static int run(struct cli_args *a)
 		return cli_fail(a, win32_from_errno(-errno), "cannot remove %s", path);
 	}
 	controller_forget_backlog(a->words[1], cli_flag(a, "system"));
-	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path,
-	       a->words[1]);
+	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path, a->words[1]);
 	return CLI_OK;
 }
 
@@ -235,16 +220,15 @@ const struct cli_command cli_autologger = {
 	.name = "autologger",
 	.synopsis = "list | add NAME [-o FILE] [-p PROVIDER]… [options] | remove NAME",
 	.summary = "Sessions that start with etwd, before the programs they record.",
-	.details =
-		"Each is a file of $XDG_CONFIG_HOME/openetw/autologger.d (--system: "
-		"/etc/openetw/autologger.d) with the\n"
-		"names of the Windows registry: Start, Guid, FileName, LogFileMode, BufferSize, …, "
-		"and a section for each\n"
-		"provider (docs/autologger.md). Mistakes stand in etwd.log with file and line.\n\n"
-		"Examples:\n"
-		"  openetw autologger add early -p MyCompany.Web:0x11:info --file-max 4\n"
-		"  openetw autologger list\n"
-		"  openetw autologger remove early\n",
+	.details = "Each is a file of $XDG_CONFIG_HOME/openetw/autologger.d (--system: "
+		   "/etc/openetw/autologger.d) with the\n"
+		   "names of the Windows registry: Start, Guid, FileName, LogFileMode, BufferSize, …, "
+		   "and a section for each\n"
+		   "provider (docs/autologger.md). Mistakes stand in etwd.log with file and line.\n\n"
+		   "Examples:\n"
+		   "  openetw autologger add early -p MyCompany.Web:0x11:info --file-max 4\n"
+		   "  openetw autologger list\n"
+		   "  openetw autologger remove early\n",
 	.options = options,
 	.run = run,
 	.complete = "list|add|remove",

@@ -199,8 +199,7 @@ static void fish(void)
 			       "'(__openetw_sessions)'\n",
 			       c->name);
 		} else if (c->complete && strchr(c->complete, '|')) {
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a '",
-			       c->name);
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
 			alternatives(c->complete);
 			printf("'\n");
 		}
@@ -208,8 +207,8 @@ static void fish(void)
 			if (!o->help) {
 				continue;
 			}
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s",
-			       c->name, c->classic ? 'o' : 'l', o->name);
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s", c->name,
+			       c->classic ? 'o' : 'l', o->name);
 			if (o->letter) {
 				printf(" -s %c", o->letter);
 			}

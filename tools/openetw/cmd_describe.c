@@ -61,8 +61,10 @@ const struct cli_command cli_describe = {
 	.summary = "Write into .etl files what their events mean, so that they can be read elsewhere.",
 	.details =
 		"For each event of the file that does not describe itself, what an installed manifest or a program of\n"
-		"this machine says of it is put behind the last buffer, as Windows' tools do when they merge. Sessions\n"
-		"do it when they end; the verb is for files recorded before the manifest was there, and from elsewhere.\n"
+		"this machine says of it is put behind the last buffer, as Windows' tools do when they merge. "
+		"Sessions\n"
+		"do it when they end; the verb is for files recorded before the manifest was there, and from "
+		"elsewhere.\n"
 		"A file that a session still writes is left alone.\n\n"
 		"Examples:\n"
 		"  openetw wevtutil im app.man && openetw describe app.etl\n",

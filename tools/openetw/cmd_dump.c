@@ -7,9 +7,9 @@
 static const struct cli_option options[] = {
 	CLI_PRINT_OPTIONS,
 	CLI_SELECT_OPTIONS,
-	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
-	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
-	 NULL},
+	{0, "headers", NULL,
+	 "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
+	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)", NULL},
 	{0},
 };
 
@@ -18,8 +18,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	return cli_printer_event(ctx, e);
 }
 
-static void summary(const struct cli_args *a, const struct cli_trace *t,
-		    const struct cli_printer *p)
+static void summary(const struct cli_args *a, const struct cli_trace *t, const struct cli_printer *p)
 {
 	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
 	if (cli_flag(a, "quiet") && !lost) {
@@ -34,8 +33,7 @@ static void summary(const struct cli_args *a, const struct cli_trace *t,
 		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)cli_printer_headers(p));
 	}
 	if (cli_printer_undecoded(p)) {
-		fprintf(stderr, ", %llu not fully decoded",
-			(unsigned long long)cli_printer_undecoded(p));
+		fprintf(stderr, ", %llu not fully decoded", (unsigned long long)cli_printer_undecoded(p));
 	}
 	fputs("; ", stderr);
 	cli_trace_print_loss(stderr, t);
@@ -72,8 +70,7 @@ static int run(struct cli_args *a)
 			status = cli_usage(a, "--to lies before --from");
 		} else {
 			if (code) {
-				status = cli_fail(a, code, "stopped after %llu events",
-						  (unsigned long long)t.events);
+				status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
 			}
 			summary(a, &t, p);
 			uint64_t matched = cli_printer_count(p);
@@ -90,46 +87,48 @@ const struct cli_command cli_dump = {
 	.name = "dump",
 	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
 	.summary = "Print the events of .etl files in the order they happened.",
-	.details = "Several files are merged by time; a trace in a .zip, .gz, .cab or other archive is read, too.\n"
-		   "Text is one line an event:\n"
-		   "  time [processor] name(process):thread[its name] Provider/Event <level> name=value …\n"
-		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
-		   "event, time, cpu, pid,\n"
-		   "tid, process (its name), thread (its name, when it has one of its own), id, version, channel, level, "
-		   "opcode, task, keywords, "
-		   "activity, relatedActivity,\n"
-		   "file and, with --stacks, stack; what is zero or unknown is left out. CSV has one column for each property and the "
-		   "payload as JSON in the\n"
-		   "last; with --fields one column for each field.\n\n"
-		   "Examples:\n"
-		   "  openetw dump web.etl\n"
-		   "  openetw dump --level error --from +1.5s --to +2s web.etl\n"
-		   "  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
-		   "  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
-		   "web.etl >lines.csv\n"
-		   "  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
-		   "Processes:\n"
-		   "  What kernel events tell is added to the others: process names, process and "
-		   "thread of events that\n"
-		   "  carry none (samples, interrupts), the path of the file whose key an event "
-		   "has. Much of this stands at\n"
-		   "  the end of a trace, so files are read twice. --process takes a name, with or "
-		   "without .exe, or a\n"
-		   "  pattern; it selects also events about such a process, such as its start.\n\n"
-		   "Filters:\n"
-		   "  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? "
-		   "pattern; ignores case), !~,\n"
-		   "  & (has a bit in common), or in (A, B, …), not in (…). NAME alone: the event "
-		   "has this field. Tests\n"
-		   "  are combined with and, or, not and parentheses. A name is a property "
-		   "(provider, providerGuid, event,\n"
-		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, thread, "
-		   "file, time, activity,\n"
-		   "  relatedActivity, length) or a payload field; .id and [id] mean the payload field of that "
-		   "name, Line.Price a member,\n"
-		   "  Readings.0 an element. Numbers compare as numbers, all else as text. A test "
-		   "of a field that the event\n"
-		   "  does not have is false.\n",
+	.details =
+		"Several files are merged by time; a trace in a .zip, .gz, .cab or other archive is read, too.\n"
+		"Text is one line an event:\n"
+		"  time [processor] name(process):thread[its name] Provider/Event <level> name=value …\n"
+		"JSON is one object a line: the payload's fields, then \"meta\" with provider, "
+		"event, time, cpu, pid,\n"
+		"tid, process (its name), thread (its name, when it has one of its own), id, version, channel, level, "
+		"opcode, task, keywords, "
+		"activity, relatedActivity,\n"
+		"file and, with --stacks, stack; what is zero or unknown is left out. CSV has one column for each "
+		"property and the "
+		"payload as JSON in the\n"
+		"last; with --fields one column for each field.\n\n"
+		"Examples:\n"
+		"  openetw dump web.etl\n"
+		"  openetw dump --level error --from +1.5s --to +2s web.etl\n"
+		"  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
+		"  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
+		"web.etl >lines.csv\n"
+		"  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
+		"Processes:\n"
+		"  What kernel events tell is added to the others: process names, process and "
+		"thread of events that\n"
+		"  carry none (samples, interrupts), the path of the file whose key an event "
+		"has. Much of this stands at\n"
+		"  the end of a trace, so files are read twice. --process takes a name, with or "
+		"without .exe, or a\n"
+		"  pattern; it selects also events about such a process, such as its start.\n\n"
+		"Filters:\n"
+		"  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? "
+		"pattern; ignores case), !~,\n"
+		"  & (has a bit in common), or in (A, B, …), not in (…). NAME alone: the event "
+		"has this field. Tests\n"
+		"  are combined with and, or, not and parentheses. A name is a property "
+		"(provider, providerGuid, event,\n"
+		"  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, thread, "
+		"file, time, activity,\n"
+		"  relatedActivity, length) or a payload field; .id and [id] mean the payload field of that "
+		"name, Line.Price a member,\n"
+		"  Readings.0 an element. Numbers compare as numbers, all else as text. A test "
+		"of a field that the event\n"
+		"  does not have is false.\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

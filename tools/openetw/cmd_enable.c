@@ -6,15 +6,13 @@
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
-	{'t', "timeout", "TIME",
-	 "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
+	{'t', "timeout", "TIME", "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
 	{'c', "capture-state", NULL, "ask the providers for a rundown instead", NULL},
 	{0},
 };
 static const struct cli_option no_options[] = {{0}};
 static const struct cli_option flush_options[] = {
-	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file",
-	 NULL},
+	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file", NULL},
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -48,11 +46,10 @@ static int change(struct cli_args *a, bool enable)
 		}
 		uint32_t code;
 		if (!enable) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0,
-					      0, 5000, NULL);
+			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 5000, NULL);
 		} else if (cli_flag(a, "capture-state")) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level,
-					      p.any, p.all, (ULONG)timeout, NULL);
+			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
+					      (ULONG)timeout, NULL);
 		} else {
 			code = cli_provider_enable(a, h, &p, (uint32_t)timeout);
 			if (code == ERROR_SUCCESS) {
@@ -60,8 +57,7 @@ static int change(struct cli_args *a, bool enable)
 			}
 		}
 		if (code) {
-			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable",
-					  p.name);
+			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable", p.name);
 		}
 	}
 	return status;

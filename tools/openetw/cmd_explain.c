@@ -44,11 +44,10 @@ static void anatomy(uint32_t code, char *out, size_t cap)
 	if (code < 0x10000) {
 		snprintf(out, cap, "a Win32 code that is not in the table");
 	} else if (facility == 7) {
-		snprintf(out, cap, "an HRESULT made of Win32 code %u, which is not in the table",
-			 code & 0xFFFF);
+		snprintf(out, cap, "an HRESULT made of Win32 code %u, which is not in the table", code & 0xFFFF);
 	} else {
-		snprintf(out, cap, "severity %s, facility 0x%x%s, code 0x%x; not in the table",
-			 severities[code >> 30], facility & 0xFFF,
+		snprintf(out, cap, "severity %s, facility 0x%x%s, code 0x%x; not in the table", severities[code >> 30],
+			 facility & 0xFFF,
 			 (code & 0xFFF00000u) == 0xC5500000u   ? " (performance recorder)"
 			 : (code & 0x0FFF0000u) == 0x00300000u ? " (data collector service)"
 							       : "",
@@ -120,8 +119,7 @@ static int run(struct cli_args *a)
 	}
 	a->count = codes;
 	if (codes == 0) {
-		return cli_usage(a,
-				 "which code? A number (1450, 0x800705aa, -2147023446) or a name");
+		return cli_usage(a, "which code? A number (1450, 0x800705aa, -2147023446) or a name");
 	}
 	for (int i = 0; i < a->count; i++) {
 		const char *w = a->words[i];
@@ -140,8 +138,7 @@ static int run(struct cli_args *a)
 			char text[160];
 			const char *sentence = openetw_error_text(code);
 			anatomy(code, text, sizeof text);
-			fprintf(stderr, "openetw explain: 0x%08x: %s\n", code,
-				sentence ? sentence : text);
+			fprintf(stderr, "openetw explain: 0x%08x: %s\n", code, sentence ? sentence : text);
 		} else {
 			const char *near = cli_nearest(w, name_at, NULL);
 			fprintf(stderr, "openetw explain: '%s' is no code and no name%s%s%s\n", w,

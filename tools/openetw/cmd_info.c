@@ -43,8 +43,7 @@ static const char *windows_name(unsigned major, unsigned minor, unsigned build)
 		return ""; /* no Windows has such a number */
 	}
 	if (major == 6 && minor < 4) { /* also before its release */
-		static const char *const six[] = {"Windows Vista", "Windows 7", "Windows 8",
-						  "Windows 8.1"};
+		static const char *const six[] = {"Windows Vista", "Windows 7", "Windows 8", "Windows 8.1"};
 		return six[minor];
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
@@ -68,8 +67,7 @@ struct info {
 
 static void print_text(const struct info *i)
 {
-	static const char *const clocks[] = {"", "performance counter", "system time",
-					     "CPU cycles"};
+	static const char *const clocks[] = {"", "performance counter", "system time", "CPU cycles"};
 	const TRACE_LOGFILE_HEADER *h = i->h;
 	char time[TIME_TEXT_SIZE], text[256];
 	cli_size_text(i->bytes, text, sizeof text);
@@ -82,8 +80,7 @@ static void print_text(const struct info *i)
 	if (i->end) {
 		format_time(i->end, i->local, time);
 		format_duration(i->end - i->start, text, sizeof text);
-		printf("  end            %s (%s)\n", time,
-		       i->end >= i->start ? text : "before the start");
+		printf("  end            %s (%s)\n", time, i->end >= i->start ? text : "before the start");
 	} else {
 		printf("  end            not recorded: the session was not stopped, or still "
 		       "runs\n");
@@ -93,12 +90,10 @@ static void print_text(const struct info *i)
 		printf("  booted         %s\n", time);
 	}
 	long bias = h->TimeZone.Bias;
-	printf("  time zone      UTC%c%02ld:%02ld\n", bias > 0 ? '-' : '+', labs(bias) / 60,
-	       labs(bias) % 60);
+	printf("  time zone      UTC%c%02ld:%02ld\n", bias > 0 ? '-' : '+', labs(bias) / 60, labs(bias) % 60);
 	const char *name = windows_name(i->major, i->minor, h->ProviderVersion);
-	printf("  system         %u.%u build %u%s%s, %u-bit, layout %u.%u\n", i->major, i->minor,
-	       h->ProviderVersion, *name ? ", " : "", name, 8 * h->PointerSize, i->layout_major,
-	       i->layout_minor);
+	printf("  system         %u.%u build %u%s%s, %u-bit, layout %u.%u\n", i->major, i->minor, h->ProviderVersion,
+	       *name ? ", " : "", name, 8 * h->PointerSize, i->layout_major, i->layout_minor);
 	printf("  processors     %u at %u MHz\n", h->NumberOfProcessors, h->CpuSpeedInMHz);
 	printf("  clock          %s", h->ReservedFlags < 4 ? clocks[h->ReservedFlags] : "unknown");
 	if (h->PerfFreq.QuadPart) {
@@ -151,17 +146,15 @@ static void print_json(const struct info *i)
 		format_time(i->boot, i->local, time);
 		add_string(&b, "boot", time);
 	}
-	strbuf_addf(
-		&b,
-		",\"timeZoneBiasMinutes\":%d,\"osMajor\":%u,\"osMinor\":%u,\"osBuild\":%u,"
-		"\"pointerSize\":%u,"
-		"\"processors\":%u,\"cpuMhz\":%u,\"clock\":%u,\"clockFrequency\":%lld,\"mode\":"
-		"\"0x%X\","
-		"\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,",
-		(int)h->TimeZone.Bias, i->major, i->minor, h->ProviderVersion, h->PointerSize,
-		h->NumberOfProcessors, h->CpuSpeedInMHz, h->ReservedFlags,
-		(long long)h->PerfFreq.QuadPart, h->LogFileMode, h->MaximumFileSize, h->BufferSize,
-		h->BuffersWritten);
+	strbuf_addf(&b,
+		    ",\"timeZoneBiasMinutes\":%d,\"osMajor\":%u,\"osMinor\":%u,\"osBuild\":%u,"
+		    "\"pointerSize\":%u,"
+		    "\"processors\":%u,\"cpuMhz\":%u,\"clock\":%u,\"clockFrequency\":%lld,\"mode\":"
+		    "\"0x%X\","
+		    "\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,",
+		    (int)h->TimeZone.Bias, i->major, i->minor, h->ProviderVersion, h->PointerSize,
+		    h->NumberOfProcessors, h->CpuSpeedInMHz, h->ReservedFlags, (long long)h->PerfFreq.QuadPart,
+		    h->LogFileMode, h->MaximumFileSize, h->BufferSize, h->BuffersWritten);
 	cli_loss_json(&b, h->EventsLost, h->BuffersLost, i->unknown);
 	strbuf_adds(&b, "}");
 	puts(b.failed ? "{}" : b.s);

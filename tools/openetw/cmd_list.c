@@ -90,8 +90,7 @@ static struct {
 	bool asked;
 } pairs;
 
-static bool add_pairs(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		      const uint8_t *enables)
+static bool add_pairs(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	size_t *from = ctx; /* this provider's pairs begin there */
 	for (ULONG i = 0; i < inst->EnableCount; i++) {
@@ -177,8 +176,7 @@ static void age_text(uint64_t from, uint64_t to, char *out, size_t cap)
 	} else if (s < 7200) {
 		snprintf(out, cap, "%llumin", (unsigned long long)(s / 60));
 	} else if (s < 48 * 3600) {
-		snprintf(out, cap, "%lluh%02llu", (unsigned long long)(s / 3600),
-			 (unsigned long long)(s / 60 % 60));
+		snprintf(out, cap, "%lluh%02llu", (unsigned long long)(s / 3600), (unsigned long long)(s / 60 % 60));
 	} else {
 		snprintf(out, cap, "%llud%02lluh", (unsigned long long)(s / 86400),
 			 (unsigned long long)(s / 3600 % 24));
@@ -213,16 +211,15 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 	strbuf_add_json(&b, p->name, strlen(p->name));
 	strbuf_adds(&b, ",\"file\":");
 	strbuf_add_json(&b, p->file, strlen(p->file));
-	strbuf_addf(
-		&b,
-		",\"id\":%llu,\"guid\":\"%s\",\"mode\":\"0x%X\",\"clock\":%u,\"bufferSizeKb\":%u,"
-		"\"minimumBuffers\":%u,\"maximumBuffers\":%u,\"buffers\":%u,\"freeBuffers\":%u,"
-		"\"buffersWritten\":%u,\"maximumFileSize\":%u,\"flushTimer\":%u,\"eventsLost\":%u,"
-		"\"logBuffersLost\":%u,\"realTimeBuffersLost\":%u",
-		(unsigned long long)p->p.Wnode.HistoricalContext, guid, p->p.LogFileMode,
-		p->p.Wnode.ClientContext, p->p.BufferSize, p->p.MinimumBuffers, p->p.MaximumBuffers,
-		p->p.NumberOfBuffers, p->p.FreeBuffers, p->p.BuffersWritten, p->p.MaximumFileSize,
-		p->p.FlushTimer, p->p.EventsLost, p->p.LogBuffersLost, p->p.RealTimeBuffersLost);
+	strbuf_addf(&b,
+		    ",\"id\":%llu,\"guid\":\"%s\",\"mode\":\"0x%X\",\"clock\":%u,\"bufferSizeKb\":%u,"
+		    "\"minimumBuffers\":%u,\"maximumBuffers\":%u,\"buffers\":%u,\"freeBuffers\":%u,"
+		    "\"buffersWritten\":%u,\"maximumFileSize\":%u,\"flushTimer\":%u,\"eventsLost\":%u,"
+		    "\"logBuffersLost\":%u,\"realTimeBuffersLost\":%u",
+		    (unsigned long long)p->p.Wnode.HistoricalContext, guid, p->p.LogFileMode, p->p.Wnode.ClientContext,
+		    p->p.BufferSize, p->p.MinimumBuffers, p->p.MaximumBuffers, p->p.NumberOfBuffers, p->p.FreeBuffers,
+		    p->p.BuffersWritten, p->p.MaximumFileSize, p->p.FlushTimer, p->p.EventsLost, p->p.LogBuffersLost,
+		    p->p.RealTimeBuffersLost);
 	struct openetw_session more = {.size = sizeof more};
 	if (openetw_session_query(p->name, &more) == ERROR_SUCCESS) {
 		char started[TIME_TEXT_SIZE], expires[TIME_TEXT_SIZE];
@@ -230,8 +227,8 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 		format_time(more.started, false, started);
 		format_time(more.expires, false, expires);
 		enabled_in(p, &e);
-		strbuf_addf(&b, ",\"started\":\"%s\",\"ownerUid\":%u,\"providers\":%u", started,
-			    more.owner_uid, e.count);
+		strbuf_addf(&b, ",\"started\":\"%s\",\"ownerUid\":%u,\"providers\":%u", started, more.owner_uid,
+			    e.count);
 		if (more.expires) {
 			strbuf_addf(&b, ",\"expires\":\"%s\"", expires);
 		}
@@ -246,8 +243,8 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			strbuf_add_json(&b, k.note, strlen(k.note));
 			strbuf_adds(&b, "}");
 		}
-		strbuf_addf(&b, ",\"quotaBytes\":%llu,\"ownerPid\":%u",
-			    (unsigned long long)more.quota_bytes, more.owner_pid);
+		strbuf_addf(&b, ",\"quotaBytes\":%llu,\"ownerPid\":%u", (unsigned long long)more.quota_bytes,
+			    more.owner_pid);
 		strbuf_finish(&e.names);
 	}
 	if (l && l->file_state) {
@@ -269,11 +266,10 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)l->too_big, (unsigned long long)l->detached,
 			    (unsigned long long)l->rejected, (unsigned long long)l->no_buffer,
 			    (unsigned long long)l->disk_events, (unsigned long long)l->disk_buffers,
-			    (unsigned long long)l->realtime_buffers,
-			    (unsigned long long)l->realtime_events, (unsigned long long)l->torn,
-			    (unsigned long long)l->overwritten, (unsigned long long)l->gone_events,
-			    (unsigned long long)l->gone_buffers, (unsigned long long)l->realtime_refused,
-			    (unsigned long long)l->disbelieved);
+			    (unsigned long long)l->realtime_buffers, (unsigned long long)l->realtime_events,
+			    (unsigned long long)l->torn, (unsigned long long)l->overwritten,
+			    (unsigned long long)l->gone_events, (unsigned long long)l->gone_buffers,
+			    (unsigned long long)l->realtime_refused, (unsigned long long)l->disbelieved);
 	}
 	strbuf_adds(&b, "}");
 	puts(b.s);
@@ -282,7 +278,7 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 
 /* What etwd refuses at; docs/architecture.md, Trust. */
 #define BUFFER_BYTES_LIMIT (8ull << 30)
-#define PROVIDER_LIMIT	   64u
+#define PROVIDER_LIMIT     64u
 
 /* Who holds how much of what etwd has limits for. */
 static void print_limits(const struct cli_props *all, ULONG count)
@@ -301,8 +297,8 @@ static void print_limits(const struct cli_props *all, ULONG count)
 	cli_size_text(total, sum, sizeof sum);
 	cli_size_text(BUFFER_BYTES_LIMIT, limit, sizeof limit);
 	cli_size_text(most, largest, sizeof largest);
-	printf("\nlimits: %u of %u sessions; buffers may grow to %s of %s, most by '%s' (%s)\n",
-	       count, LIST_MAX, sum, limit, all[who].name, largest);
+	printf("\nlimits: %u of %u sessions; buffers may grow to %s of %s, most by '%s' (%s)\n", count, LIST_MAX, sum,
+	       limit, all[who].name, largest);
 	/* A provider that is full is what the next enable fails with. */
 	uint8_t *buf;
 	ULONG n;
@@ -323,8 +319,8 @@ static void print_limits(const struct cli_props *all, ULONG count)
 			if (inst.EnableCount >= PROVIDER_LIMIT / 2) {
 				char name[256];
 				controller_provider_name(&g, name, sizeof name);
-				printf("        %s is enabled in %u of %u sessions\n", name,
-				       inst.EnableCount, PROVIDER_LIMIT);
+				printf("        %s is enabled in %u of %u sessions\n", name, inst.EnableCount,
+				       PROVIDER_LIMIT);
 			}
 		}
 		free(info);
@@ -345,8 +341,7 @@ static void print_row(const struct cli_props *p, uint64_t now)
 		ending_text(&s, now, ending, sizeof ending);
 	}
 	enabled_in(p, &e);
-	printf("%-24s %-20s %7s %10s %10u  %-10s %s\n", p->name, mode, age, size,
-	       p->p.EventsLost, owner, p->file);
+	printf("%-24s %-20s %7s %10s %10u  %-10s %s\n", p->name, mode, age, size, p->p.EventsLost, owner, p->file);
 	if (e.count) {
 		printf("%25s%u provider%s: %s\n", "", e.count, e.count == 1 ? "" : "s", e.names.s);
 	}
@@ -430,8 +425,8 @@ static int run_list(struct cli_args *a)
 		puts("no sessions are running");
 	} else {
 		uint64_t now = clock_filetime();
-		printf("%-24s %-20s %7s %10s %10s  %-10s %s\n", "NAME", "MODE", "AGE", "WRITTEN",
-		       "LOST", "OWNER", "FILE");
+		printf("%-24s %-20s %7s %10s %10s  %-10s %s\n", "NAME", "MODE", "AGE", "WRITTEN", "LOST", "OWNER",
+		       "FILE");
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
 			print_row(&all[i], now);
 		}
@@ -487,14 +482,12 @@ static int run_query(struct cli_args *a)
 	printf("file           %s\n", p.file[0] ? p.file : "-");
 	printf("guid           %s\n", guid);
 	printf("mode           %s (0x%X)\n", mode, p.p.LogFileMode);
-	printf("clock          %s\n",
-	       p.p.Wnode.ClientContext < 4 ? clocks[p.p.Wnode.ClientContext] : "?");
+	printf("clock          %s\n", p.p.Wnode.ClientContext < 4 ? clocks[p.p.Wnode.ClientContext] : "?");
 	printf("buffer size    %u KB\n", p.p.BufferSize);
-	printf("buffers        %u (%u to %u), %u free\n", p.p.NumberOfBuffers, p.p.MinimumBuffers,
-	       p.p.MaximumBuffers, p.p.FreeBuffers);
+	printf("buffers        %u (%u to %u), %u free\n", p.p.NumberOfBuffers, p.p.MinimumBuffers, p.p.MaximumBuffers,
+	       p.p.FreeBuffers);
 	printf("maximum size   %u\n", p.p.MaximumFileSize);
-	printf("flush timer    %u %s\n", p.p.FlushTimer,
-	       p.p.LogFileMode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? "ms" : "s");
+	printf("flush timer    %u %s\n", p.p.FlushTimer, p.p.LogFileMode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? "ms" : "s");
 	struct openetw_session more = {.size = sizeof more};
 	if (openetw_session_query(p.name, &more) == ERROR_SUCCESS) {
 		char age[32], owner[64], ending[128];
@@ -541,7 +534,8 @@ const struct cli_command cli_query = {
 		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, "
 		   "diskEvents, diskBuffers,\n"
 		   "realTimeBuffers, realTimeEvents, torn, overwritten, fileGoneEvents, fileGoneBuffers; fileState\n"
-		   "and fileStateTime when somebody moved, truncated, removed or replaced the log file; started, ownerUid, providers, "
+		   "and fileStateTime when somebody moved, truncated, removed or replaced the log file; started, "
+		   "ownerUid, providers, "
 		   "expires, quotaBytes,\n"
 		   "ownerPid. Examples:\n"
 		   "  openetw query web\n"

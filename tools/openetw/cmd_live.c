@@ -7,11 +7,9 @@
 #include "etw/values/guids.h"
 
 static const struct cli_option options[] = {
-	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)",
-	 NULL},
+	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)", NULL},
 	CLI_PRINT_OPTIONS,
-	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')",
-	 NULL},
+	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')", NULL},
 	{'e', "event", "E", "show only this event: name, pattern or id (repeatable)", NULL},
 	CLI_ENABLE_OPTIONS,
 	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},
@@ -116,8 +114,7 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	struct openetw_loss loss = {.size = sizeof loss};
 	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
-		fprintf(stderr, "%llu events shown; ",
-			(unsigned long long)cli_printer_count(printer));
+		fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(printer));
 		cli_print_totals(stderr, &p.p, &loss);
 	} else if (t->unknown[0]) {
 		watched_summary(t, printer);
@@ -164,18 +161,19 @@ const struct cli_command cli_live = {
 	.name = "live",
 	.synopsis = "SESSION | -p PROVIDER… [--format text|json|csv] [options]",
 	.summary = "Print events as they happen.",
-	.details = "With -p a session is made for the occasion and stopped when you leave (Ctrl-C, "
-		   "SIGTERM, a closed pipe);\n"
-		   "what was lost is printed at the end. With SESSION a running session that was "
-		   "started with --realtime is\n"
-		   "watched and goes on afterwards. A session that ends unexpectedly, because its etwd died, gives exit\n"
-		   "status 1: what was lost is not known then. Examples:\n"
-		   "  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
-		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
-		   "\"Order\")'\n"
-		   "  openetw live -p MyCompany.Web --filter 'Status >= 500' --fields "
-		   "time,Url,Status\n"
-		   "  openetw start web -r -p MyCompany.Web; openetw live web\n",
+	.details =
+		"With -p a session is made for the occasion and stopped when you leave (Ctrl-C, "
+		"SIGTERM, a closed pipe);\n"
+		"what was lost is printed at the end. With SESSION a running session that was "
+		"started with --realtime is\n"
+		"watched and goes on afterwards. A session that ends unexpectedly, because its etwd died, gives exit\n"
+		"status 1: what was lost is not known then. Examples:\n"
+		"  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
+		"  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
+		"\"Order\")'\n"
+		"  openetw live -p MyCompany.Web --filter 'Status >= 500' --fields "
+		"time,Url,Status\n"
+		"  openetw start web -r -p MyCompany.Web; openetw live web\n",
 	.options = options,
 	.run = run,
 	.complete = "session",

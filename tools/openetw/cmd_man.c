@@ -27,8 +27,7 @@ static void put(const char *s)
 static void page(const struct cli_command *c)
 {
 	bool link = cli_has_link(c);
-	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s", c->name,
-	       openetw_version(), c->name);
+	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s", c->name, openetw_version(), c->name);
 	printf(link ? ", %s \\- " : " \\- ", c->name);
 	put(c->summary);
 	printf("\n.SH SYNOPSIS\n.B openetw %s\n", c->name);
@@ -68,15 +67,14 @@ static void page(const struct cli_command *c)
 		printf(".fi\n");
 	}
 	printf(".SH EXIT STATUS\n%s\n.SH SEE ALSO\n.BR openetw (1),\n.BR etwd (8)\n",
-	       c->rest_is_command
-		       ? "The command's own; 128 + N when signal N killed it, 127 when it does not "
-			 "exist. 1 when "
-			 "recording failed, 2 wrong usage."
-		       : "0 done; 1 failed (one line on standard error says what, why and what to "
-			 "do next), or a file was damaged and only its good part could be read, or "
-			 "nothing was there of what was asked for; 2 "
-			 "wrong usage; 128 + N when signal N ended it before its output was whole "
-			 "(130: Ctrl\\-C).");
+	       c->rest_is_command ? "The command's own; 128 + N when signal N killed it, 127 when it does not "
+				    "exist. 1 when "
+				    "recording failed, 2 wrong usage."
+				  : "0 done; 1 failed (one line on standard error says what, why and what to "
+				    "do next), or a file was damaged and only its good part could be read, or "
+				    "nothing was there of what was asked for; 2 "
+				    "wrong usage; 128 + N when signal N ended it before its output was whole "
+				    "(130: Ctrl\\-C).");
 }
 
 static void overview(void)
@@ -95,7 +93,8 @@ static void overview(void)
 	}
 	printf(".SH ENVIRONMENT\n.TP\n.B OPENETW_RUNTIME_DIR\nwhere etwd's sockets are; default "
 	       "$XDG_RUNTIME_DIR/openetw, /run/user/UID/openetw or "
-	       "/tmp/openetw\\-UID; 'openetw list' says which.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
+	       "/tmp/openetw\\-UID; 'openetw list' says which.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start "
+	       "when "
 	       "none runs.\n"
 	       ".SH SEE ALSO\n.BR etwd (8)\n");
 }

@@ -20,7 +20,8 @@ static int run(struct cli_args *a)
 	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
 		return cli_usage(a, "zstd is for sessions (start, run); merge compresses with xpress");
 	}
-	int status = cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
+	int status =
+		cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
 	if (status == CLI_OK) {
 		cli_warn_unknown(a, a->count, a->words);
 	}

@@ -9,22 +9,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define POLL_MS	     20
-#define WIDE	     110u /* columns of a terminal that holds all of ours */
-#define WIDEST	     130u
-#define NARROW	     70u
+#define POLL_MS 20
+#define WIDE    110u /* columns of a terminal that holds all of ours */
+#define WIDEST  130u
+#define NARROW  70u
 
 static const struct cli_option options[] = {
-	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)",
-	 NULL},
+	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)", NULL},
 	{'F', "filter", "EXPR", "only lines for which EXPR is true, such as 'process == cc1 and path ~ \".h\"'", NULL},
 	{0, "process", "NAME", "only processes of this name or pattern (repeatable)", NULL},
 	{0, "pid", "PID", "only this process and its children (repeatable, up to 8)", NULL},
 	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
 	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
 	{0, "errors", NULL, "only operations that failed", NULL},
-	{0, "columns", "NAMES", "of time, process, pid, tid, thread (its name), op, path, result, bytes, duration, detail, local, remote "
-				"(default: what the terminal holds)", NULL},
+	{0, "columns", "NAMES",
+	 "of time, process, pid, tid, thread (its name), op, path, result, bytes, duration, detail, local, remote "
+	 "(default: what the terminal holds)",
+	 NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
 	{'n', "limit", "N", "stop after N lines", NULL},
 	{'j', "json", NULL, "one JSON object a line", NULL},
@@ -37,10 +38,11 @@ static const struct {
 	int width; /* negative: to the left; 0: as it comes */
 	bool number;
 } columns[COL_COUNT] = {
-	{"time", "TIME", -15, false},	   {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
-	{"tid", "TID", 7, true},	   {"thread", "THREAD", -15, false},   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
-	{"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
-	{"detail", "DETAIL", 0, false},	   {"local", "LOCAL", -21, false},     {"remote", "REMOTE", -21, false},
+	{"time", "TIME", -15, false},     {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
+	{"tid", "TID", 7, true},          {"thread", "THREAD", -15, false},   {"op", "OPERATION", -15, false},
+	{"path", "PATH", -48, false},     {"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},
+	{"duration", "MS", 9, false},     {"detail", "DETAIL", 0, false},     {"local", "LOCAL", -21, false},
+	{"remote", "REMOTE", -21, false},
 };
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -52,21 +54,36 @@ static const char *error_name(uint32_t status)
 		uint32_t status;
 		const char *name;
 	} names[] = {
-		{0x80000006, "NO MORE FILES"},	   {0xC0000008, "INVALID HANDLE"},
-		{0xC000000D, "INVALID PARAMETER"}, {0xC0000011, "END OF FILE"},
-		{0xC0000022, "ACCESS DENIED"},	   {0xC0000034, "NAME NOT FOUND"},
-		{0xC0000035, "NAME COLLISION"},	   {0xC000003A, "PATH NOT FOUND"},
-		{0xC0000043, "SHARING VIOLATION"}, {0xC000007F, "DISK FULL"},
-		{0xC00000A2, "WRITE PROTECTED"},   {0xC00000BA, "IS DIRECTORY"},
-		{0xC00000BB, "NOT SUPPORTED"},	   {0xC00000D4, "NOT SAME DEVICE"},
-		{0xC0000101, "NOT EMPTY"},	   {0xC0000103, "NOT A DIRECTORY"},
-		{0xC000011F, "TOO MANY OPENED FILES"}, {0xC0000120, "CANCELLED"},
-		{0xC00000B5, "IO TIMEOUT"},	   {0xC0000236, "CONNECTION REFUSED"},
-		{0xC000020D, "CONNECTION RESET"},  {0xC000023C, "NETWORK UNREACHABLE"},
-		{0xC000023D, "HOST UNREACHABLE"},  {0xC0000241, "CONNECTION ABORTED"},
-		{0xC000020A, "ADDRESS ALREADY EXISTS"}, {0xC0000141, "INVALID ADDRESS"},
-		{0xC000009A, "INSUFFICIENT RESOURCES"}, {0xC0000010, "INVALID DEVICE REQUEST"},
-		{0xC0000002, "NOT IMPLEMENTED"},   {0xC0000052, "NO EAS ON FILE"},
+		{0x80000006, "NO MORE FILES"},
+		{0xC0000008, "INVALID HANDLE"},
+		{0xC000000D, "INVALID PARAMETER"},
+		{0xC0000011, "END OF FILE"},
+		{0xC0000022, "ACCESS DENIED"},
+		{0xC0000034, "NAME NOT FOUND"},
+		{0xC0000035, "NAME COLLISION"},
+		{0xC000003A, "PATH NOT FOUND"},
+		{0xC0000043, "SHARING VIOLATION"},
+		{0xC000007F, "DISK FULL"},
+		{0xC00000A2, "WRITE PROTECTED"},
+		{0xC00000BA, "IS DIRECTORY"},
+		{0xC00000BB, "NOT SUPPORTED"},
+		{0xC00000D4, "NOT SAME DEVICE"},
+		{0xC0000101, "NOT EMPTY"},
+		{0xC0000103, "NOT A DIRECTORY"},
+		{0xC000011F, "TOO MANY OPENED FILES"},
+		{0xC0000120, "CANCELLED"},
+		{0xC00000B5, "IO TIMEOUT"},
+		{0xC0000236, "CONNECTION REFUSED"},
+		{0xC000020D, "CONNECTION RESET"},
+		{0xC000023C, "NETWORK UNREACHABLE"},
+		{0xC000023D, "HOST UNREACHABLE"},
+		{0xC0000241, "CONNECTION ABORTED"},
+		{0xC000020A, "ADDRESS ALREADY EXISTS"},
+		{0xC0000141, "INVALID ADDRESS"},
+		{0xC000009A, "INSUFFICIENT RESOURCES"},
+		{0xC0000010, "INVALID DEVICE REQUEST"},
+		{0xC0000002, "NOT IMPLEMENTED"},
+		{0xC0000052, "NO EAS ON FILE"},
 		{0xC0000023, "BUFFER TOO SMALL"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
@@ -92,15 +109,10 @@ static void detail(const struct line *l, char *out, size_t cap)
 			snprintf(out, cap, "to %s", l->to);
 		}
 		break;
-	case KEVENT_DISK:
-		snprintf(out, cap, "disk %u offset %llu", k->disk, (unsigned long long)k->offset);
-		break;
+	case KEVENT_DISK: snprintf(out, cap, "disk %u offset %llu", k->disk, (unsigned long long)k->offset); break;
 	case KEVENT_FAULT:
-	case KEVENT_IMAGE:
-		snprintf(out, cap, "at 0x%llx", (unsigned long long)k->address);
-		break;
-	default:
-		break;
+	case KEVENT_IMAGE: snprintf(out, cap, "at 0x%llx", (unsigned long long)k->address); break;
+	default: break;
 	}
 }
 
@@ -121,8 +133,7 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 			snprintf(m->text, sizeof m->text, "%.15s", t ? t + 1 : clock);
 		}
 		break;
-	case COL_PROCESS:
-		return l->process;
+	case COL_PROCESS: return l->process;
 	case COL_PID:
 		snprintf(m->text, sizeof m->text, "%u", k->kind == KEVENT_PROCESS ? k->subject_pid : k->pid);
 		break;
@@ -131,12 +142,9 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 			snprintf(m->text, sizeof m->text, "%u", k->tid);
 		}
 		break;
-	case COL_THREAD:
-		return l->thread;
-	case COL_OP:
-		return k->name;
-	case COL_PATH:
-		return l->path;
+	case COL_THREAD: return l->thread;
+	case COL_OP: return k->name;
+	case COL_PATH: return l->path;
 	case COL_RESULT:
 		if (l->has_result) {
 			name = error_name(l->status);
@@ -159,15 +167,10 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 			snprintf(m->text, sizeof m->text, "%.3f", (double)l->took_ns / 1e6);
 		}
 		break;
-	case COL_DETAIL:
-		detail(l, m->text, sizeof m->text);
-		break;
-	case COL_LOCAL:
-		return k->local;
-	case COL_REMOTE:
-		return k->remote;
-	default:
-		break;
+	case COL_DETAIL: detail(l, m->text, sizeof m->text); break;
+	case COL_LOCAL: return k->local;
+	case COL_REMOTE: return k->remote;
+	default: break;
 	}
 	return m->text;
 }
@@ -321,12 +324,13 @@ static const char *column_at(const void *ctx, int i)
 static bool take_columns(struct monitor *m)
 {
 	unsigned width = cli_screen_now().columns;
-	const char *list = cli_value(m->args, "columns",
-				     m->json ? "time,process,pid,tid,thread,op,path,result,bytes,duration,detail,local,remote"
-				     : width >= WIDEST ? "time,process,pid,thread,op,result,bytes,duration,path"
-				     : width == 0 || width >= WIDE   ? "time,process,pid,op,result,bytes,duration,path"
-				     : width >= NARROW ? "process,pid,op,result,path"
-						       : "process,op,path");
+	const char *list =
+		cli_value(m->args, "columns",
+			  m->json ? "time,process,pid,tid,thread,op,path,result,bytes,duration,detail,local,remote"
+			  : width >= WIDEST             ? "time,process,pid,thread,op,result,bytes,duration,path"
+			  : width == 0 || width >= WIDE ? "time,process,pid,op,result,bytes,duration,path"
+			  : width >= NARROW             ? "process,pid,op,result,path"
+							: "process,op,path");
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ",");
 		int c = 0;
@@ -337,8 +341,9 @@ static bool take_columns(struct monitor *m)
 			char word[64];
 			snprintf(word, sizeof word, "%.*s", (int)n, p);
 			const char *near = cli_nearest(word, column_at, NULL);
-			cli_usage(m->args, near ? "there is no column '%s'; did you mean '%s'?" : "there is no column '%s'", word,
-				  near);
+			cli_usage(m->args,
+				  near ? "there is no column '%s'; did you mean '%s'?" : "there is no column '%s'",
+				  word, near);
 			return false;
 		}
 		m->column[m->column_count++] = (enum column)c;
@@ -365,12 +370,12 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 	kernel_mask_set(mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_NO_SYSCONFIG);
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ","), i = 0;
-		while (i < BASE_ARRAY_LEN(kinds) &&
-		       (strlen(kinds[i].name) != n || strncmp(kinds[i].name, p, n) != 0)) {
+		while (i < BASE_ARRAY_LEN(kinds) && (strlen(kinds[i].name) != n || strncmp(kinds[i].name, p, n) != 0)) {
 			i++;
 		}
 		if (i == BASE_ARRAY_LEN(kinds)) {
-			cli_usage(m->args, "--show takes process, image, file, net, disk and fault, not '%.*s'", (int)n, p);
+			cli_usage(m->args, "--show takes process, image, file, net, disk and fault, not '%.*s'", (int)n,
+				  p);
 			return false;
 		}
 		m->kinds |= kinds[i].kinds;
@@ -384,12 +389,15 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 
 /* As kernel_event.c has them; tests/cli/absent.sh compares. */
 static const char *const operations[] = {
-	"ProcessStart", "ProcessEnd", "ImageLoad", "ImageUnload", "MapFile", "UnmapFile", "FileCreate", "FileCleanup",
-	"FileClose", "FileRead", "FileWrite", "FileSetInfo", "FileDelete", "FileRename", "FileDirEnum", "FileFlush",
-	"FileQueryInfo", "FileControl", "FileOpEnd", "FileDirNotify", "FileDeletePath", "FileRenamePath", "FileSetLink",
-	"DiskRead", "DiskWrite", "DiskFlush", "TcpSend", "TcpReceive", "TcpConnect", "TcpDisconnect", "TcpRetransmit",
-	"TcpAccept", "TcpReconnect", "TcpFail", "UdpSend", "UdpReceive", "TransitionFault", "DemandZeroFault",
-	"CopyOnWrite", "GuardPageFault", "HardPageFault", "AccessViolation", "HardFault", NULL};
+	"ProcessStart",   "ProcessEnd",      "ImageLoad",       "ImageUnload", "MapFile",
+	"UnmapFile",      "FileCreate",      "FileCleanup",     "FileClose",   "FileRead",
+	"FileWrite",      "FileSetInfo",     "FileDelete",      "FileRename",  "FileDirEnum",
+	"FileFlush",      "FileQueryInfo",   "FileControl",     "FileOpEnd",   "FileDirNotify",
+	"FileDeletePath", "FileRenamePath",  "FileSetLink",     "DiskRead",    "DiskWrite",
+	"DiskFlush",      "TcpSend",         "TcpReceive",      "TcpConnect",  "TcpDisconnect",
+	"TcpRetransmit",  "TcpAccept",       "TcpReconnect",    "TcpFail",     "UdpSend",
+	"UdpReceive",     "TransitionFault", "DemandZeroFault", "CopyOnWrite", "GuardPageFault",
+	"HardPageFault",  "AccessViolation", "HardFault",       NULL};
 
 static const char *operation_at(const void *ctx, int i)
 {
@@ -408,8 +416,9 @@ static bool check_names(const struct monitor *m)
 		}
 		if (!operations[k]) {
 			near = cli_nearest(v, operation_at, NULL);
-			cli_usage(m->args, near ? "there is no operation '%s'; did you mean '%s'?"
-						: "there is no operation '%s', such as FileRead, TcpConnect or ProcessStart",
+			cli_usage(m->args,
+				  near ? "there is no operation '%s'; did you mean '%s'?"
+				       : "there is no operation '%s', such as FileRead, TcpConnect or ProcessStart",
 				  v, near);
 			return false;
 		}
@@ -421,8 +430,9 @@ static bool check_names(const struct monitor *m)
 		}
 		if (c == COL_COUNT) {
 			near = cli_nearest(v, column_at, NULL);
-			cli_usage(m->args, near ? "--filter: there is no column '%s'; did you mean '%s'?"
-						: "--filter: there is no column '%s'; --columns lists them",
+			cli_usage(m->args,
+				  near ? "--filter: there is no column '%s'; did you mean '%s'?"
+				       : "--filter: there is no column '%s'; --columns lists them",
 				  v, near);
 			return false;
 		}
@@ -559,9 +569,12 @@ const struct cli_command cli_monitor = {
 	.synopsis = "[--show KINDS] [--process NAME] [--path PATTERN] [--filter EXPR] [options]",
 	.summary = "What processes do to files, the network and each other, as it happens.",
 	.details =
-		"One line for each operation, when its result is known. Columns are also the names that --filter knows\n"
-		"(the language is that of 'openetw help dump'). BYTES are those that were read or written, not those asked\n"
-		"for. On a terminal the key q ends it, as Ctrl-C does. Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
+		"One line for each operation, when its result is known. Columns are also the names that --filter "
+		"knows\n"
+		"(the language is that of 'openetw help dump'). BYTES are those that were read or written, not those "
+		"asked\n"
+		"for. On a terminal the key q ends it, as Ctrl-C does. Takes root, or CAP_PERFMON and CAP_BPF; others "
+		"see their\n"
 		"own processes where root runs the etwd of all users and lets them use its socket. What this kernel\n"
 		"cannot say is named at the start, what was lost at the end.\n\n"
 		"Examples:\n"

@@ -8,18 +8,15 @@
 #include <unistd.h>
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE",
-	 "the capture file to write (default: the trace's name with .pcapng)", NULL},
+	{'o', "output", "FILE", "the capture file to write (default: the trace's name with .pcapng)", NULL},
 	{'q', "quiet", NULL, "no summary line", NULL},
 	CLI_FORCE_OPTION,
 	{0},
 };
 
 /* Microsoft-Windows-NDIS-PacketCapture, Microsoft-Windows-PktMon, and the kernel's SystemConfig. */
-static const GUID ndis_guid = {
-	0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
-static const GUID pktmon_guid = {
-	0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
+static const GUID ndis_guid = {0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
+static const GUID pktmon_guid = {0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
 
 enum { EVENT_FRAGMENT = 1001, EVENT_PKTMON = 160, CONFIG_NIC = 13 };
 enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
@@ -32,17 +29,10 @@ enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
 
 enum { LINK_ETHERNET = 1, LINK_RAW = 101, LINK_WIFI = 105 };
 enum { BLOCK_SECTION = 0x0A0D0D0A, BLOCK_INTERFACE = 1, BLOCK_PACKET = 6 };
-enum {
-	OPTION_END,
-	OPTION_COMMENT,
-	OPTION_NAME = 2,
-	OPTION_FLAGS = 2,
-	OPTION_RESOLUTION = 9,
-	OPTION_APP = 4
-};
+enum { OPTION_END, OPTION_COMMENT, OPTION_NAME = 2, OPTION_FLAGS = 2, OPTION_RESOLUTION = 9, OPTION_APP = 4 };
 enum { FLAG_INBOUND = 1, FLAG_OUTBOUND = 2 };
 #define UNIX_EPOCH     116444736000000000ull /* in FILETIME */
-#define RESOLUTION     7u		     /* 10^-7 s, as FILETIME has it */
+#define RESOLUTION     7u                    /* 10^-7 s, as FILETIME has it */
 #define INTERFACES_MAX 1024u
 #define PACKET_MAX     (1u << 20)
 #define FRAGMENT_HEAD  12u
@@ -56,7 +46,7 @@ struct nic {
 };
 struct pcapng {
 	struct cli_output *output;
-	FILE *f; /* of output */
+	FILE *f;    /* of output */
 	bool names; /* the first time through: what interfaces are called */
 	struct nic nic[INTERFACES_MAX];
 	uint32_t nics;
@@ -144,8 +134,7 @@ static uint32_t interface_of(struct pcapng *p, uint32_t index, uint32_t link)
 	}
 	char name[160];
 	uint8_t resolution = RESOLUTION;
-	snprintf(name, sizeof name, index & COMPONENT ? "component %u" : "if%u",
-		 index & ~COMPONENT);
+	snprintf(name, sizeof name, index & COMPONENT ? "component %u" : "if%u", index & ~COMPONENT);
 	for (uint32_t i = 0; i < p->nics; i++) {
 		if (p->nic[i].index == index) {
 			snprintf(name, sizeof name, "%s", p->nic[i].name);
@@ -180,8 +169,8 @@ static uint32_t length_on_wire(uint32_t link, const uint8_t *b, uint32_t n)
 	return BASE_MAX(length, n);
 }
 
-static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index, uint32_t link,
-			 uint32_t length, bool out)
+static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index, uint32_t link, uint32_t length,
+			 bool out)
 {
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart - UNIX_EPOCH;
 	uint32_t flags = out ? FLAG_OUTBOUND : FLAG_INBOUND;
@@ -237,9 +226,7 @@ static void on_fragment(struct pcapng *p, const EVENT_RECORD *e)
 	bytes_u32(&b); /* the miniport's interface; the one it is seen at is the other */
 	uint32_t index = bytes_u32(&b), n = bytes_u32(&b);
 	const uint8_t *bytes = bytes_take(&b, n);
-	uint32_t link = keywords & KEYWORD_WIFI	 ? LINK_WIFI
-			: keywords & KEYWORD_RAW ? LINK_RAW
-						 : LINK_ETHERNET;
+	uint32_t link = keywords & KEYWORD_WIFI ? LINK_WIFI : keywords & KEYWORD_RAW ? LINK_RAW : LINK_ETHERNET;
 	if (keywords & KEYWORD_START) {
 		p->broken += p->whole;
 		p->n = 0;
@@ -253,8 +240,7 @@ static void on_fragment(struct pcapng *p, const EVENT_RECORD *e)
 	memcpy(p->bytes + p->n, bytes, n);
 	p->n += n;
 	if (keywords & KEYWORD_END) {
-		write_packet(p, e, index, link, length_on_wire(link, p->bytes, p->n),
-			     keywords & KEYWORD_SEND);
+		write_packet(p, e, index, link, length_on_wire(link, p->bytes, p->n), keywords & KEYWORD_SEND);
 		p->whole = false;
 	}
 }
@@ -268,9 +254,7 @@ static void on_pktmon(struct pcapng *p, const EVENT_RECORD *e)
 	bytes_take(&b, 12); /* edge, filter, reason and place of a drop */
 	uint16_t length = bytes_u16(&b), n = bytes_u16(&b);
 	const uint8_t *bytes = bytes_take(&b, n);
-	uint32_t link = type == PKTMON_WIFI ? LINK_WIFI
-			: type == PKTMON_IP ? LINK_RAW
-					    : LINK_ETHERNET;
+	uint32_t link = type == PKTMON_WIFI ? LINK_WIFI : type == PKTMON_IP ? LINK_RAW : LINK_ETHERNET;
 	if (type < PKTMON_ETHERNET || type > PKTMON_IP || !bytes) {
 		p->broken++;
 		return;
@@ -278,8 +262,7 @@ static void on_pktmon(struct pcapng *p, const EVENT_RECORD *e)
 	memcpy(p->bytes, bytes, n);
 	p->n = n;
 	/* None, In, Out, Rx, Tx, Ingress, Egress */
-	write_packet(p, e, component | COMPONENT, link, BASE_MAX(length, n),
-		     direction != 0 && direction % 2 == 0);
+	write_packet(p, e, component | COMPONENT, link, BASE_MAX(length, n), direction != 0 && direction % 2 == 0);
 }
 
 static bool on_event(void *ctx, const EVENT_RECORD *e)
@@ -345,9 +328,8 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 		return 128 + interrupted;
 	}
 	if (!cli_flag(a, "quiet")) {
-		fprintf(stderr, "%llu packets of %u interfaces, %llu bytes, to %s\n",
-			(unsigned long long)p->packets, p->interfaces,
-			(unsigned long long)p->octets, out);
+		fprintf(stderr, "%llu packets of %u interfaces, %llu bytes, to %s\n", (unsigned long long)p->packets,
+			p->interfaces, (unsigned long long)p->octets, out);
 	}
 	if (p->broken) {
 		fprintf(stderr,

@@ -44,15 +44,16 @@ const struct cli_command cli_pmc = {
 	.name = "pmc",
 	.synopsis = "[--why] [--sessions]",
 	.summary = "List the counters and sources of samples of this machine.",
-	.details =
-		"Names and numbers are those of Windows where it has them. Any of them but the timer can go with\n"
-		"events ('openetw record --pmc', 'xperf -pmc', 'tracelog -Pmc', <Counters> of a .wprp profile), and each\n"
-		"can be what samples are taken by ('openetw record --pmc-sample', 'xperf -PmcProfile', <SampledCounters>).\n"
-		"Interval is how many of its events lie between two samples; the timer's is in 100 ns.\n\n"
-		"Examples:\n"
-		"  openetw pmc\n"
-		"  openetw record --pmc InstructionRetired,TotalCycles:CSwitch -- make\n"
-		"  openetw record --pmc-sample CacheMisses=10000 -- ./sort\n",
+	.details = "Names and numbers are those of Windows where it has them. Any of them but the timer can go with\n"
+		   "events ('openetw record --pmc', 'xperf -pmc', 'tracelog -Pmc', <Counters> of a .wprp profile), and "
+		   "each\n"
+		   "can be what samples are taken by ('openetw record --pmc-sample', 'xperf -PmcProfile', "
+		   "<SampledCounters>).\n"
+		   "Interval is how many of its events lie between two samples; the timer's is in 100 ns.\n\n"
+		   "Examples:\n"
+		   "  openetw pmc\n"
+		   "  openetw record --pmc InstructionRetired,TotalCycles:CSwitch -- make\n"
+		   "  openetw record --pmc-sample CacheMisses=10000 -- ./sort\n",
 	.options = options,
 	.run = run,
 };

@@ -40,9 +40,8 @@ static void put_json(const char *guid, const char *name, const char *exe, const 
 	strbuf_addf(&b, ",\"kind\":\"%s\",\"enabled\":[", kind);
 	for (ULONG k = 0; k < inst->EnableCount; k++) {
 		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
-		strbuf_addf(&b,
-			    "%s{\"session\":%u,\"level\":%u,\"any\":\"0x%llX\",\"all\":\"0x%llX\"}",
-			    k ? "," : "", e.LoggerId, e.Level, e.MatchAnyKeyword, e.MatchAllKeyword);
+		strbuf_addf(&b, "%s{\"session\":%u,\"level\":%u,\"any\":\"0x%llX\",\"all\":\"0x%llX\"}", k ? "," : "",
+			    e.LoggerId, e.Level, e.MatchAnyKeyword, e.MatchAllKeyword);
 	}
 	strbuf_adds(&b, "]}");
 	puts(b.s && !b.failed ? b.s : "{}");
@@ -52,8 +51,7 @@ static void put_json(const char *guid, const char *name, const char *exe, const 
 static void put_text(const char *guid, const char *name, const char *exe, const char *kind,
 		     const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
-	printf("%-36s  %-30s  %8u  %-16s %-11s", guid, *name == '{' ? "-" : name, inst->Pid,
-	       exe[0] ? exe : "-", kind);
+	printf("%-36s  %-30s  %8u  %-16s %-11s", guid, *name == '{' ? "-" : name, inst->Pid, exe[0] ? exe : "-", kind);
 	for (ULONG k = 0; k < inst->EnableCount; k++) {
 		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
 		printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level, e.MatchAnyKeyword);
@@ -61,13 +59,12 @@ static void put_text(const char *guid, const char *name, const char *exe, const 
 	puts("");
 }
 
-static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		     const uint8_t *enables)
+static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
 	struct listing *l = ctx;
 	char guid[37], name[256], exe[64];
 	const char *kind = (inst->Flags & TRACE_PROVIDER_FLAG_PRE_ENABLE) ? "pre-enabled"
-			   : (inst->Flags & TRACE_PROVIDER_FLAG_LEGACY)	  ? "classic"
+			   : (inst->Flags & TRACE_PROVIDER_FLAG_LEGACY)   ? "classic"
 									  : "manifest";
 	cli_guid_text(g, guid);
 	controller_provider_name(g, name, sizeof name);
@@ -76,8 +73,8 @@ static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INF
 		put_json(guid, name, exe, kind, inst, enables);
 	} else {
 		if (l->rows == 0) {
-			printf("%-36s  %-30s  %8s  %-16s %-11s %s\n", "PROVIDER", "NAME", "PID",
-			       "PROCESS", "KIND", "ENABLED");
+			printf("%-36s  %-30s  %8s  %-16s %-11s %s\n", "PROVIDER", "NAME", "PID", "PROCESS", "KIND",
+			       "ENABLED");
 		}
 		put_text(guid, name, exe, kind, inst, enables);
 	}

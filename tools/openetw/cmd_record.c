@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define POLL_MS	      10
+#define POLL_MS       10
 #define RING_MB_LEAST 16 /* the closing rundown, which explains the rest, must fit */
 
 static const struct cli_option options[] = {
@@ -36,11 +36,15 @@ static const struct cli_option options[] = {
 	{0, "power", NULL, "idle states and frequencies of processors", NULL},
 	{0, "meminfo", NULL, "the machine's memory and the processes', every half second", NULL},
 	{0, "counters", NULL, "what processes took in all, when they end", NULL},
-	{0, "heap", "PID|NAME", "malloc and free in this process, or those of this program (repeatable; not in "
-	 "--all: it costs them a microsecond a call)", NULL},
+	{0, "heap", "PID|NAME",
+	 "malloc and free in this process, or those of this program (repeatable; not in "
+	 "--all: it costs them a microsecond a call)",
+	 NULL},
 	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
-	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with events: InstructionRetired,TotalCycles:CSwitch (the "
-	 "default event; see 'openetw pmc')", NULL},
+	{0, "pmc", "COUNTERS[:EVENTS]",
+	 "values of counters with events: InstructionRetired,TotalCycles:CSwitch (the "
+	 "default event; see 'openetw pmc')",
+	 NULL},
 	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
@@ -60,18 +64,10 @@ static const struct {
 	const char *option;
 	uint32_t source;
 } sources[] = {
-	{"cpu", KERNEL_CPU},
-	{"wait", KERNEL_CSWITCH},
-	{"disk", KERNEL_DISK},
-	{"file", KERNEL_FILE},
-	{"faults", KERNEL_FAULT},
-	{"memory", KERNEL_VIRTUAL},
-	{"handles", KERNEL_HANDLE},
-	{"syscalls", KERNEL_SYSCALL},
-	{"net", KERNEL_NET},
-	{"irq", KERNEL_INTERRUPT},
-	{"power", KERNEL_POWER},
-	{"meminfo", KERNEL_MEMINFO},
+	{"cpu", KERNEL_CPU},           {"wait", KERNEL_CSWITCH},     {"disk", KERNEL_DISK},
+	{"file", KERNEL_FILE},         {"faults", KERNEL_FAULT},     {"memory", KERNEL_VIRTUAL},
+	{"handles", KERNEL_HANDLE},    {"syscalls", KERNEL_SYSCALL}, {"net", KERNEL_NET},
+	{"irq", KERNEL_INTERRUPT},     {"power", KERNEL_POWER},      {"meminfo", KERNEL_MEMINFO},
 	{"counters", KERNEL_COUNTERS},
 };
 
@@ -84,7 +80,7 @@ struct recording {
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t end_ns;
 	TRACEHANDLE session;
-	bool merge; /* the session has ended, its file is whole */
+	bool merge;                       /* the session has ended, its file is whole */
 	struct openetw_loss applications; /* what it counted */
 	char session_name[64];
 	bool recorded; /* there is a file of the kernel's events */
@@ -132,8 +128,8 @@ static int start_providers(struct recording *r, const char *out)
 		}
 		ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 						  .EnableProperty = provider.properties};
-		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-				      provider.level, provider.any, provider.all, 1000, &params);
+		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, provider.level,
+				      provider.any, provider.all, 1000, &params);
 		if (code && code != ERROR_TIMEOUT) {
 			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
 		}
@@ -224,8 +220,7 @@ static void watch(struct recording *r)
 		kernel_file_stats(r->kernel, &s);
 		cli_progress_show(&progress, "%llu events, %llu samples, %llu switches, %llu lost",
 				  (unsigned long long)s.events, (unsigned long long)s.samples,
-				  (unsigned long long)s.switches,
-				  (unsigned long long)(s.lost + s.lost_no_buffer));
+				  (unsigned long long)s.switches, (unsigned long long)(s.lost + s.lost_no_buffer));
 	}
 	cli_progress_end(&progress);
 }
@@ -240,11 +235,12 @@ static void summary(const char *out, const struct recording *r, const struct ker
 			 (unsigned long long)r->applications.events);
 	}
 	fprintf(stderr,
-		"recorded to %s: %llu events (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
-		out, (unsigned long long)(s->events + r->applications.events), of_applications,
-		(unsigned long long)s->samples,
-		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
-	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
+		"recorded to %s: %llu events (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n", out,
+		(unsigned long long)(s->events + r->applications.events), of_applications,
+		(unsigned long long)s->samples, (unsigned long long)s->switches, (unsigned long long)s->stacks, size,
+		seconds);
+	fprintf(stderr,
+		"lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
 		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
 		seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
 }
@@ -305,8 +301,7 @@ static void add_heaps_of(const struct recording *r, struct kernel_session *s, co
 	if (d) {
 		closedir(d);
 	}
-	if (r->child > 0 && (strcmp(r->args->words[0], name) == 0 ||
-			     strcmp(base_name(r->args->words[0]), name) == 0)) {
+	if (r->child > 0 && (strcmp(r->args->words[0], name) == 0 || strcmp(base_name(r->args->words[0]), name) == 0)) {
 		add_heap(s, (uint32_t)r->child);
 	}
 }
@@ -326,9 +321,10 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 			add_heaps_of(r, s, v);
 		}
 		if (s->heaps == before) {
-			fprintf(stderr, before == KERNEL_PIDS_MAX
-						? "openetw record: too many processes for --heap, at '%s'\n"
-						: "openetw record: no process runs '%s'\n", v);
+			fprintf(stderr,
+				before == KERNEL_PIDS_MAX ? "openetw record: too many processes for --heap, at '%s'\n"
+							  : "openetw record: no process runs '%s'\n",
+				v);
 			return false;
 		}
 	}
@@ -511,8 +507,7 @@ static int run(struct cli_args *a)
 	o.stack_bytes = (uint32_t)stack_bytes;
 	o.session.pid[0] = (uint32_t)pid;
 	o.session.pids = pid != 0;
-	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
-		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
+	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out, cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;
 	o.give_up = given_up;
 	r.duration_ns = duration_ns;

@@ -31,10 +31,10 @@ static const struct {
 	const char *name;
 	uint64_t max;
 } fields[FIELDS] = {
-	[PROVIDER] = {"provider", 0},	  [ID] = {"id", UINT16_MAX},	[VERSION] = {"version", UINT8_MAX},
-	[CHANNEL] = {"channel", UINT8_MAX}, [LEVEL] = {"level", UINT8_MAX}, [OPCODE] = {"opcode", UINT8_MAX},
-	[TASK] = {"task", UINT16_MAX},	  [KEYWORD] = {"keyword", UINT64_MAX}, [ACTIVITY] = {"activity", 0},
-	[PID] = {"pid", UINT32_MAX},	  [TID] = {"tid", UINT32_MAX},	[CPU] = {"cpu", 0x7FF},
+	[PROVIDER] = {"provider", 0},       [ID] = {"id", UINT16_MAX},           [VERSION] = {"version", UINT8_MAX},
+	[CHANNEL] = {"channel", UINT8_MAX}, [LEVEL] = {"level", UINT8_MAX},      [OPCODE] = {"opcode", UINT8_MAX},
+	[TASK] = {"task", UINT16_MAX},      [KEYWORD] = {"keyword", UINT64_MAX}, [ACTIVITY] = {"activity", 0},
+	[PID] = {"pid", UINT32_MAX},        [TID] = {"tid", UINT32_MAX},         [CPU] = {"cpu", 0x7FF},
 };
 
 struct job {
@@ -141,8 +141,7 @@ static uint64_t filetime_of(const struct job *j, int64_t raw)
 	if (j->clock == 2) {
 		return (uint64_t)raw;
 	}
-	return j->start_filetime +
-	       (uint64_t)(int64_t)((double)(raw - (int64_t)j->start_raw) / j->ticks_per_100ns);
+	return j->start_filetime + (uint64_t)(int64_t)((double)(raw - (int64_t)j->start_raw) / j->ticks_per_100ns);
 }
 
 static bool selected(struct job *j, const EVENT_RECORD *raw)
@@ -305,18 +304,18 @@ static int relog(struct job *j, const char *out)
 					  "event %llu is of a kind that cannot carry this change",
 					  (unsigned long long)j->read);
 		} else if (FAILED(hr)) {
-			status = cli_fail(a, HRESULT_CODE(hr), "stopped after %llu events",
-					  (unsigned long long)j->read);
+			status =
+				cli_fail(a, HRESULT_CODE(hr), "stopped after %llu events", (unsigned long long)j->read);
 		}
-		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept,
-			(unsigned long long)j->read);
+		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept, (unsigned long long)j->read);
 		cli_warn_unknown(a, a->count, a->words);
 	}
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
 	status = status != CLI_OK ? status : end;
-	return status != CLI_OK || j->invert ? status
-					     : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
+	return status != CLI_OK || j->invert
+		       ? status
+		       : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
 }
 
 static int run(struct cli_args *a)
@@ -333,8 +332,7 @@ static int run(struct cli_args *a)
 	if (parse_changes(&j) && (j.select = cli_select_create(a, true)) != NULL) {
 		j.decoder = openetw_decoder_create();
 		j.view = j.decoder ? cli_view_create(j.decoder, false) : NULL;
-		status = j.view ? read_clock(&j, a->words[0])
-				: cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
+		status = j.view ? read_clock(&j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
 		status = status == CLI_OK ? relog(&j, out) : status;
 		if (j.view) {
 			cli_view_destroy(j.view);

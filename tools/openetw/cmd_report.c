@@ -31,18 +31,23 @@ static const char explanation[] =
 	"functions by CPU: SELF: samples in the function itself; TOTAL: in it or in what it called.\n"
 	"  module!name, module!name@plt for the way to a function of another module, module!exported+0x… where only\n"
 	"  the exported functions have names, module+0x… for the place in the file where nothing has one.\n"
-	"longest waits: from the switch away from a thread to the switch back to it. WOKEN BY is the thread that ended the\n"
+	"longest waits: from the switch away from a thread to the switch back to it. WOKEN BY is the thread that ended "
+	"the\n"
 	"  wait, or what did when no thread did:\n"
 	"    timer       the time that the thread, or a timer of its, had asked for was over\n"
 	"    interrupt   a device, or another processor\n"
-	"    softirq     what an interrupt left to do, as with packets from the network. \"while … ran\" names the thread that\n"
-	"                ran at that moment: often one that was merely interrupted, but for connections within this machine\n"
+	"    softirq     what an interrupt left to do, as with packets from the network. \"while … ran\" names the "
+	"thread that\n"
+	"                ran at that moment: often one that was merely interrupted, but for connections within this "
+	"machine\n"
 	"                the sender\n"
 	"    DPC         in traces of Windows any of these\n"
 	"waits by what ended them: the same of all waits, added up; \"(not told)\" has no wake-up in the trace.\n"
-	"other events with stacks: of applications, how often each was written. The event's name is the innermost frame of its\n"
+	"other events with stacks: of applications, how often each was written. The event's name is the innermost "
+	"frame of its\n"
 	"  stacks, as it stands in --folded: who wrote it, and how often.\n"
-	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or written.\n"
+	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or "
+	"written.\n"
 	"connections: FAILED are those that did not come about.\n";
 
 bool report_wanted(struct report *r, uint32_t pid)
@@ -71,22 +76,14 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	}
 	r->events += k.kind != KEVENT_PROCESS && k.kind != KEVENT_THREAD && k.kind != KEVENT_IMAGE;
 	switch (k.kind) {
-	case KEVENT_SAMPLE:
-		report_sample(r, e, &k);
-		break;
-	case KEVENT_PMC_SAMPLE:
-		report_pmc_sample(r, &k);
-		break;
+	case KEVENT_SAMPLE: report_sample(r, e, &k); break;
+	case KEVENT_PMC_SAMPLE: report_pmc_sample(r, &k); break;
 	case KEVENT_SWITCH:
 		report_counters(r, e, &k);
 		report_switch(r, e, &k);
 		break;
-	case KEVENT_READY:
-		report_ready(r, &k);
-		break;
-	default:
-		report_io(r, &k);
-		break;
+	case KEVENT_READY: report_ready(r, &k); break;
+	default: report_io(r, &k); break;
 	}
 }
 
@@ -106,10 +103,12 @@ static void tables(struct report *r, uint64_t top, bool json)
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
 		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
-			printf("recorded for some processes: how long threads of others waited is not known, and not shown\n");
+			printf("recorded for some processes: how long threads of others waited is not known, and not "
+			       "shown\n");
 		}
 		if (r->switches_lost) {
-			printf("when it was recorded %llu switches, or samples, were lost: what threads waited then is not known, and not shown\n",
+			printf("when it was recorded %llu switches, or samples, were lost: what threads waited then is "
+			       "not known, and not shown\n",
 			       (unsigned long long)r->switches_lost);
 		}
 		/* Many more are missing where only some processes were recorded, or records were lost. */
@@ -150,9 +149,12 @@ static int print(struct report *r, uint64_t top)
 		return CLI_FAILED;
 	}
 	if (r->events == 0 && r->app_with_stack == 0) {
-		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; "
+				"openetw record makes them\n");
 		if (r->other_events) {
-			fprintf(stderr, "  it has other events (%llu): 'openetw stats' counts them, 'openetw dump' prints them\n",
+			fprintf(stderr,
+				"  it has other events (%llu): 'openetw stats' counts them, 'openetw dump' prints "
+				"them\n",
 				(unsigned long long)r->other_events);
 		}
 		return CLI_FAILED;
@@ -177,11 +179,11 @@ static int print(struct report *r, uint64_t top)
 
 void report_free(struct report *r)
 {
-	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
-			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
-			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
-			       &r->calls,	  &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes, &r->pmc_functions,
-			       &r->app_stacks,	  &r->app_names};
+	struct tally *all[] = {&r->processes,     &r->threads,         &r->functions,      &r->stacks,
+			       &r->off_stacks,    &r->disk_processes,  &r->disk_files,     &r->file_processes,
+			       &r->files,         &r->connections,     &r->faults,         &r->fault_files,
+			       &r->calls,         &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes,
+			       &r->pmc_functions, &r->app_stacks,      &r->app_names};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
@@ -225,7 +227,7 @@ static int run(struct cli_args *a)
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
 	cli_signals_catch();
 	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, plain, read_ahead, NULL)
-				: ERROR_NOT_ENOUGH_MEMORY;
+							 : ERROR_NOT_ENOUGH_MEMORY;
 	EVENT_TRACE_LOGFILEA log = {.LogFileName = (char *)(uintptr_t)plain,
 				    .Context = &r,
 				    .EventRecordCallback = on_event,
@@ -253,7 +255,7 @@ static int run(struct cli_args *a)
 		}
 		cli_signals_restore();
 		status = cli_interrupted() ? CLI_FAILED
-			 : code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
+			 : code     ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
 			 : r.failed ? cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many names")
 				    : print(&r, top);
 		CloseTrace(h);
@@ -271,13 +273,18 @@ const struct cli_command cli_report = {
 	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
 	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
 	.details =
-		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by process,\n"
-		"thread and function; context switches and wake-ups as waits and their wakers; disk and file operations\n"
-		"by process and by file; connections by process and address; page faults; system calls; counters by process, when\n"
+		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by "
+		"process,\n"
+		"thread and function; context switches and wake-ups as waits and their wakers; disk and file "
+		"operations\n"
+		"by process and by file; connections by process and address; page faults; system calls; counters by "
+		"process, when\n"
 		"context switches have them (record --pmc), and what was sampled by counters; events of applications\n"
-		"that have stacks. --folded and --speedscope write the stacks of samples, of waits (--off-cpu), or of events of\n"
+		"that have stacks. --folded and --speedscope write the stacks of samples, of waits (--off-cpu), or of "
+		"events of\n"
 		"applications (--events, and where there are no samples). A table without\n"
-		"events is left out. Functions are named from the trace, which openetw record makes self-contained, else\n"
+		"events is left out. Functions are named from the trace, which openetw record makes self-contained, "
+		"else\n"
 		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
 		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"
 		"Examples:\n"
@@ -285,7 +292,8 @@ const struct cli_command cli_report = {
 		"  openetw report build.etl\n"
 		"  openetw report build.etl --folded build.folded && flamegraph.pl build.folded >build.svg\n"
 		"  openetw report build.etl --off-cpu --speedscope waits.json\n"
-		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded shop.folded\n",
+		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded "
+		"shop.folded\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

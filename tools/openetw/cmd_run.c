@@ -64,8 +64,7 @@ static int supervise(char **words, struct run_why *why)
 			kill(pid, sig);
 		}
 	}
-	int status =
-		WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 	if (read(go, &err, sizeof err) == sizeof err) {
 		fprintf(stderr, "openetw run: cannot run %s: %s\n", words[0], strerror(err));
 		status = err == ENOENT ? 127 : 126;

@@ -6,14 +6,14 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'K', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
-	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with kernel events: PageFaults:CSwitch ('openetw pmc')", NULL},
+	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with kernel events: PageFaults:CSwitch ('openetw pmc')",
+	 NULL},
 	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
 	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
 	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
 	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
-	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d",
-	 NULL},
+	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d", NULL},
 	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
 	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
@@ -27,8 +27,7 @@ static const struct cli_option options[] = {
 static int run(struct cli_args *a)
 {
 	if (a->count != 1) {
-		return cli_usage(a, a->count ? "one session name is needed"
-					     : "a session name is needed");
+		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
 	const char *name = a->words[0];
 	const char *file = cli_value(a, "output", NULL);
@@ -38,8 +37,7 @@ static int run(struct cli_args *a)
 	int n = 0;
 	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
 		if (n == 64) {
-			return cli_usage(
-				a, "more than 64 providers: enable the rest with 'openetw enable'");
+			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
 		}
 		if (!cli_provider_parse(a, v, &providers[n])) {
 			return CLI_USAGE;
@@ -55,8 +53,7 @@ static int run(struct cli_args *a)
 	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
 	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
 	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
-	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
-	    !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
+	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) || !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
 	TRACEHANDLE h = 0;
@@ -98,9 +95,8 @@ static int run(struct cli_args *a)
 		cli_provider_tell(&providers[i].guid, providers[i].name);
 	}
 	if (expire || quota || pid) {
-		code = openetw_session_limit(name,
-					     expire ? clock_filetime() + expire * 10000000 : 0,
-					     quota << 20, (uint32_t)pid);
+		code = openetw_session_limit(name, expire ? clock_filetime() + expire * 10000000 : 0, quota << 20,
+					     (uint32_t)pid);
 		if (code) {
 			status = cli_fail(a, code, "cannot limit '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
@@ -128,26 +124,25 @@ const struct cli_command cli_start = {
 	.name = "start",
 	.synopsis = "NAME [-o FILE] [-p PROVIDER]… [options]",
 	.summary = "Start a trace session.",
-	.details =
-		"A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the "
-		"GUID that TraceLogging\n"
-		"and EventSource compute from a name (a plain name means that too unless a "
-		"manifest with this name is\n"
-		"installed). Empty parts mean all keywords, all levels, no options. Options are "
-		"stack, sid, tsid, key.\n"
-		"The session lives until 'openetw stop NAME', whether or not this terminal "
-		"does; or until\n"
-		"--expire, --quota or --with-pid ends it, which 'openetw list' shows.\n\n"
-		"Examples:\n"
-		"  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
-		"MyCompany.Db:::stack\n"
-		"  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web "
-		"  # flight recorder\n"
-		"  openetw flush box -o crash.etl                                                  "
-		"  # write it out\n"
-		"  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
-		"  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
-		"  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
+	.details = "A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the "
+		   "GUID that TraceLogging\n"
+		   "and EventSource compute from a name (a plain name means that too unless a "
+		   "manifest with this name is\n"
+		   "installed). Empty parts mean all keywords, all levels, no options. Options are "
+		   "stack, sid, tsid, key.\n"
+		   "The session lives until 'openetw stop NAME', whether or not this terminal "
+		   "does; or until\n"
+		   "--expire, --quota or --with-pid ends it, which 'openetw list' shows.\n\n"
+		   "Examples:\n"
+		   "  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
+		   "MyCompany.Db:::stack\n"
+		   "  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web "
+		   "  # flight recorder\n"
+		   "  openetw flush box -o crash.etl                                                  "
+		   "  # write it out\n"
+		   "  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
+		   "  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
+		   "  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
 	.options = options,
 	.run = run,
 };

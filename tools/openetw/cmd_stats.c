@@ -12,11 +12,9 @@
 
 static const struct cli_option options[] = {
 	{'j', "json", NULL, "JSON lines instead of a table", NULL},
-	{0, "by", "WHAT", "count by event (default), provider, process or level",
-	 "event|provider|process|level"},
+	{0, "by", "WHAT", "count by event (default), provider, process or level", "event|provider|process|level"},
 	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
-	{0, "decode", NULL, "decode every event, and say what could not be, why, and what to supply",
-	 NULL},
+	{0, "decode", NULL, "decode every event, and say what could not be, why, and what to supply", NULL},
 	CLI_SELECT_OPTIONS,
 	{0, "utc", NULL, "times in UTC (the default)", NULL},
 	{0, "local", NULL, "times of this machine's zone", NULL},
@@ -35,10 +33,10 @@ struct row {
 	uint16_t id;
 	uint8_t version, opcode, level;
 	bool used;
-	bool of_file; /* records of the file itself: no events */
+	bool of_file;                    /* records of the file itself: no events */
 	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
-	char *reason;			 /* of the first one; owned, may be NULL */
-	bool tlg;      /* its name is part of the key; else it may become known later */
+	char *reason;                    /* of the first one; owned, may be NULL */
+	bool tlg;                        /* its name is part of the key; else it may become known later */
 	char event[64];
 	char name[96];
 	EVENT_HEADER header; /* of the first one */
@@ -107,10 +105,9 @@ static struct row *slot(struct row *rows, size_t cap, const struct row *k)
 	h = hash(k->event, strlen(k->event), h);
 	for (size_t i = h & (cap - 1);; i = (i + 1) & (cap - 1)) {
 		struct row *r = &rows[i];
-		if (!r->used ||
-		    (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id &&
-		     r->pid == k->pid && r->version == k->version && r->opcode == k->opcode &&
-		     r->level == k->level && strcmp(r->event, k->event) == 0)) {
+		if (!r->used || (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id && r->pid == k->pid &&
+				 r->version == k->version && r->opcode == k->opcode && r->level == k->level &&
+				 strcmp(r->event, k->event) == 0)) {
 			return r;
 		}
 	}
@@ -147,8 +144,7 @@ static void note_time(struct stats *s, uint64_t t)
 		}
 		if (at < s->gap_wanted && n > 0) {
 			uint64_t keep = BASE_MIN(s->gap_count, s->gap_wanted - 1);
-			memmove(&s->gaps[at + 1], &s->gaps[at],
-				(size_t)(keep - at) * sizeof s->gaps[0]);
+			memmove(&s->gaps[at + 1], &s->gaps[at], (size_t)(keep - at) * sizeof s->gaps[0]);
 			s->gaps[at] = (struct gap){s->previous, t};
 			s->gap_count = keep + 1;
 		}
@@ -161,8 +157,7 @@ static void note_time(struct stats *s, uint64_t t)
 
 static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 {
-	static const GUID lost = {
-		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
 		return;
 	}
@@ -195,18 +190,13 @@ static void make_key(struct stats *s, const EVENT_RECORD *e, bool tlg, struct ro
 			snprintf(key->event, sizeof key->event, "%s", name);
 		}
 		break;
-	case BY_PROVIDER:
-		key->provider = h->ProviderId;
-		break;
+	case BY_PROVIDER: key->provider = h->ProviderId; break;
 	case BY_PROCESS:
 		origin = cli_view_origin(s->view);
 		key->pid = origin->pid;
-		snprintf(key->event, sizeof key->event, "%s",
-			 origin->process ? origin->process : "");
+		snprintf(key->event, sizeof key->event, "%s", origin->process ? origin->process : "");
 		break;
-	case BY_LEVEL:
-		key->level = h->EventDescriptor.Level;
-		break;
+	case BY_LEVEL: key->level = h->EventDescriptor.Level; break;
 	}
 }
 
@@ -245,8 +235,7 @@ static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
 	}
 	n = hash(p, left, n);
 	struct cached *c = &s->cache[n & (CACHE_SLOTS - 1)];
-	if (c->row && c->hash == n && memcmp(&c->provider, key, 16) == 0 &&
-	    memcmp(&c->d, key + 16, 16) == 0) {
+	if (c->row && c->hash == n && memcmp(&c->provider, key, 16) == 0 && memcmp(&c->d, key + 16, 16) == 0) {
 		return &s->rows[c->row - 1];
 	}
 	struct row *r = find_row(s, e, m != NULL);
@@ -328,8 +317,7 @@ static void name_rows(struct stats *s)
 		} else if (r->header.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) {
 			/* Kernel classes are providers of their own. */
 			size_t n = strlen(r->name);
-			snprintf(r->name + n, sizeof r->name - n, "/%.*s", (int)strcspn(name, "/"),
-				 name);
+			snprintf(r->name + n, sizeof r->name - n, "/%.*s", (int)strcspn(name, "/"), name);
 		}
 	}
 }
@@ -366,8 +354,8 @@ static void print_row_json(const struct stats *s, const struct row *r)
 		strbuf_addf(&b, "{\"providerGuid\":\"%s\",\"provider\":", guid);
 		strbuf_add_json(&b, r->name, strlen(r->name));
 		if (s->by == BY_EVENT) {
-			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id,
-				    r->version, r->opcode);
+			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id, r->version,
+				    r->opcode);
 			strbuf_add_json(&b, r->event, strlen(r->event));
 		}
 		break;
@@ -378,14 +366,12 @@ static void print_row_json(const struct stats *s, const struct row *r)
 			strbuf_add_json(&b, r->event, strlen(r->event));
 		}
 		break;
-	case BY_LEVEL:
-		strbuf_addf(&b, "{\"level\":%u", r->level);
-		break;
+	case BY_LEVEL: strbuf_addf(&b, "{\"level\":%u", r->level); break;
 	}
 	format_time(r->first, s->local, first);
 	format_time(r->last, s->local, last);
-	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"",
-		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"", (unsigned long long)r->count,
+		    (unsigned long long)r->bytes, first, last);
 	strbuf_adds(&b, r->of_file ? ",\"header\":true" : "");
 	if (r->undecoded) {
 		strbuf_addf(&b, ",\"undecoded\":%llu,\"reason\":", (unsigned long long)r->undecoded);
@@ -401,15 +387,11 @@ static void print_row_json(const struct stats *s, const struct row *r)
 
 static void print_row_text(const struct stats *s, const struct row *r, double seconds)
 {
-	printf("%10llu %11.1f/s %10.1f  ", (unsigned long long)r->count,
-	       seconds > 0 ? (double)r->count / seconds : 0, (double)r->bytes / (double)r->count);
+	printf("%10llu %11.1f/s %10.1f  ", (unsigned long long)r->count, seconds > 0 ? (double)r->count / seconds : 0,
+	       (double)r->bytes / (double)r->count);
 	switch (s->by) {
-	case BY_EVENT:
-		printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event);
-		break;
-	case BY_PROVIDER:
-		cli_puts(r->name);
-		break;
+	case BY_EVENT: printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event); break;
+	case BY_PROVIDER: cli_puts(r->name); break;
 	case BY_PROCESS:
 		if (r->pid == UINT32_MAX) {
 			puts("- (events without a process)");
@@ -419,9 +401,7 @@ static void print_row_text(const struct stats *s, const struct row *r, double se
 			printf("%u\n", r->pid);
 		}
 		break;
-	case BY_LEVEL:
-		printf("%u\n", r->level);
-		break;
+	case BY_LEVEL: printf("%u\n", r->level); break;
 	}
 }
 
@@ -451,13 +431,12 @@ static void print_losses(const struct stats *s, const struct cli_trace *t)
 		if (l->kind == OPENETW_LOST_LATEST) {
 			printf("  the last loss%s: %s\n", cpu, to);
 		} else if (l->count) {
-			printf("  %llu buffer%s between %s and %s: %s%s\n",
-			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
-			       loss_kinds[l->kind].text,
-			       l->kind != OPENETW_LOST_MISSING	       ? ""
+			printf("  %llu buffer%s between %s and %s: %s%s\n", (unsigned long long)l->count,
+			       l->count == 1 ? "" : "s", from, to, loss_kinds[l->kind].text,
+			       l->kind != OPENETW_LOST_MISSING ? ""
 			       : t->lost_events || t->lost_buffers || t->unknown[0]
-								       ? "; empty, or lost"
-								       : "; empty ones, as nothing was lost");
+				       ? "; empty, or lost"
+				       : "; empty ones, as nothing was lost");
 		} else {
 			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
 		}
@@ -474,8 +453,7 @@ static void print_losses_json(const struct stats *s)
 		const struct openetw_loss_range *l = &s->losses[i];
 		format_time(l->from, s->local, from);
 		format_time(l->to, s->local, to);
-		printf("{\"loss\":{\"what\":\"%s\",\"from\":\"%s\",\"to\":\"%s\"", loss_kinds[l->kind].json,
-		       from, to);
+		printf("{\"loss\":{\"what\":\"%s\",\"from\":\"%s\",\"to\":\"%s\"", loss_kinds[l->kind].json, from, to);
 		if (l->processor != UINT32_MAX) {
 			printf(",\"cpu\":%u", l->processor);
 		}
@@ -495,18 +473,16 @@ static double decoded_percent(const struct stats *s)
 
 static void print_decoded(const struct stats *s)
 {
-	printf("decoded %.2f %%: %llu without schema, %llu partly; unexplained bytes: %llu\n",
-	       decoded_percent(s), (unsigned long long)s->undecoded, (unsigned long long)s->partly,
-	       (unsigned long long)s->unexplained);
+	printf("decoded %.2f %%: %llu without schema, %llu partly; unexplained bytes: %llu\n", decoded_percent(s),
+	       (unsigned long long)s->undecoded, (unsigned long long)s->partly, (unsigned long long)s->unexplained);
 	for (size_t i = 0; i < s->used; i++) {
 		const struct row *r = &s->rows[i];
 		if (r->undecoded) {
-			printf("  %llu: %s\n", (unsigned long long)r->undecoded,
-			       r->reason ? r->reason : "");
+			printf("  %llu: %s\n", (unsigned long long)r->undecoded, r->reason ? r->reason : "");
 		}
 		if (r->unexplained) {
-			printf("  %s %s: %llu bytes behind the fields that its schema has\n", r->name,
-			       r->event, (unsigned long long)r->unexplained);
+			printf("  %s %s: %llu bytes behind the fields that its schema has\n", r->name, r->event,
+			       (unsigned long long)r->unexplained);
 		}
 	}
 }
@@ -530,28 +506,25 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 		format_time(s->loss.first, s->local, from);
 		format_time(s->loss.last, s->local, to);
 		printf("  %llu reports of lost events and %llu of lost buffers between %s and %s\n",
-		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers,
-		       from, to);
+		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers, from, to);
 	}
 	print_losses(s, t);
 	if (s->backwards) {
-		printf("clock: %llu events are earlier than the one before them\n",
-		       (unsigned long long)s->backwards);
+		printf("clock: %llu events are earlier than the one before them\n", (unsigned long long)s->backwards);
 	}
 	if (s->outside) {
-		printf("clock: %llu events lie outside the times of the header\n",
-		       (unsigned long long)s->outside);
+		printf("clock: %llu events lie outside the times of the header\n", (unsigned long long)s->outside);
 	}
 	if (s->decode) {
 		print_decoded(s);
 	}
-	static const char *const columns[] = {
-		"PROVIDER                                ID VER  OP  EVENT", "PROVIDER", "PROCESS",
-		"LEVEL"};
+	static const char *const columns[] = {"PROVIDER                                ID VER  OP  EVENT", "PROVIDER",
+					      "PROCESS", "LEVEL"};
 	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
 	for (size_t i = 0; i < s->used; i++) {
 		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
-			printf("\n%10llu records of the file itself, which are no events:\n", (unsigned long long)s->headers);
+			printf("\n%10llu records of the file itself, which are no events:\n",
+			       (unsigned long long)s->headers);
 		}
 		print_row_text(s, &s->rows[i], seconds);
 	}
@@ -586,12 +559,12 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 	printf("{\"total\":{\"events\":%llu,\"headers\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
 	       "\"%s\",%s,\"backwards\":%llu,\"outside\":%llu",
 	       (unsigned long long)s->events, (unsigned long long)s->headers, s->used - s->header_kinds,
-	       (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "",
-	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
+	       (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "", (unsigned long long)s->backwards,
+	       (unsigned long long)s->outside);
 	if (s->decode) {
 		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
-		       decoded_percent(s), (unsigned long long)s->undecoded,
-		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
+		       decoded_percent(s), (unsigned long long)s->undecoded, (unsigned long long)s->partly,
+		       (unsigned long long)s->unexplained);
 	}
 	printf("}}\n");
 	strbuf_finish(&lost);
@@ -620,8 +593,7 @@ static int count(struct cli_args *a, struct stats *s)
 	}
 	int status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
 	if (code) {
-		status = cli_fail(a, code, "stopped after %llu events",
-				  (unsigned long long)t.events);
+		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
 	}
 	if (t.interrupted) {
 		return status; /* counts of a part would look like those of all */
@@ -634,8 +606,7 @@ static int count(struct cli_args *a, struct stats *s)
 		print_text(s, &t);
 	}
 	if (s->failed) {
-		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY,
-				  "too many kinds of events; the counts are not complete");
+		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many kinds of events; the counts are not complete");
 	}
 	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
 	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
@@ -651,24 +622,22 @@ static int run(struct cli_args *a)
 	if (!s) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
-	s->by = by[0] == 'e'		       ? BY_EVENT
-		: by[0] == 'l'		       ? BY_LEVEL
+	s->by = by[0] == 'e'                   ? BY_EVENT
+		: by[0] == 'l'                 ? BY_LEVEL
 		: by[2] == 'o' && by[3] == 'c' ? BY_PROCESS
 					       : BY_PROVIDER;
 	s->gap_wanted = 3;
 	s->local = cli_flag(a, "local");
 	s->decode = cli_flag(a, "decode");
 	int status = CLI_USAGE;
-	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) &&
-	    (s->select = cli_select_create(a, true)) != NULL) {
+	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) && (s->select = cli_select_create(a, true)) != NULL) {
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
 		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
 			s->state = openetw_state_create(0);
 			cli_view_set_state(s->view, s->state);
 		}
-		status = s->view && grow(s) ? count(a, s)
-					    : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
+		status = s->view && grow(s) ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
 	openetw_state_destroy(s->state);
@@ -694,10 +663,13 @@ const struct cli_command cli_stats = {
 		   "for records of the file itself, which are no events), one\n"
 		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
 		   "shows ({\"loss\":{what, from,\n"
-		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest), one for what the recorder\n"
-		   "did not keep ({\"notKept\":{what, count}}) and at last {\"total\":{events, headers, kinds, bytes, first, last,\n"
+		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest), one for what the "
+		   "recorder\n"
+		   "did not keep ({\"notKept\":{what, count}}) and at last {\"total\":{events, headers, kinds, bytes, "
+		   "first, last,\n"
 		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
-		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
+		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes "
+		   "of rows.\n\n"
 		   "Examples:\n"
 		   "  openetw stats web.etl\n"
 		   "  openetw stats --by process --level error web.etl\n"

@@ -24,8 +24,7 @@ static int run(struct cli_args *a)
 			continue;
 		}
 		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
-			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "",
-			       p.file);
+			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "", p.file);
 			cli_print_totals(stdout, &p.p, &loss);
 			if (of_kernel) {
 				char size[32];

@@ -15,7 +15,7 @@
 
 #define DELAY_NS      2000000000ull
 #define DELAY_MIN_NS  100000000ull
-#define POLL_MS	      20
+#define POLL_MS       20
 #define LINES_DEFAULT 15
 #define HEAD_LINES    2 /* of each table, with the empty line */
 #define NS_PER_S      1e9
@@ -126,7 +126,7 @@ static uint64_t room(const struct top *t, const struct cli_screen *screen)
 static void show(struct top *t, double seconds, const struct kernel_stats *now, const struct kernel_stats *before)
 {
 	static const char *const process[] = {"PROCESS", NULL}, *const thread[] = {"THREAD", NULL},
-					*const function[] = {"FUNCTION", NULL}, *const name[] = {"NAME", NULL};
+				 *const function[] = {"FUNCTION", NULL}, *const name[] = {"NAME", NULL};
 	static const struct tally_column one[] = {{"%CPU", "percent", TALLY_PERCENT_OF, SELF},
 						  {"SAMPLES", "self", TALLY_COUNT, SELF}};
 	static const struct tally_column both[] = {{"%CPU", "percentSelf", TALLY_PERCENT_OF, SELF},
@@ -153,9 +153,8 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 			snprintf(idle, sizeof idle, ", idle %.1f %%", 100.0 * (double)t->idle / (double)t->samples);
 		}
 		fprintf(out, "%s  %.1f s, %llu samples%s, lost %llu, this took %.1f %% of a processor\n", clock,
-		       seconds, (unsigned long long)t->samples, idle,
-		       (unsigned long long)(now->lost - before->lost),
-		       100.0 * (double)(now->cpu_ns - before->cpu_ns) / 1e9 / seconds);
+			seconds, (unsigned long long)t->samples, idle, (unsigned long long)(now->lost - before->lost),
+			100.0 * (double)(now->cpu_ns - before->cpu_ns) / 1e9 / seconds);
 	}
 	struct tally_table table = {.title = "processes", .json = "processes", .whole = whole};
 	table.parts = json ? name : process;
@@ -270,8 +269,8 @@ static int run(struct cli_args *a)
 	if (!t.want_processes && !t.want_threads && !t.want_functions) {
 		return cli_usage(a, "--show takes processes, threads and functions");
 	}
-	kernel_mask_set(&session.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
-					       KERNEL_BIT_NO_SYSCONFIG);
+	kernel_mask_set(&session.mask,
+			KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_NO_SYSCONFIG);
 	kernel_mask_set(&session.mask, KERNEL_BIT_PROFILE);
 	if (t.want_functions) {
 		kernel_session_stack(&session, HOOK_SAMPLE);
@@ -284,7 +283,9 @@ static int run(struct cli_args *a)
 	t.names.kernel = t.want_functions ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
 	cli_signals_catch();
 	t.feed = feed_open(a, &session, (uint32_t)t.interval_us, t.state, on_event, &t);
-	int status = t.feed ? watch(&t, delay_ns, iterations) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
+	int status = t.feed                ? watch(&t, delay_ns, iterations)
+		     : cli_signal_caught() ? 128 + cli_signal_caught()
+					   : CLI_FAILED;
 	feed_close(t.feed);
 	cli_signals_restore();
 	tally_free(&t.processes);
@@ -300,10 +301,13 @@ const struct cli_command cli_top = {
 	.synopsis = "[-d DELAY] [-n ITERATIONS] [--pid PID] [options]",
 	.summary = "What the processors are doing now, by process, thread and function.",
 	.details =
-		"Samples every processor and shows where they were, again and again; functions of programs need neither\n"
-		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or CAP_PERFMON;\n"
+		"Samples every processor and shows where they were, again and again; functions of programs need "
+		"neither\n"
+		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or "
+		"CAP_PERFMON;\n"
 		"others see their own processes where root runs the etwd of all users and lets them use its socket.\n"
-		"On a terminal the key q ends it, as Ctrl-C does. Into a file or a pipe it writes the tables one after the other.\n\n"
+		"On a terminal the key q ends it, as Ctrl-C does. Into a file or a pipe it writes the tables one after "
+		"the other.\n\n"
 		"Examples:\n"
 		"  openetw top\n"
 		"  openetw top --pid 4711 --show functions --inclusive\n"

@@ -15,7 +15,7 @@ enum { SYSTEM64 = 0x02, PERFINFO64 = 0x11, EVENT64 = 0x13, FULL64 = 0x14 }; /* k
 #define ANCESTORS_MAX 64 /* a chain of processes that is longer goes round */
 
 struct feed {
-	struct kernel *kernel;	       /* NULL: by `session` */
+	struct kernel *kernel; /* NULL: by `session` */
 	struct feed_session *session;
 	uint32_t pid[KERNEL_PIDS_MAX], pids; /* to show, where nobody else selects */
 	struct openetw_state *state;
@@ -26,16 +26,15 @@ struct feed {
 };
 
 /* The engine's own records, taken apart: as they are written, not as they might be. */
-static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint64_t time,
-		       EVENT_RECORD *e)
+static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint64_t time, EVENT_RECORD *e)
 {
 	const uint8_t *p = f->record;
 	const void *class = NULL; /* 16 bytes */
 	uint32_t head;
 	memset(e, 0, sizeof *e);
 	e->EventHeader.HeaderType = p[2];
-	e->EventHeader.Flags = EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_CLASSIC_HEADER |
-			       EVENT_HEADER_FLAG_PROCESSOR_INDEX;
+	e->EventHeader.Flags =
+		EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_PROCESSOR_INDEX;
 	e->EventHeader.TimeStamp.QuadPart = (LONGLONG)time;
 	e->EventHeader.ThreadId = e->EventHeader.ProcessId = UINT32_MAX;
 	e->BufferContext.ProcessorIndex = cpu;
@@ -65,8 +64,7 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 			e->EventHeader.Flags &= (USHORT)~EVENT_HEADER_FLAG_CLASSIC_HEADER;
 		}
 		break;
-	default:
-		return false;
+	default: return false;
 	}
 	if (guid_is_zero(class) || bytes < head) {
 		return false;
@@ -78,8 +76,8 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	return true;
 }
 
-static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head, uint32_t head_bytes,
+		      const void *body, uint32_t body_bytes)
 {
 	struct feed *f = ctx;
 	EVENT_RECORD e;
@@ -165,9 +163,8 @@ static bool given_up(void)
 	return cli_signal_caught() != 0;
 }
 
-struct feed *feed_open(const struct cli_args *a, const struct kernel_session *session,
-				     uint32_t interval_us, struct openetw_state *state, feed_fn *fn,
-				     void *ctx)
+struct feed *feed_open(const struct cli_args *a, const struct kernel_session *session, uint32_t interval_us,
+		       struct openetw_state *state, feed_fn *fn, void *ctx)
 {
 	struct feed *f = calloc(1, sizeof *f);
 	struct kernel_mask missing = {0};

@@ -16,9 +16,8 @@ typedef void feed_fn(void *ctx, const EVENT_RECORD *e);
 struct feed;
 /* The events of that session go to `fn` from within feed_poll, and to `state` before. Prints
  * what is wrong, and on stderr what is missing; NULL. */
-struct feed *feed_open(const struct cli_args *a, const struct kernel_session *session,
-				     uint32_t interval_us, struct openetw_state *state, feed_fn *fn,
-				     void *ctx);
+struct feed *feed_open(const struct cli_args *a, const struct kernel_session *session, uint32_t interval_us,
+		       struct openetw_state *state, feed_fn *fn, void *ctx);
 /* Is this one of the processes that were asked for, or came of one of them? */
 bool feed_shows(const struct feed *f, uint32_t pid, uint64_t time);
 /* False: there will be no more events. */

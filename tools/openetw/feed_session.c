@@ -73,8 +73,8 @@ static bool follow(struct feed_session *f)
 	EVENT_TRACE_LOGFILEA l;
 	memset(&l, 0, sizeof l);
 	l.LoggerName = f->name;
-	l.ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD |
-			     PROCESS_TRACE_MODE_RAW_TIMESTAMP;
+	l.ProcessTraceMode =
+		PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_RAW_TIMESTAMP;
 	l.EventRecordCallback = on_event;
 	l.Context = f;
 	f->trace = OpenTraceA(&l);
@@ -94,8 +94,8 @@ static bool choose(bool system, const char *said)
 		       : unsetenv("OPENETW_INSTANCE")) == 0;
 }
 
-struct feed_session *feed_session_open(const struct kernel_session *s, feed_session_fn *fn, void *ctx,
-				       char *why, size_t cap)
+struct feed_session *feed_session_open(const struct kernel_session *s, feed_session_fn *fn, void *ctx, char *why,
+				       size_t cap)
 {
 	struct feed_session *f = calloc(1, sizeof *f);
 	const char *said = getenv("OPENETW_INSTANCE");

@@ -13,8 +13,8 @@ struct feed_session;
 /* `fn` is called on a thread of the session's own between feed_session_let() and its return; times are
  * CLOCK_MONOTONIC in nanoseconds. NULL: `why` says what to do about it. */
 typedef void feed_session_fn(void *ctx, EVENT_RECORD *e);
-struct feed_session *feed_session_open(const struct kernel_session *s, feed_session_fn *fn, void *ctx,
-				       char *why, size_t cap);
+struct feed_session *feed_session_open(const struct kernel_session *s, feed_session_fn *fn, void *ctx, char *why,
+				       size_t cap);
 void feed_session_let(struct feed_session *f, int timeout_ms);
 /* False: the session has ended. */
 bool feed_session_runs(const struct feed_session *f);

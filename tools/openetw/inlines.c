@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE	    4096u
-#define GUID_BYTES  16
-#define DEEP_MAX    64
-#define FILES_MAX   4096u
+#define PAGE       4096u
+#define GUID_BYTES 16
+#define DEEP_MAX   64
+#define FILES_MAX  4096u
 
 struct file {
 	char *path;

@@ -58,9 +58,8 @@ static void take_path(struct kevent *k, struct cursor *c)
 
 static bool disk(struct kevent *k, struct cursor *c, UCHAR opcode)
 {
-	static const struct op ops[] = {{10, KOP_READ, "DiskRead"},
-					{11, KOP_WRITE, "DiskWrite"},
-					{14, KOP_FLUSH, "DiskFlush"}};
+	static const struct op ops[] = {
+		{10, KOP_READ, "DiskRead"}, {11, KOP_WRITE, "DiskWrite"}, {14, KOP_FLUSH, "DiskFlush"}};
 	if (!take_op(k, KEVENT_DISK, OP_OF(ops, opcode))) {
 		return false;
 	}
@@ -83,14 +82,14 @@ static bool disk(struct kevent *k, struct cursor *c, UCHAR opcode)
 static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
 {
 	static const struct op ops[] = {
-		{37, KOP_MAP, "MapFile"},	   {38, KOP_UNMAP, "UnmapFile"},
-		{64, KOP_CREATE, "FileCreate"},	   {65, KOP_CLEANUP, "FileCleanup"},
-		{66, KOP_CLOSE, "FileClose"},	   {67, KOP_READ, "FileRead"},
-		{68, KOP_WRITE, "FileWrite"},	   {69, KOP_OTHER, "FileSetInfo"},
-		{70, KOP_DELETE, "FileDelete"},	   {71, KOP_RENAME, "FileRename"},
+		{37, KOP_MAP, "MapFile"},           {38, KOP_UNMAP, "UnmapFile"},
+		{64, KOP_CREATE, "FileCreate"},     {65, KOP_CLEANUP, "FileCleanup"},
+		{66, KOP_CLOSE, "FileClose"},       {67, KOP_READ, "FileRead"},
+		{68, KOP_WRITE, "FileWrite"},       {69, KOP_OTHER, "FileSetInfo"},
+		{70, KOP_DELETE, "FileDelete"},     {71, KOP_RENAME, "FileRename"},
 		{72, KOP_DIRECTORY, "FileDirEnum"}, {73, KOP_FLUSH, "FileFlush"},
-		{74, KOP_OTHER, "FileQueryInfo"},  {75, KOP_OTHER, "FileControl"},
-		{76, KOP_END, "FileOpEnd"},	   {77, KOP_DIRECTORY, "FileDirNotify"},
+		{74, KOP_OTHER, "FileQueryInfo"},   {75, KOP_OTHER, "FileControl"},
+		{76, KOP_END, "FileOpEnd"},         {77, KOP_DIRECTORY, "FileDirNotify"},
 		{79, KOP_DELETE, "FileDeletePath"}, {80, KOP_RENAME, "FileRenamePath"},
 		{81, KOP_OTHER, "FileSetLink"},
 	};
@@ -163,10 +162,14 @@ static void mapped_text(char *out, size_t cap, const uint8_t *a, const uint8_t *
 static bool net(struct kevent *k, struct cursor *c, UCHAR opcode, bool udp)
 {
 	static const struct op tcp_ops[] = {
-		{10, KOP_SEND, "TcpSend"},	   {11, KOP_RECEIVE, "TcpReceive"},
-		{12, KOP_CONNECT, "TcpConnect"},   {13, KOP_DISCONNECT, "TcpDisconnect"},
-		{14, KOP_RETRANSMIT, "TcpRetransmit"}, {15, KOP_ACCEPT, "TcpAccept"},
-		{16, KOP_CONNECT, "TcpReconnect"}, {17, KOP_FAIL, "TcpFail"},
+		{10, KOP_SEND, "TcpSend"},
+		{11, KOP_RECEIVE, "TcpReceive"},
+		{12, KOP_CONNECT, "TcpConnect"},
+		{13, KOP_DISCONNECT, "TcpDisconnect"},
+		{14, KOP_RETRANSMIT, "TcpRetransmit"},
+		{15, KOP_ACCEPT, "TcpAccept"},
+		{16, KOP_CONNECT, "TcpReconnect"},
+		{17, KOP_FAIL, "TcpFail"},
 	};
 	static const struct op udp_ops[] = {{10, KOP_SEND, "UdpSend"}, {11, KOP_RECEIVE, "UdpReceive"}};
 	bool v6 = opcode >= 26;
@@ -201,9 +204,12 @@ static bool net(struct kevent *k, struct cursor *c, UCHAR opcode, bool udp)
 static bool fault(struct kevent *k, struct cursor *c, UCHAR opcode)
 {
 	static const struct op ops[] = {
-		{10, KOP_TRANSITION, "TransitionFault"}, {11, KOP_DEMAND_ZERO, "DemandZeroFault"},
-		{12, KOP_COPY_ON_WRITE, "CopyOnWrite"},	 {13, KOP_OTHER, "GuardPageFault"},
-		{14, KOP_OTHER, "HardPageFault"},	 {15, KOP_OTHER, "AccessViolation"},
+		{10, KOP_TRANSITION, "TransitionFault"},
+		{11, KOP_DEMAND_ZERO, "DemandZeroFault"},
+		{12, KOP_COPY_ON_WRITE, "CopyOnWrite"},
+		{13, KOP_OTHER, "GuardPageFault"},
+		{14, KOP_OTHER, "HardPageFault"},
+		{15, KOP_OTHER, "AccessViolation"},
 		{32, KOP_HARD, "HardFault"},
 	};
 	if (!take_op(k, KEVENT_FAULT, OP_OF(ops, opcode))) {
@@ -278,8 +284,7 @@ static bool perf(struct kevent *k, struct cursor *c, UCHAR opcode)
 		k->name = "SysCallExit";
 		k->status = bytes_u32(&c->b);
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -298,33 +303,16 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 	memset(k, 0, offsetof(struct kevent, path));
 	k->pid = OPENETW_UNKNOWN_ID;
 	switch (group) {
-	case KERNEL_GROUP_DISK:
-		ours = disk(k, &c, opcode);
-		break;
-	case KERNEL_GROUP_FILE:
-		ours = file(k, &c, opcode);
-		break;
+	case KERNEL_GROUP_DISK: ours = disk(k, &c, opcode); break;
+	case KERNEL_GROUP_FILE: ours = file(k, &c, opcode); break;
 	case KERNEL_GROUP_TCP:
-	case KERNEL_GROUP_UDP:
-		ours = net(k, &c, opcode, group == KERNEL_GROUP_UDP);
-		break;
-	case KERNEL_GROUP_MEMORY:
-		ours = fault(k, &c, opcode);
-		break;
-	case KERNEL_GROUP_THREAD:
-		ours = thread(k, &c, opcode);
-		break;
-	case KERNEL_GROUP_PERF:
-		ours = perf(k, &c, opcode);
-		break;
-	case KERNEL_GROUP_PROCESS:
-		ours = take_op(k, KEVENT_PROCESS, OP_OF(process_ops, opcode));
-		break;
-	case KERNEL_GROUP_IMAGE:
-		ours = take_op(k, KEVENT_IMAGE, OP_OF(image_ops, opcode));
-		break;
-	default:
-		return false;
+	case KERNEL_GROUP_UDP: ours = net(k, &c, opcode, group == KERNEL_GROUP_UDP); break;
+	case KERNEL_GROUP_MEMORY: ours = fault(k, &c, opcode); break;
+	case KERNEL_GROUP_THREAD: ours = thread(k, &c, opcode); break;
+	case KERNEL_GROUP_PERF: ours = perf(k, &c, opcode); break;
+	case KERNEL_GROUP_PROCESS: ours = take_op(k, KEVENT_PROCESS, OP_OF(process_ops, opcode)); break;
+	case KERNEL_GROUP_IMAGE: ours = take_op(k, KEVENT_IMAGE, OP_OF(image_ops, opcode)); break;
+	default: return false;
 	}
 	if (!ours || openetw_state_event(state, e, &o) != ERROR_SUCCESS) {
 		return false;
@@ -387,9 +375,9 @@ void kevent_thread_text(const char *process, uint32_t pid, uint32_t tid, const c
 const char *kevent_wait_reason(uint8_t reason)
 {
 	static const char *const names[] = {
-		"Executive",	"FreePage",	 "PageIn",	  "PoolAllocation", "DelayExecution", "Suspended",
-		"UserRequest",	"WrExecutive",	 "WrFreePage",	  "WrPageIn",	    "WrPoolAllocation", "WrDelayExecution",
-		"WrSuspended",	"WrUserRequest", "WrEventPair",	  "WrQueue",	    "WrLpcReceive",   "WrLpcReply"};
+		"Executive",   "FreePage",      "PageIn",      "PoolAllocation", "DelayExecution",   "Suspended",
+		"UserRequest", "WrExecutive",   "WrFreePage",  "WrPageIn",       "WrPoolAllocation", "WrDelayExecution",
+		"WrSuspended", "WrUserRequest", "WrEventPair", "WrQueue",        "WrLpcReceive",     "WrLpcReply"};
 	return reason < BASE_ARRAY_LEN(names) ? names[reason] : reason == 37 ? "WrAlertByThreadId" : "other";
 }
 

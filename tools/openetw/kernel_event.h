@@ -58,19 +58,20 @@ struct kevent {
 	enum kevent_kind kind;
 	enum kevent_op op;
 	const char *name; /* "FileRead" */
-	uint64_t time;	  /* FILETIME */
+	uint64_t time;    /* FILETIME */
 	uint32_t pid, tid;
-	const char *process;   /* never NULL */
-	const char *thread;    /* of `tid`; "" when it has no name of its own */
-	uint64_t bytes;	       /* moved; of a read or write of a file only its end tells it, so 0 there */
-	uint64_t asked;	       /* by a read or write of a file */
+	const char *process; /* never NULL */
+	const char *thread;  /* of `tid`; "" when it has no name of its own */
+	uint64_t bytes;      /* moved; of a read or write of a file only its end tells it, so 0 there */
+	uint64_t asked;      /* by a read or write of a file */
 	uint64_t offset;
-	uint64_t duration;     /* ticks of the trace's clock; 0: not told */
-	uint64_t address;      /* of a fault, a system call's handler, an image */
+	uint64_t duration; /* ticks of the trace's clock; 0: not told */
+	uint64_t address;  /* of a fault, a system call's handler, an image */
 	uint64_t file_key, irp;
-	const char *file;      /* NULL: none, or unknown; valid until the next event */
-	uint32_t status;       /* of an end, or a failure: an NTSTATUS, or a negative errno; `bytes` counts when it is not negative */
-	bool with_path;	       /* the same operation again, told with its path: of a deletion or a rename */
+	const char *file; /* NULL: none, or unknown; valid until the next event */
+	uint32_t
+		status; /* of an end, or a failure: an NTSTATUS, or a negative errno; `bytes` counts when it is not negative */
+	bool with_path; /* the same operation again, told with its path: of a deletion or a rename */
 	uint32_t disk;
 	bool udp;
 	char local[64], remote[64];
@@ -78,7 +79,7 @@ struct kevent {
 	uint32_t in_tid, out_tid;
 	uint8_t reason, state;
 	uint32_t subject_pid, subject_tid; /* process, thread and image events; who is readied */
-	uint8_t waker;			   /* of who is readied: enum kevent_waker; not by a thread: `tid` was interrupted */
+	uint8_t waker;   /* of who is readied: enum kevent_waker; not by a thread: `tid` was interrupted */
 	char path[1024]; /* what `file` points at when the event itself says it */
 };
 /* What woke a thread. */

@@ -33,9 +33,9 @@ struct line { /* an operation */
 	bool has_result;
 	uint32_t status;
 	uint64_t took_ns;
-	bool twice; /* was told again: with its path, or a Cleanup as a Close */
+	bool twice;      /* was told again: with its path, or a Cleanup as a Close */
 	char path[1024]; /* the kevent's may not last */
-	char to[1024];	 /* the new name of what is renamed */
+	char to[1024];   /* the new name of what is renamed */
 	char process[64];
 	char thread[64];
 };
@@ -49,7 +49,7 @@ struct monitor {
 	unsigned kinds; /* bits of enum kevent_kind */
 	bool json, utc, done, errors;
 	uint64_t lines, limit;
-	uint64_t not_shown; /* for want of memory */
+	uint64_t not_shown;                        /* for want of memory */
 	struct line *pending[MONITOR_PENDING_MAX]; /* what is not shown yet, by time */
 	uint32_t pending_count;
 	bool live; /* what was there before is not news */

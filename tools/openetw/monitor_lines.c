@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define ORDER_NS    200000000ull /* that lines wait for one before them */
+#define ORDER_NS    200000000ull   /* that lines wait for one before them */
 #define PATIENCE_NS 10000000000ull /* for an operation's result: a big copy to a slow disk lasts seconds */
 
 static void fill(struct monitor *m, struct line *l, const struct kevent *k)

@@ -12,8 +12,8 @@
 #include "tools/common/event_view.h"
 
 #define REPORT_WAITS_KEPT 64
-#define REPORT_PIDS_MAX	  32
-#define REPORT_CPUS_MAX	  1024
+#define REPORT_PIDS_MAX   32
+#define REPORT_CPUS_MAX   1024
 
 struct waker { /* what ended a wait */
 	bool told;
@@ -37,8 +37,8 @@ struct report_thread { /* what is known of a thread while it waits or is in the 
 	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
 };
 
-struct report_op { /* on a file, until its end is told */
-	uint64_t irp;		    /* 0: none */
+struct report_op {                  /* on a file, until its end is told */
+	uint64_t irp;               /* 0: none */
 	const char *process, *file; /* names of rows, which stay where they are */
 	enum kevent_op op;
 	bool twice; /* told again: with its path, or a Cleanup as a Close */
@@ -60,13 +60,13 @@ struct report {
 	int pid_count;
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;
-	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files,
-		calls, waits_by_thread, waits_by_waker;
+	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files, calls,
+		waits_by_thread, waits_by_waker;
 	struct report_ops *ops;
 	uint64_t ops_ended, ops_without_end;
 	uint64_t samples, others, idle, switches, events;
-	uint64_t switches_lost; /* or other things */
-	uint64_t gaps; /* switches away from a thread that the one before had not brought there */
+	uint64_t switches_lost;           /* or other things */
+	uint64_t gaps;                    /* switches away from a thread that the one before had not brought there */
 	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
 	struct report_thread *slot;
 	size_t slot_cap, slot_count;
@@ -95,8 +95,7 @@ struct report {
 bool report_wanted(struct report *r, uint32_t pid);
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
 /* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
-bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,
-		       uint64_t time);
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time);
 
 void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);

@@ -95,7 +95,8 @@ const struct tally *report_stacks(const struct report *r, const char **ret_unit,
 	}
 	*ret_unit = "none";
 	if (cli_flag(r->args, "events")) {
-		*ret_none = "no events of applications with stacks; -p NAME:::stack records them, or openetw run --stacks";
+		*ret_none =
+			"no events of applications with stacks; -p NAME:::stack records them, or openetw run --stacks";
 		return &r->app_stacks;
 	}
 	*ret_none = "no CPU samples; openetw record --cpu makes them";

@@ -15,8 +15,7 @@ static bool count(struct report *r, struct tally_row *row)
 	return true;
 }
 
-bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,
-		       uint64_t time)
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time)
 {
 	struct openetw_stack s = {.size = sizeof s};
 	strbuf_clear(&r->line);
@@ -83,7 +82,7 @@ void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent 
 }
 
 static const char *const by_name[] = {"PROCESS", NULL}, *const by_thread[] = {"THREAD", NULL},
-				*const by_function[] = {"FUNCTION", NULL}, *const json_name[] = {"NAME", NULL};
+			 *const by_function[] = {"FUNCTION", NULL}, *const json_name[] = {"NAME", NULL};
 static const struct tally_column counts[] = {{"SAMPLES", "self", TALLY_COUNT, SELF},
 					     {"%", "percent", TALLY_PERCENT_OF, SELF}};
 static const struct tally_column self_total[] = {{"SELF", "self", TALLY_COUNT, SELF},

@@ -3,10 +3,21 @@
  */
 #include "tools/openetw/report.h"
 
-#define P "\x1f"
+#define P            "\x1f"
 #define UNKNOWN_FILE "?"
 
-enum { READ_BYTES, WRITE_BYTES, BYTES, READ_ASKED, WRITE_ASKED, ASKED, READS, WRITES, TIME_US, OTHER_OPS }; /* disk and files */
+enum {
+	READ_BYTES,
+	WRITE_BYTES,
+	BYTES,
+	READ_ASKED,
+	WRITE_ASKED,
+	ASKED,
+	READS,
+	WRITES,
+	TIME_US,
+	OTHER_OPS
+}; /* disk and files */
 enum { NET_SENT, NET_RECEIVED, NET_SENDS, NET_RECEIVES, NET_RETRANSMITS, NET_FAILED, NET_OTHER };
 enum { FAULTS, FAULT_ZERO, FAULT_TRANSITION, FAULT_COW, FAULT_HARD, FAULT_HARD_BYTES };
 enum { CALLS, CALL_US, CALL_LONGEST, CALL_ERRORS };
@@ -147,8 +158,7 @@ static void syscall_event(struct report *r, const struct kevent *k)
 		t->call = k->address;
 		t->call_time = k->time;
 		call_name(r, k->address, k->time, name, sizeof name);
-		struct tally_row *row =
-			tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
+		struct tally_row *row = tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
 		if (row) {
 			row->v[CALLS]++;
 		} else {
@@ -158,8 +168,7 @@ static void syscall_event(struct report *r, const struct kevent *k)
 	}
 	if (t->call_time) {
 		call_name(r, t->call, k->time, name, sizeof name);
-		struct tally_row *row =
-			tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
+		struct tally_row *row = tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
 		uint64_t us = (k->time - t->call_time) / 10;
 		if (row) {
 			row->v[CALL_US] += us;
@@ -180,23 +189,12 @@ void report_io(struct report *r, const struct kevent *k)
 		return;
 	}
 	switch (k->kind) {
-	case KEVENT_DISK:
-		disk(r, k);
-		break;
-	case KEVENT_FILE:
-		file(r, k);
-		break;
-	case KEVENT_NET:
-		net(r, k);
-		break;
-	case KEVENT_FAULT:
-		fault(r, k);
-		break;
-	case KEVENT_SYSCALL:
-		syscall_event(r, k);
-		break;
-	default:
-		break;
+	case KEVENT_DISK: disk(r, k); break;
+	case KEVENT_FILE: file(r, k); break;
+	case KEVENT_NET: net(r, k); break;
+	case KEVENT_FAULT: fault(r, k); break;
+	case KEVENT_SYSCALL: syscall_event(r, k); break;
+	default: break;
 	}
 }
 
@@ -211,22 +209,20 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 							{"WRITES", "writes", TALLY_COUNT, WRITES},
 							{"OTHER", "otherOperations", TALLY_COUNT, OTHER_OPS},
 							{"DISK MS", "diskMs", TALLY_US, TIME_US}};
-	static const struct tally_column net_columns[] = {
-		{"SENT", "sentBytes", TALLY_BYTES, NET_SENT},
-		{"RECEIVED", "receivedBytes", TALLY_BYTES, NET_RECEIVED},
-		{"SENDS", "sends", TALLY_COUNT, NET_SENDS},
-		{"RECEIVES", "receives", TALLY_COUNT, NET_RECEIVES},
-		{"RETRANS", "retransmits", TALLY_COUNT, NET_RETRANSMITS},
-		{"FAILED", "failed", TALLY_COUNT, NET_FAILED}};
-	static const struct tally_column fault_columns[] = {
-		{"FAULTS", "faults", TALLY_COUNT, FAULTS},
-		{"ZERO", "demandZero", TALLY_COUNT, FAULT_ZERO},
-		{"TRANSIT", "transition", TALLY_COUNT, FAULT_TRANSITION},
-		{"COW", "copyOnWrite", TALLY_COUNT, FAULT_COW},
-		{"HARD", "hard", TALLY_COUNT, FAULT_HARD},
-		{"READ", "hardBytes", TALLY_BYTES, FAULT_HARD_BYTES}};
-	static const struct tally_column fault_file_columns[] = {
-		{"FAULTS", "faults", TALLY_COUNT, FAULTS}, {"READ", "hardBytes", TALLY_BYTES, FAULT_HARD_BYTES}};
+	static const struct tally_column net_columns[] = {{"SENT", "sentBytes", TALLY_BYTES, NET_SENT},
+							  {"RECEIVED", "receivedBytes", TALLY_BYTES, NET_RECEIVED},
+							  {"SENDS", "sends", TALLY_COUNT, NET_SENDS},
+							  {"RECEIVES", "receives", TALLY_COUNT, NET_RECEIVES},
+							  {"RETRANS", "retransmits", TALLY_COUNT, NET_RETRANSMITS},
+							  {"FAILED", "failed", TALLY_COUNT, NET_FAILED}};
+	static const struct tally_column fault_columns[] = {{"FAULTS", "faults", TALLY_COUNT, FAULTS},
+							    {"ZERO", "demandZero", TALLY_COUNT, FAULT_ZERO},
+							    {"TRANSIT", "transition", TALLY_COUNT, FAULT_TRANSITION},
+							    {"COW", "copyOnWrite", TALLY_COUNT, FAULT_COW},
+							    {"HARD", "hard", TALLY_COUNT, FAULT_HARD},
+							    {"READ", "hardBytes", TALLY_BYTES, FAULT_HARD_BYTES}};
+	static const struct tally_column fault_file_columns[] = {{"FAULTS", "faults", TALLY_COUNT, FAULTS},
+								 {"READ", "hardBytes", TALLY_BYTES, FAULT_HARD_BYTES}};
 	static const struct tally_column call_columns[] = {{"CALLS", "calls", TALLY_COUNT, CALLS},
 							   {"MS", "ms", TALLY_US, CALL_US},
 							   {"LONGEST MS", "longestMs", TALLY_US, CALL_LONGEST},
@@ -244,19 +240,19 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 		struct tally *tally;
 		struct tally_table table;
 	} tables[] = {
-		{&r->disk_processes,
-		 {"disk by process", "diskProcesses", process, transfers, 6, TIME_US, 0}},
+		{&r->disk_processes, {"disk by process", "diskProcesses", process, transfers, 6, TIME_US, 0}},
 		{&r->disk_files, {"disk by file", "diskFiles", path, transfers, 6, TIME_US, 0}},
 		{&r->file_processes,
 		 {ends ? "file operations by process"
-		       : "file operations by process (bytes asked for: without FileIo/OperationEnd nobody knows those moved)",
+		       : "file operations by process (bytes asked for: without FileIo/OperationEnd nobody knows those "
+			 "moved)",
 		  "fileProcesses", process, files, 5, READS, 0}},
-		{&r->files, {ends ? "file operations by file" : "file operations by file (bytes asked for)", "files", path, files, 5, moved, 0}},
-		{&r->connections,
-		 {"connections", "connections", connection, net_columns, 6, NET_SENT, 0}},
+		{&r->files,
+		 {ends ? "file operations by file" : "file operations by file (bytes asked for)", "files", path, files,
+		  5, moved, 0}},
+		{&r->connections, {"connections", "connections", connection, net_columns, 6, NET_SENT, 0}},
 		{&r->faults, {"page faults by process", "faults", process, fault_columns, 6, FAULTS, 0}},
-		{&r->fault_files,
-		 {"hard faults by file", "faultFiles", path, fault_file_columns, 2, FAULTS, 0}},
+		{&r->fault_files, {"hard faults by file", "faultFiles", path, fault_file_columns, 2, FAULTS, 0}},
 		{&r->calls, {"system calls by process", "syscalls", call, call_columns, 4, CALLS, 0}},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {

@@ -91,8 +91,13 @@ void report_pmc_sample(struct report *r, const struct kevent *k)
 	const char *source = source_name(r, (uint32_t)k->bytes);
 	snprintf(number, sizeof number, "source %u", (uint32_t)k->bytes);
 	names_of(&r->names, k->pid, k->address, k->time, function, sizeof function);
-	struct tally_row *row = tally_rowf(&r->pmc_functions, "%s" "\x1f" "%s (%u)" "\x1f" "%s", source ? source : number,
-					   k->process, k->pid, function);
+	struct tally_row *row = tally_rowf(&r->pmc_functions,
+					   "%s"
+					   "\x1f"
+					   "%s (%u)"
+					   "\x1f"
+					   "%s",
+					   source ? source : number, k->process, k->pid, function);
 	if (!row) {
 		r->failed = true;
 		return;
@@ -104,8 +109,9 @@ void report_pmc_sample(struct report *r, const struct kevent *k)
 /* Instructions and cycles among the counters: how many of the one a cycle. */
 static void print_ratio(const struct report *r)
 {
-	static const char *const instructions[] = {"InstructionRetired", "TotalIssues"},
-				*const cycles[] = {"TotalCycles", "UnhaltedCoreCycles"};
+	static const char *const instructions[] = {"InstructionRetired", "TotalIssues"}, *const cycles[] = {
+												 "TotalCycles",
+												 "UnhaltedCoreCycles"};
 	int at[2] = {-1, -1};
 	for (uint32_t i = 0; i < r->counters.count && i < TALLY_VALUES; i++) {
 		for (size_t n = 0; n < 2; n++) {
@@ -126,7 +132,7 @@ static void print_ratio(const struct report *r)
 void report_print_pmc(struct report *r, uint64_t top, bool json)
 {
 	static const char *const by_process[] = {"PROCESS", NULL}, *const json_name[] = {"NAME", NULL},
-				*const by_function[] = {"SOURCE", "PROCESS", "FUNCTION", NULL};
+				 *const by_function[] = {"SOURCE", "PROCESS", "FUNCTION", NULL};
 	static const struct tally_column count = {"SAMPLES", "samples", TALLY_COUNT, 0};
 	struct tally_column columns[TALLY_VALUES];
 	char buffer[TALLY_VALUES][16];

@@ -93,8 +93,7 @@ static void count_waker(struct report *r, const struct wait *w)
 	r->failed = r->failed || !row;
 }
 
-static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k,
-		   const struct report_thread *s)
+static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k, const struct report_thread *s)
 {
 	struct openetw_thread t = {.size = sizeof t};
 	struct openetw_process q = {.size = sizeof q};
@@ -216,7 +215,8 @@ static void print_json(const struct wait *w, const char *reason)
 {
 	const char *by = kevent_waker_name(w->waker.by);
 	bool thread = w->waker.told && !by;
-	printf("{\"table\":\"waits\",\"ms\":%.3f,\"pid\":%u,\"tid\":%u,\"reason\":\"%s\",\"wakerPid\":%u,\"wakerTid\":%u",
+	printf("{\"table\":\"waits\",\"ms\":%.3f,\"pid\":%u,\"tid\":%u,\"reason\":\"%s\",\"wakerPid\":%u,\"wakerTid\":%"
+	       "u",
 	       (double)w->length / 1e4, w->pid, w->tid, reason, thread ? w->waker.pid : 0, thread ? w->waker.tid : 0);
 	if (w->waker.told) {
 		printf(",\"wokenBy\":\"%s\"", by ? by : "thread");
@@ -253,6 +253,7 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 		"threads by time waited", "threadWaits", parts, columns, 3, WAIT_TIME, 0};
 	tally_print(stdout, &r->waits_by_thread, &table, top, json);
 	static const char *const wakers[] = {"WOKEN BY", NULL}, *const json_wakers[] = {"WAKER", NULL};
-	struct tally_table ended = {"waits by what ended them", "wakers", json ? json_wakers : wakers, columns, 3, WAIT_TIME, 0};
+	struct tally_table ended = {
+		"waits by what ended them", "wakers", json ? json_wakers : wakers, columns, 3, WAIT_TIME, 0};
 	tally_print(stdout, &r->waits_by_waker, &ended, top, json);
 }

@@ -58,7 +58,8 @@ bool report_write_speedscope(const struct cli_args *a, const struct tally *stack
 	FILE *f = cli_output_file(o);
 	if (f) {
 		fprintf(f,
-			"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":[%s]},"
+			"{\"$schema\":\"https://www.speedscope.app/"
+			"file-format-schema.json\",\"shared\":{\"frames\":[%s]},"
 			"\"profiles\":[{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
 			"\"endValue\":%llu,\"samples\":[%s],\"weights\":[%s]}]}\n",
 			names.s ? names.s : "", name, unit, (unsigned long long)total, samples.s ? samples.s : "",

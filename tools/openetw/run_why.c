@@ -90,7 +90,8 @@ void run_why_tick(struct run_why *w)
 	struct openetw_loss mine = {.size = sizeof mine}, all = {.size = sizeof all};
 	char name[300];
 	snprintf(name, sizeof name, "%.250s-all", w->session);
-	bool known = openetw_session_loss(w->session, &mine) == ERROR_SUCCESS && openetw_session_loss(name, &all) == ERROR_SUCCESS;
+	bool known = openetw_session_loss(w->session, &mine) == ERROR_SUCCESS &&
+		     openetw_session_loss(name, &all) == ERROR_SUCCESS;
 	if (!known || mine.events > 0 || all.events > 0) {
 		w->more = true;
 		probe_stop(w);
@@ -164,7 +165,8 @@ static const char *name_at(const void *ctx, int i)
 	return i < s->count ? s->names[i] : NULL;
 }
 
-void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session, const struct cli_provider *provider, int count)
+void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session,
+		   const struct cli_provider *provider, int count)
 {
 	*w = (struct run_why){.args = a, .session = session, .provider = provider, .count = count};
 	w->known = openetw_recent_registrations(take_last, &w->before) == ERROR_SUCCESS;
@@ -188,8 +190,8 @@ static void say_absent(const struct seen *s)
 		GUID g;
 		memcpy(&g, &s->other.guid, 16);
 		cli_guid_text(&g, other);
-		fprintf(stderr, "%s has another GUID in %s (%u): not {%s}, but {%s}; -p '{%s}' records it\n", name, s->other.process,
-			s->other.pid, guid, other, other);
+		fprintf(stderr, "%s has another GUID in %s (%u): not {%s}, but {%s}; -p '{%s}' records it\n", name,
+			s->other.process, s->other.pid, guid, other, other);
 		return;
 	}
 	if (named) {
@@ -238,7 +240,8 @@ static void say_dropped(const struct run_why *w)
 			fprintf(stderr, "%s keywords 0x%llx", level ? " and" : "", (unsigned long long)p->any);
 		}
 		if (p->all) {
-			fprintf(stderr, "%s all of the keywords 0x%llx", level || any ? " and" : "", (unsigned long long)p->all);
+			fprintf(stderr, "%s all of the keywords 0x%llx", level || any ? " and" : "",
+				(unsigned long long)p->all);
 		}
 		fprintf(stderr, " of %s", plain_name(p));
 	}
@@ -264,8 +267,8 @@ void run_why_say(struct run_why *w, uint64_t events)
 			say_absent(s);
 			absent = true;
 		} else if (events == 0 && w->came == 0 && s->is_here) {
-			fprintf(stderr, "%s was registered by %s (%u), which wrote no event%s\n", plain_name(s->p), s->here.process, s->here.pid,
-				w->probed ? " of any level or keyword" : "");
+			fprintf(stderr, "%s was registered by %s (%u), which wrote no event%s\n", plain_name(s->p),
+				s->here.process, s->here.pid, w->probed ? " of any level or keyword" : "");
 		}
 	}
 	free(s);

@@ -13,7 +13,7 @@ struct run_why {
 	const struct cli_provider *provider;
 	int count;
 	uint64_t before; /* registrations until then */
-	bool known;	 /* etwd can tell registrations */
+	bool known;      /* etwd can tell registrations */
 
 	/* A second session takes all levels and keywords, to count what the first one does not get. Only
 	 * where level, keywords or filters are given, and only until something was counted. */
@@ -24,7 +24,8 @@ struct run_why {
 };
 
 /* The session runs; its providers are about to be enabled, and the command to start. */
-void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session, const struct cli_provider *provider, int count);
+void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session,
+		   const struct cli_provider *provider, int count);
 /* Called when a system call was interrupted: a second has gone by, perhaps. */
 void run_why_tick(struct run_why *w);
 /* The command ended; before the session is stopped. */

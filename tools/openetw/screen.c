@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define IS_CONTINUATION(c) (((unsigned char)(c) & 0xC0) == 0x80)
+#define IS_CONTINUATION(c) (((unsigned char)(c)&0xC0) == 0x80)
 
 struct cli_screen cli_screen_now(void)
 {

@@ -157,15 +157,9 @@ static void print_text(FILE *f, const struct tally_row *r, const struct tally_ta
 			cli_size_text(r->v[c->value], text, sizeof text);
 			fprintf(f, " %10s", text);
 			break;
-		case TALLY_US:
-			fprintf(f, " %10.3f", (double)r->v[c->value] / 1e3);
-			break;
-		case TALLY_PERCENT_OF:
-			fprintf(f, " %6.1f%%", percent(t, r->v[c->value]));
-			break;
-		default:
-			fprintf(f, " %8llu", (unsigned long long)r->v[c->value]);
-			break;
+		case TALLY_US: fprintf(f, " %10.3f", (double)r->v[c->value] / 1e3); break;
+		case TALLY_PERCENT_OF: fprintf(f, " %6.1f%%", percent(t, r->v[c->value])); break;
+		default: fprintf(f, " %8llu", (unsigned long long)r->v[c->value]); break;
 		}
 	}
 	for (const char *p = r->name;; p++) {

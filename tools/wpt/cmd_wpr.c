@@ -44,7 +44,8 @@ static const struct cli_option options[] = {
 	{0, "cancelboot", NULL, "end it, or do not let it begin, and throw it away", NULL},
 	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
 	{0, "pmcsessions", NULL, "list the sessions that count, and what", NULL},
-	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond; a source of -pmcsources may follow", NULL},
+	{0, "setprofint", "N",
+	 "time between samples, in 100 ns: 10000 is a millisecond; a source of -pmcsources may follow", NULL},
 	{0, "profint", NULL, "print it", NULL},
 	{0, "resetprofint", NULL, "a millisecond again, and what other sources had; one source may follow", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
@@ -78,10 +79,13 @@ static int refuse_scenario(struct cli_args *a)
 	static const struct {
 		const char *name, *instead;
 	} scenarios[] = {
-		{"Boot", "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
+		{"Boot",
+		 "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
 		{"FastStartup", "there is no such start here; 'wpr -addboot PROFILE' records the next one"},
-		{"Shutdown", "'wpr -start PROFILE -filemode -recordtempto DIR' leaves in DIR what it had recorded by then"},
-		{"RebootCycle", "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
+		{"Shutdown",
+		 "'wpr -start PROFILE -filemode -recordtempto DIR' leaves in DIR what it had recorded by then"},
+		{"RebootCycle",
+		 "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
 		{"Standby", "'wpr -start PROFILE', 'systemctl suspend' and 'wpr -stop FILE' do it"},
 		{"Hibernate", "'wpr -start PROFILE', 'systemctl hibernate' and 'wpr -stop FILE' do it"},
 	};
@@ -93,8 +97,8 @@ static int refuse_scenario(struct cli_args *a)
 					scenarios[i].name, scenarios[i].instead);
 		}
 	}
-	return cli_usage(a, "-onoffscenario is Boot, FastStartup, Shutdown, RebootCycle, Standby or Hibernate, not '%s'",
-			 name);
+	return cli_usage(
+		a, "-onoffscenario is Boot, FastStartup, Shutdown, RebootCycle, Standby or Hibernate, not '%s'", name);
 }
 
 /* Settings that scripts make before they record, and which are so here anyway; -1: none was given. */
@@ -141,8 +145,7 @@ static int make_work(struct wpr *w, const char *wanted)
 	if (!mkdtemp(w->work)) {
 		int err = errno;
 		*w->work = 0;
-		return wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot record to %s: %s", in,
-				strerror(err));
+		return wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot record to %s: %s", in, strerror(err));
 	}
 	return CLI_OK;
 }
@@ -158,8 +161,7 @@ static int not_running(const struct wpr *w)
 		return wpr_fail(WPR_NOT_RUNNING, "There is no recording from boot. 'wpr -addboot PROFILE' adds one.");
 	}
 	return *w->instance ? wpr_fail(WPR_NOT_RUNNING,
-				       "There are no trace profiles running with the instance name '%s'.",
-				       w->instance)
+				       "There are no trace profiles running with the instance name '%s'.", w->instance)
 			    : wpr_fail(WPR_NOT_RUNNING, "There are no trace profiles running.");
 }
 
@@ -325,8 +327,8 @@ static bool parts_there(const struct wpr *w)
 static void describe(struct wpr *w, const char *problem)
 {
 	uint32_t code = cli_mark_write("ProblemDescription", problem);
-	for (const struct profile_collector *c = w->profile->collectors;
-	     c && code == ERROR_WMI_INSTANCE_NOT_FOUND; c = c->next) {
+	for (const struct profile_collector *c = w->profile->collectors; c && code == ERROR_WMI_INSTANCE_NOT_FOUND;
+	     c = c->next) {
 		char name[512];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
@@ -404,8 +406,7 @@ static int run_stop(struct wpr *w)
 	}
 	fprintf(stderr, "The trace was successfully saved.\n");
 	printf("%s: %llu events", to, (unsigned long long)t.events);
-	printf(t.events_lost || t.buffers_lost ? ", LOST %llu events and %llu buffers\n"
-					       : ", none lost\n",
+	printf(t.events_lost || t.buffers_lost ? ", LOST %llu events and %llu buffers\n" : ", none lost\n",
 	       (unsigned long long)t.events_lost, (unsigned long long)t.buffers_lost);
 	return t.missing ? CLI_FAILED : captured;
 }
@@ -522,13 +523,12 @@ static int dispatch(struct wpr *w, const char *verb)
 {
 	struct cli_args *a = w->args;
 	bool stops = strcmp(verb, "stop") == 0 || strcmp(verb, "stopboot") == 0;
-	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 &&
-	    strcmp(verb, "exportprofile") != 0 && strcmp(verb, "merge") != 0 && !strstr(verb, "profint")) {
+	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 && strcmp(verb, "exportprofile") != 0 &&
+	    strcmp(verb, "merge") != 0 && !strstr(verb, "profint")) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}
 	if (a->count > 1 && stops) {
-		return cli_usage(a, "'%s' belongs to no option; a description with spaces needs quotes",
-				 a->words[1]);
+		return cli_usage(a, "'%s' belongs to no option; a description with spaces needs quotes", a->words[1]);
 	}
 	if (strcmp(verb, "stopboot") == 0 || strcmp(verb, "cancelboot") == 0) {
 		wpr_boot_begin(w);
@@ -537,20 +537,20 @@ static int dispatch(struct wpr *w, const char *verb)
 	if (told >= 0) {
 		return told;
 	}
-	return strcmp(verb, "start") == 0	     ? run_start(w)
-	       : strcmp(verb, "addboot") == 0	     ? run_addboot(w)
-	       : strcmp(verb, "stopboot") == 0	     ? run_stop(w)
+	return strcmp(verb, "start") == 0            ? run_start(w)
+	       : strcmp(verb, "addboot") == 0        ? run_addboot(w)
+	       : strcmp(verb, "stopboot") == 0       ? run_stop(w)
 	       : strcmp(verb, "cancelboot") == 0     ? run_cancel(w)
-	       : strcmp(verb, "stop") == 0	     ? run_stop(w)
-	       : strcmp(verb, "cancel") == 0	     ? run_cancel(w)
-	       : strcmp(verb, "status") == 0	     ? wpr_run_status(w)
-	       : strcmp(verb, "profiles") == 0	     ? wpr_run_profiles(w)
+	       : strcmp(verb, "stop") == 0           ? run_stop(w)
+	       : strcmp(verb, "cancel") == 0         ? run_cancel(w)
+	       : strcmp(verb, "status") == 0         ? wpr_run_status(w)
+	       : strcmp(verb, "profiles") == 0       ? wpr_run_profiles(w)
 	       : strcmp(verb, "profiledetails") == 0 ? wpr_run_details(w)
 	       : strcmp(verb, "exportprofile") == 0  ? wpr_run_export(w)
-	       : strcmp(verb, "merge") == 0	     ? wpr_run_merge(w)
-	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
+	       : strcmp(verb, "merge") == 0          ? wpr_run_merge(w)
+	       : strcmp(verb, "providers") == 0      ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
-	       : strstr(verb, "profint")	     ? wpr_run_interval(w, verb)
+	       : strstr(verb, "profint")             ? wpr_run_interval(w, verb)
 	       : strcmp(verb, "pmcsources") == 0     ? cli_counters_print(a)
 	       : strcmp(verb, "pmcsessions") == 0    ? cli_counters_sessions(a)
 						     : run_while(w, strcmp(verb, "flush") != 0);
@@ -558,11 +558,27 @@ static int dispatch(struct wpr *w, const char *verb)
 
 static int run(struct cli_args *a)
 {
-	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
-					    "profiles",	      "profiledetails", "exportprofile", "marker", "merge",
-					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
-					    "pmcsources",     "pmcsessions",
-					    "setprofint",     "profint",    "resetprofint", "addboot", "stopboot", "cancelboot"};
+	static const char *const verbs[] = {"start",
+					    "stop",
+					    "cancel",
+					    "status",
+					    "profiles",
+					    "profiledetails",
+					    "exportprofile",
+					    "marker",
+					    "merge",
+					    "markerflush",
+					    "flush",
+					    "providers",
+					    "capturestateondemand",
+					    "pmcsources",
+					    "pmcsessions",
+					    "setprofint",
+					    "profint",
+					    "resetprofint",
+					    "addboot",
+					    "stopboot",
+					    "cancelboot"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -582,8 +598,7 @@ static int run(struct cli_args *a)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
 		if (cli_flag(a, verbs[i])) {
 			if (verb) {
-				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb,
-						 verbs[i]);
+				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, verbs[i]);
 			}
 			verb = verbs[i];
 		}
@@ -596,8 +611,8 @@ static int run(struct cli_args *a)
 	}
 	struct wpr w = {.args = a, .instance = cli_value(a, "instancename", ""), .lock = -1};
 	for (const char *s = w.instance; *s; s++) {
-		if (!((*s >= '0' && *s <= '9') || ((*s | 32) >= 'a' && (*s | 32) <= 'z') || *s == '-' ||
-		      *s == '_' || (*s == '.' && s > w.instance)) ||
+		if (!((*s >= '0' && *s <= '9') || ((*s | 32) >= 'a' && (*s | 32) <= 'z') || *s == '-' || *s == '_' ||
+		      (*s == '.' && s > w.instance)) ||
 		    s - w.instance > 63) {
 			return cli_usage(a, "an instance name has up to 64 letters, digits, '-', '_', '.'");
 		}
@@ -618,13 +633,15 @@ const struct cli_command cli_wpr = {
 		"one session. The recording goes on when this terminal is closed; -stop in another finds it.\n"
 		"-stop first asks the providers whose profile says CaptureStateOnSave for their state and waits\n"
 		"until their callbacks have returned.\n\n"
-		"-addboot writes the profile's sessions as autologgers, which etwd starts when it starts; for the start of\n"
+		"-addboot writes the profile's sessions as autologgers, which etwd starts when it starts; for the "
+		"start of\n"
 		"the machine that is 'systemctl enable openetw.service'. Providers are recorded from the moment they\n"
 		"register; what a profile asks for with CaptureStateOnStart is not asked for.\n\n"
 		"Exit status: 0, 1 failed, 2 wrong usage. What failed is on standard error, with the code that\n"
 		"Windows' wpr would have returned: 0xc5583000 nothing is running, 0xc5583001 already running,\n"
 		"0xc5580612 a profile without providers, 0xc5600602 wrong option, else an HRESULT.\n\n"
-		"Kernel events (SystemProvider) take root, or capabilities on openetw-kernel. Keywords that mean nothing\n"
+		"Kernel events (SystemProvider) take root, or capabilities on openetw-kernel. Keywords that mean "
+		"nothing\n"
 		"on Linux are named in a warning, and refused when the profile says Strict=\"true\" of them.\n\n"
 		"Examples:\n"
 		"  wpr -start Providers -filemode; wpr -status; wpr -stop all.etl \"slow start\"\n"

@@ -23,8 +23,7 @@ static const struct cli_option options[] = {
 	{0, "MinBuffers", "N", "buffers at the start (default 64)", NULL},
 	{0, "MaxBuffers", "N", "at most (default 320)", NULL},
 	{0, "MaxFile", "MB", "size limit of the file", NULL},
-	{0, "FileMode", "MODE", "Sequential, Circular, Append or NewFile",
-	 "Sequential|Circular|Append|NewFile"},
+	{0, "FileMode", "MODE", "Sequential, Circular, Append or NewFile", "Sequential|Circular|Append|NewFile"},
 	{0, "FlushTimer", "SECONDS", "write part-filled buffers this often", NULL},
 	{0, "ClockType", "CLOCK", "PerfCounter, Cycle or SystemTime", "PerfCounter|Cycle|SystemTime"},
 	{0, "RealTime", NULL, "deliver to live consumers", NULL},
@@ -36,7 +35,8 @@ static const struct cli_option options[] = {
 	{0, "stop", "[SESSION]", "end a session (repeatable, more may follow); without a name the kernel's", NULL},
 	{0, "stopall", NULL, "end all sessions", NULL},
 	{0, "d", "FILE", "with -stop: merge their files into this one; alone: end the kernel's session into it", NULL},
-	{0, "flush", "SESSION", "write what is buffered; with -f behind it a memory session to a file (repeatable)", NULL},
+	{0, "flush", "SESSION", "write what is buffered; with -f behind it a memory session to a file (repeatable)",
+	 NULL},
 	{0, "capturestate", "SESSION", "ask the providers that follow for their state", NULL},
 	{0, "update", "SESSION", "change -on, -FlushTimer, -MaxBuffers, -f of a running session", NULL},
 	{0, "m", "TEXT", "put a mark into the sessions", NULL},
@@ -57,9 +57,11 @@ static const struct cli_option options[] = {
 	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
 	{0, "symbols", "[WHAT]", "accepted: names are always looked up", NULL},
 	{0, "profint", NULL, "print the time between samples", NULL},
-	{0, "setprofint", "[SOURCE] N", "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on", NULL},
+	{0, "setprofint", "[SOURCE] N",
+	 "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on", NULL},
 	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
-	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
+	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)",
+	 NULL},
 	{0, "Pmc", "COUNTERS EVENTS [strict]", "kernel: values of C1,C2 with EV1+EV2; strict: or nothing starts", NULL},
 	{0, "PmcProfile", "COUNTERS", "kernel: samples by C1,C2", NULL},
 	{0, "LastBranch", "EVENTS", NULL, NULL},
@@ -445,9 +447,9 @@ static int explain(struct xperf *x, const char *verb)
 
 static int run(struct cli_args *a)
 {
-	static const char *const verbs[] = {"merge",	"stop",	  "stopall", "flush",	"capturestate",
-					    "update",	"m",	"mf",	  "loggers", "providers",
-					    "profint",	"setprofint", "boottrace", "pmcsources"};
+	static const char *const verbs[] = {"merge",   "stop",       "stopall",   "flush",     "capturestate",
+					    "update",  "m",          "mf",        "loggers",   "providers",
+					    "profint", "setprofint", "boottrace", "pmcsources"};
 	const char *verb = NULL;
 	if (xperf_is_report(a)) {
 		return xperf_report(a);
@@ -466,8 +468,7 @@ static int run(struct cli_args *a)
 		bool option = strcmp(verbs[i], "setprofint") == 0 && cli_flag(a, "on");
 		if (cli_flag(a, verbs[i]) && !option) {
 			if (verb) {
-				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb,
-						 verbs[i]);
+				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, verbs[i]);
 			}
 			verb = verbs[i];
 		}
@@ -479,15 +480,15 @@ static int run(struct cli_args *a)
 	if (verb && cli_flag(a, "start")) {
 		return cli_usage(a, "-start and -%s are two things to do; one at a time", verb);
 	}
-	bool takes_words = verb && (strcmp(verb, "merge") == 0 ||
-				    strcmp(verb, "capturestate") == 0 ||
+	bool takes_words = verb && (strcmp(verb, "merge") == 0 || strcmp(verb, "capturestate") == 0 ||
 				    (strcmp(verb, "stop") == 0 && cli_flag(a, "stop")));
 	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
 	takes_words = takes_words || cli_flag(a, "setprofint") || cli_flag(a, "Pmc");
 	if (a->count > 0 && !takes_words) {
 		const char *word = a->words[0];
 		size_t length = strlen(word);
-		if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start") && length > 4 && strcasecmp(word + length - 4, ".etl") == 0) {
+		if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start") && length > 4 &&
+		    strcasecmp(word + length - 4, ".etl") == 0) {
 			/* On Windows it opens the viewer. */
 			fprintf(stderr,
 				"openetw xperf: there is no viewer here; what there is for %s:\n"
@@ -502,8 +503,9 @@ static int run(struct cli_args *a)
 				return cli_usage(a, "'%s' belongs to no option; did you mean -%s?", word, verbs[i]);
 			}
 		}
-		return cli_usage(a, *word == '+' ? "'%s' belongs to no option; what '+' joins has no space in it"
-						 : "'%s' belongs to no option",
+		return cli_usage(a,
+				 *word == '+' ? "'%s' belongs to no option; what '+' joins has no space in it"
+					      : "'%s' belongs to no option",
 				 word);
 	}
 	if (verb && strcmp(verb, "flush") == 0) {
@@ -523,19 +525,19 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "what to do? -start, -stop, -merge, -i, …");
 	}
 	int told = verb && cli_flag(a, "explain") ? explain(&x, verb) : -1;
-	return told >= 0		       ? told
-	       : !verb			       ? xperf_start(&x)
-	       : strcmp(verb, "merge") == 0    ? run_merge(a)
-	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
-	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
-	       : strcmp(verb, "boottrace") == 0 ? xperf_boot(&x)
-	       : strcmp(verb, "update") == 0   ? run_update(&x)
-	       : verb[0] == 'm'		       ? run_mark(a, verb)
-	       : strstr(verb, "profint")       ? run_interval(a, verb)
+	return told >= 0                         ? told
+	       : !verb                           ? xperf_start(&x)
+	       : strcmp(verb, "merge") == 0      ? run_merge(a)
+	       : strcmp(verb, "stop") == 0       ? xperf_stop(a)
+	       : strcmp(verb, "stopall") == 0    ? run_stop_all(a)
+	       : strcmp(verb, "boottrace") == 0  ? xperf_boot(&x)
+	       : strcmp(verb, "update") == 0     ? run_update(&x)
+	       : verb[0] == 'm'                  ? run_mark(a, verb)
+	       : strstr(verb, "profint")         ? run_interval(a, verb)
 	       : strcmp(verb, "pmcsources") == 0 ? cli_counters_print(a)
-	       : strcmp(verb, "loggers") == 0  ? run_loggers(a)
-	       : strcmp(verb, "providers") == 0 ? run_providers(a)
-						: run_capture(a);
+	       : strcmp(verb, "loggers") == 0    ? run_loggers(a)
+	       : strcmp(verb, "providers") == 0  ? run_providers(a)
+						 : run_capture(a);
 }
 
 const struct cli_command cli_xperf = {
@@ -548,21 +550,29 @@ const struct cli_command cli_xperf = {
 		"what is empty means everything. When one session cannot be started, none is.\n\n"
 		"Kernel flags (xperf -providers K) take root, or capabilities on openetw-kernel. One that Linux has\n"
 		"not is refused, and nothing is started, exit status 1; --partial leaves it out, and starts the other\n"
-		"sessions when the kernel's cannot be. Of a group it is left out with a warning. When several sessions\n"
+		"sessions when the kernel's cannot be. Of a group it is left out with a warning. When several "
+		"sessions\n"
 		"are stopped, a kernel session that does not run is a warning.\n\n"
-		"Reports (-i FILE… -a ACTION): dumper (the default), process, profile, cswitch, readythread, cpudisk, dpcisr,\n"
-		"diskio, diskidlehistogram, fileio, fileiodetail, filename, hardfault, pagefault, stack, heap, sysconfig,\n"
-		"symcache, tracestats, marks, boot, perfctrs; of traces from Windows also pool, registry, drvdelay, spinlock,\n"
-		"focuschange, pnp, services, winlogon, bootprefetch, prefetch, suspend, shutdown. They take the options that\n"
-		"the Performance Toolkit documents: -range, -detail, -util 0.5, -butterfly 5, … Times are microseconds from the\n"
+		"Reports (-i FILE… -a ACTION): dumper (the default), process, profile, cswitch, readythread, cpudisk, "
+		"dpcisr,\n"
+		"diskio, diskidlehistogram, fileio, fileiodetail, filename, hardfault, pagefault, stack, heap, "
+		"sysconfig,\n"
+		"symcache, tracestats, marks, boot, perfctrs; of traces from Windows also pool, registry, drvdelay, "
+		"spinlock,\n"
+		"focuschange, pnp, services, winlogon, bootprefetch, prefetch, suspend, shutdown. They take the "
+		"options that\n"
+		"the Performance Toolkit documents: -range, -detail, -util 0.5, -butterfly 5, … Times are microseconds "
+		"from the\n"
 		"start; on the command line also 1.5s, 20ms or 2026/11/22:10:30:00.5+UTC.\n\n"
 		"Examples:\n"
 		"  xperf -start web -on \"MyCompany.Web:0x1:5:'stack'+MyCompany.Db\" -f web.etl -BufferSize 1024\n"
 		"  xperf -m \"here it is slow\"\n"
 		"  xperf -stop web -d merged.etl\n"
 		"  xperf -i merged.etl -o merged.csv\n"
-		"  xperf -i merged.etl -a dpcisr -ao dpcisr.txt -a stack -butterfly 5 -process 'nginx' -ao stacks.html\n"
-		"  xperf -on latency -stackwalk profile -start web -on MyCompany.Web; xperf -stop -stop web -d all.etl\n",
+		"  xperf -i merged.etl -a dpcisr -ao dpcisr.txt -a stack -butterfly 5 -process 'nginx' -ao "
+		"stacks.html\n"
+		"  xperf -on latency -stackwalk profile -start web -on MyCompany.Web; xperf -stop -stop web -d "
+		"all.etl\n",
 	.options = options,
 	.run = run,
 	.classic = true,

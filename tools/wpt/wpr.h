@@ -13,13 +13,13 @@
 #include <limits.h>
 
 /* Codes that scripts compare. */
-#define WPR_NOT_RUNNING	    0xC5583000u
+#define WPR_NOT_RUNNING     0xC5583000u
 #define WPR_ALREADY_RUNNING 0xC5583001u
-#define WPR_NO_PROVIDER	    0xC5580612u
-#define WPR_BAD_OPTION	    0xC5600602u
-#define WPR_HRESULT(win32)  (0x80070000u | ((win32) & 0xFFFFu))
-#define WPR_NOT_FOUND	    WPR_HRESULT(1168) /* no such profile */
-#define WPR_BAD_PROFILE	    WPR_HRESULT(13)
+#define WPR_NO_PROVIDER     0xC5580612u
+#define WPR_BAD_OPTION      0xC5600602u
+#define WPR_HRESULT(win32)  (0x80070000u | ((win32)&0xFFFFu))
+#define WPR_NOT_FOUND       WPR_HRESULT(1168) /* no such profile */
+#define WPR_BAD_PROFILE     WPR_HRESULT(13)
 #define WPR_NOT_SUPPORTED   WPR_HRESULT(50)
 
 #define WPR_PROFILES_MAX 64 /* on one command line */
@@ -35,10 +35,10 @@ struct wpr {
 	char work[2048];      /* folder of the files so far; "" in memory mode until saved */
 	char names[2048];     /* profiles, as they were asked for */
 	uint64_t started;     /* FILETIME */
-	int lock;	      /* descriptor; -1: not held */
-	bool settle;	      /* etwd is only just starting */
-	bool marks;	      /* a session takes them */
-	char boot[72];	      /* of a recording from boot: its instance; else "" */
+	int lock;             /* descriptor; -1: not held */
+	bool settle;          /* etwd is only just starting */
+	bool marks;           /* a session takes them */
+	char boot[72];        /* of a recording from boot: its instance; else "" */
 	struct profile *profile;
 };
 
@@ -78,7 +78,7 @@ bool wpr_boot_folder(char *out, size_t cap);
 int wpr_boot_add(struct wpr *w);
 /* Is it the machine's boot that is meant? From here on that instance is. */
 bool wpr_boot_system(void);
-void wpr_boot_tell(const char *again); /* what it takes besides, on stderr */
+void wpr_boot_tell(const char *again);     /* what it takes besides, on stderr */
 void wpr_boot_remove(const struct wpr *w); /* the autologgers */
 
 /* ---- wpr_result.c ------------------------------------------------------------------------------ */
@@ -141,8 +141,8 @@ bool wpr_kernel_wanted(const struct profile_collector *c);
 bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 
 /* What a filter asks for, as the descriptors of EnableTraceEx2. */
-uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
-		    uint64_t keywords, uint32_t timeout_ms);
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control, uint64_t keywords,
+		    uint32_t timeout_ms);
 
 /* ---- files while recording (wpr_parts.c) ----------------------------------------------------- */
 
@@ -150,8 +150,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 uint32_t wpr_files_kept(const struct wpr *w, const struct profile_collector *c);
 /* What the collector's file is called: as the profile says (FileName), where that is a name of its own. With
  * %d when there are several. */
-void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out,
-		   size_t cap);
+void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out, size_t cap);
 /* Those that are there, in order; -ENOMEM when `each` is false. */
 int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsigned index,
 		  bool (*each)(void *ctx, const char *path), void *ctx);

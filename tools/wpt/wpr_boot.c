@@ -90,8 +90,7 @@ static bool add_provider(struct session_spec *s, const struct profile_provider *
 	v->level = p->level;
 	v->any = p->keywords;
 	v->properties = (p->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
-			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) |
-			(p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
+			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) | (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
 			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
 	ids_text(&p->events, v->filter[SESSION_FILTER_EVENT_ID]);
 	ids_text(&p->stack_events, v->filter[SESSION_FILTER_STACK_ID]);
@@ -164,12 +163,14 @@ void wpr_boot_tell(const char *again)
 		enabled = enabled || access(path, F_OK) == 0;
 	}
 	if (!of_system()) {
-		fprintf(stderr, "It begins when this user's etwd next starts. All users, from the start of the machine on: "
-				"'openetw --system %s …'.\n",
+		fprintf(stderr,
+			"It begins when this user's etwd next starts. All users, from the start of the machine on: "
+			"'openetw --system %s …'.\n",
 			again);
 	} else if (!enabled) {
-		fprintf(stderr, "It begins with the etwd of all users; 'systemctl enable openetw.service' has that start "
-				"with the machine.\n");
+		fprintf(stderr,
+			"It begins with the etwd of all users; 'systemctl enable openetw.service' has that start "
+			"with the machine.\n");
 	}
 }
 
@@ -186,8 +187,9 @@ static void explain(const struct session_spec *s)
 		char guid[37];
 		const struct session_provider *p = &s->provider[i];
 		guid_format(&p->guid, guid);
-		printf(" -p %s", cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any,
-					    p->level, p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
+		printf(" -p %s",
+		       cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any, p->level,
+				  p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
 	}
 	putchar('\n');
 }

@@ -110,15 +110,14 @@ void wpr_identity_write(struct wpr *w)
 	}
 	wpr_session_name(w->instance, c, name, sizeof name);
 	if (cli_session_query(name, &p) != ERROR_SUCCESS ||
-	    EnableTraceEx2(p.p.Wnode.HistoricalContext, &config_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0,
-			   0, NULL) != ERROR_SUCCESS) {
+	    EnableTraceEx2(p.p.Wnode.HistoricalContext, &config_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 0,
+			   NULL) != ERROR_SUCCESS) {
 		return;
 	}
 	TRACE_GUID_REGISTRATION guid = {.Guid = &config_guid};
 	TRACEGUID_HANDLE registration;
 	setenv("OPENETW_WAIT_MS", "3000", 0);
-	if (RegisterTraceGuidsA(enabled, NULL, &config_guid, 1, &guid, NULL, NULL, &registration) !=
-	    ERROR_SUCCESS) {
+	if (RegisterTraceGuidsA(enabled, NULL, &config_guid, 1, &guid, NULL, NULL, &registration) != ERROR_SUCCESS) {
 		return;
 	}
 	for (int ms = 0; ms < IDENTITY_WAIT_MS && !order_load_acquire(&logger); ms += 10) {

@@ -11,60 +11,57 @@
 /* Names of profiles beside xperf's. NULL: the same name means nothing to the kernel. */
 static const struct {
 	const char *keyword, *flag;
-} renamed[] = {
-	{"ProcessThread", "PROC_THREAD"},
-	{"SampledProfile", "PROFILE"},
-	{"ReadyThread", "DISPATCHER"},
-	{"ThreadPriority", "PRIORITY"},
-	{"IdealProcessor", "AFFINITY"},
-	{"SystemCall", "SYSCALL"},
-	{"DiskIO", "DISK_IO"},
-	{"DiskIOInit", "DISK_IO_INIT"},
-	{"DiskIOInitialization", "DISK_IO_INIT"},
-	{"DPCQueue", "DPC_QUEUE"},
-	{"FileIO", "FILE_IO"},
-	{"FileIOInit", "FILE_IO_INIT"},
-	{"HardFaults", "HARD_FAULTS"},
-	{"AllFaults", "ALL_FAULTS"},
-	{"NetworkTrace", "NETWORKTRACE"},
-	{"VirtualAllocation", "VIRT_ALLOC"},
-	{"MemoryInfo", "MEMINFO"},
-	{"MemoryInfoWS", "MEMINFO_WS"},
-	{"ReferenceSet", "REFSET"},
-	{"Handle", "OB_HANDLE"},
-	{"Object", "OB_OBJECT"},
-	{"InterProcessorInterrupt", "IPI"},
-	{"ClockInterrupt", "CLOCKINT"},
-	{"HalClock", "KE_CLOCK"},
-	{"FilterIO", "FLT_IO"},
-	{"FilterIOInit", "FLT_IO_INIT"},
-	{"FilterIOFastIO", "FLT_FASTIO"},
-	{"FilterIOFailure", "FLT_IO_FAILURE"},
-	{"ProcessCounter", "PERF_COUNTER"},
-	{"CompactCSwitch", "COMPACT_CSWITCH"},
-	{"ContiguousMemorygeneration", "CONTMEMGEN"},
-	{"CpuConfig", "CPU_CONFIG"},
-	{"IdleStates", "IDLE_STATES"},
-	{"KernelQueue", "KQUEUE"},
-	{"OpticalIO", "OPTICAL_IO"},
-	{"PmcProfile", "PMC_PROFILE"},
-	{"OpticalIOInit", "OPTICAL_IO_INIT"},
-	{"RegistryHive", "REG_HIVE"},
-	{"SplitIO", "SPLIT_IO"},
-	{"SynchronizationObjects", "SYNC_OBJECTS"},
-	{"WDFDPC", "WDF_DPC"},
-	{"WDFInterrupt", "WDF_INTERRUPT"},
-}, stacks[] = {
-	{"SampledProfile", "Profile"},
-	{"VirtualAllocation", "VirtualAlloc"},
-	{"SystemCallEnter", "SyscallEnter"},
-	{"SystemCallExit", "SyscallExit"},
-	{"HeapAllocation", "HeapAlloc"},
-	{"HeapReallocation", "HeapRealloc"},
-	{"PoolAllocation", "PoolAlloc"},
-	{"PoolAllocationSession", "PoolAllocSession"},
-	{"TimerOneShot", "TimerSetOneShot"},
-	{"TimerPeriodic", "TimerSetPeriodic"},
+} renamed[] =
+	{
+		{"ProcessThread", "PROC_THREAD"},
+		{"SampledProfile", "PROFILE"},
+		{"ReadyThread", "DISPATCHER"},
+		{"ThreadPriority", "PRIORITY"},
+		{"IdealProcessor", "AFFINITY"},
+		{"SystemCall", "SYSCALL"},
+		{"DiskIO", "DISK_IO"},
+		{"DiskIOInit", "DISK_IO_INIT"},
+		{"DiskIOInitialization", "DISK_IO_INIT"},
+		{"DPCQueue", "DPC_QUEUE"},
+		{"FileIO", "FILE_IO"},
+		{"FileIOInit", "FILE_IO_INIT"},
+		{"HardFaults", "HARD_FAULTS"},
+		{"AllFaults", "ALL_FAULTS"},
+		{"NetworkTrace", "NETWORKTRACE"},
+		{"VirtualAllocation", "VIRT_ALLOC"},
+		{"MemoryInfo", "MEMINFO"},
+		{"MemoryInfoWS", "MEMINFO_WS"},
+		{"ReferenceSet", "REFSET"},
+		{"Handle", "OB_HANDLE"},
+		{"Object", "OB_OBJECT"},
+		{"InterProcessorInterrupt", "IPI"},
+		{"ClockInterrupt", "CLOCKINT"},
+		{"HalClock", "KE_CLOCK"},
+		{"FilterIO", "FLT_IO"},
+		{"FilterIOInit", "FLT_IO_INIT"},
+		{"FilterIOFastIO", "FLT_FASTIO"},
+		{"FilterIOFailure", "FLT_IO_FAILURE"},
+		{"ProcessCounter", "PERF_COUNTER"},
+		{"CompactCSwitch", "COMPACT_CSWITCH"},
+		{"ContiguousMemorygeneration", "CONTMEMGEN"},
+		{"CpuConfig", "CPU_CONFIG"},
+		{"IdleStates", "IDLE_STATES"},
+		{"KernelQueue", "KQUEUE"},
+		{"OpticalIO", "OPTICAL_IO"},
+		{"PmcProfile", "PMC_PROFILE"},
+		{"OpticalIOInit", "OPTICAL_IO_INIT"},
+		{"RegistryHive", "REG_HIVE"},
+		{"SplitIO", "SPLIT_IO"},
+		{"SynchronizationObjects", "SYNC_OBJECTS"},
+		{"WDFDPC", "WDF_DPC"},
+		{"WDFInterrupt", "WDF_INTERRUPT"},
+},
+  stacks[] = {
+	  {"SampledProfile", "Profile"},       {"VirtualAllocation", "VirtualAlloc"},
+	  {"SystemCallEnter", "SyscallEnter"}, {"SystemCallExit", "SyscallExit"},
+	  {"HeapAllocation", "HeapAlloc"},     {"HeapReallocation", "HeapRealloc"},
+	  {"PoolAllocation", "PoolAlloc"},     {"PoolAllocationSession", "PoolAllocSession"},
+	  {"TimerOneShot", "TimerSetOneShot"}, {"TimerPeriodic", "TimerSetPeriodic"},
 };
 
 /* Custom ones are hexadecimal. */
@@ -113,8 +110,7 @@ static bool stack_hook(const char *name, uint16_t *ret)
 void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret)
 {
 	*ret = (struct cli_kernel_wish){0};
-	for (const struct profile_provider *p = c->kind == PROFILE_SYSTEM ? c->providers : NULL; p;
-	     p = p->next) {
+	for (const struct profile_provider *p = c->kind == PROFILE_SYSTEM ? c->providers : NULL; p; p = p->next) {
 		for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
 			uint32_t bits;
 			const char *why;
@@ -171,7 +167,9 @@ static struct pmc_definition *definitions(const struct profile_counters *p, uint
 		if (extended_bits(d->extended, to)) {
 			++*ret_count;
 		} else {
-			fprintf(stderr, "wpr: warning: %s: ExtendedBits=\"%s\" are not four numbers of two hexadecimal digits\n",
+			fprintf(stderr,
+				"wpr: warning: %s: ExtendedBits=\"%s\" are not four numbers of two hexadecimal "
+				"digits\n",
 				d->name, d->extended);
 		}
 	}
@@ -183,7 +181,8 @@ static int choose_counters(const struct cli_args *a, const struct profile_counte
 	struct cli_counters *to = &inout->counters;
 	if (p->refused) {
 		if (!to->lenient) {
-			return wpr_fail(WPR_NOT_SUPPORTED, "<%s> of a HardwareCounter has no counterpart here.", p->refused);
+			return wpr_fail(WPR_NOT_SUPPORTED, "<%s> of a HardwareCounter has no counterpart here.",
+					p->refused);
 		}
 		fprintf(stderr, "wpr: warning: <%s> of a HardwareCounter has no counterpart here\n", p->refused);
 	}
@@ -195,8 +194,8 @@ static int choose_counters(const struct cli_args *a, const struct profile_counte
 	for (const struct profile_word *k = p->events; k; k = k->next) {
 		uint16_t hook;
 		if (!stack_hook(k->text, &hook) || to->events == PMC_EVENTS_MAX) {
-			return wpr_fail(WPR_NOT_SUPPORTED, "<Event Value=\"%s\"> is no kernel event that can have counters.",
-					k->text);
+			return wpr_fail(WPR_NOT_SUPPORTED,
+					"<Event Value=\"%s\"> is no kernel event that can have counters.", k->text);
 		}
 		to->event[to->events++] = hook;
 	}

@@ -25,8 +25,7 @@ static const char *base_name(const struct profile_collector *c)
 	return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '%') ? name : "";
 }
 
-void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out,
-		      size_t cap)
+void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out, size_t cap)
 {
 	const char *name = base_name(c);
 	char own[64];
@@ -39,12 +38,11 @@ void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsig
 	}
 	const char *dot = strrchr(name, '.');
 	int stem = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
-	snprintf(out, cap, "%s/%.*s%s%s", w->work, stem, name, wpr_files_kept(w, c) ? "_%d" : "",
-		 name + stem);
+	snprintf(out, cap, "%s/%.*s%s%s", w->work, stem, name, wpr_files_kept(w, c) ? "_%d" : "", name + stem);
 }
 
 int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsigned index,
-		     bool (*each)(void *ctx, const char *path), void *ctx)
+		  bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	char pattern[2100], path[2200];
 	wpr_part_path(w, c, index, pattern, sizeof pattern);
@@ -62,8 +60,7 @@ int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsign
 	for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
 		char *end;
 		unsigned long n;
-		if (strncmp(e->d_name, slash + 1, head) == 0 && e->d_name[head] >= '0' &&
-		    e->d_name[head] <= '9' &&
+		if (strncmp(e->d_name, slash + 1, head) == 0 && e->d_name[head] >= '0' && e->d_name[head] <= '9' &&
 		    (n = strtoul(e->d_name + head, &end, 10), strcmp(end, mark + 2) == 0)) {
 			least = (unsigned)BASE_MIN(n, (unsigned long)least);
 			most = (unsigned)BASE_MAX(n, (unsigned long)most);

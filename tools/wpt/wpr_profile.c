@@ -71,8 +71,8 @@ static char *read_all(const char *path, size_t *ret_n)
 	} else if (err == -ENOMEM) {
 		wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot read %s", path);
 	} else {
-		wpr_fail(WPR_HRESULT(win32_from_errno(err)), "Cannot open the profile %s: %s%s", path,
-			 strerror(-err), strchr(path, '\\') ? "; folders are parted by / here" : "");
+		wpr_fail(WPR_HRESULT(win32_from_errno(err)), "Cannot open the profile %s: %s%s", path, strerror(-err),
+			 strchr(path, '\\') ? "; folders are parted by / here" : "");
 	}
 	strbuf_finish(&b);
 	return NULL;
@@ -88,7 +88,8 @@ static void warn_of_broken(const struct profile_doc *doc, const char *path)
 		}
 	}
 	if (b.len) {
-		fprintf(stderr, "wpr: warning: of %s these cannot be used: %s\n", path ? path : "the built-in profiles", b.s);
+		fprintf(stderr, "wpr: warning: of %s these cannot be used: %s\n", path ? path : "the built-in profiles",
+			b.s);
 	}
 	strbuf_finish(&b);
 }
@@ -190,8 +191,7 @@ static const char *only_windows(const char *name)
 	return NULL;
 }
 
-static int no_such_profile(const struct profile_doc *doc, const char *file, const char *name,
-			   bool file_mode)
+static int no_such_profile(const struct profile_doc *doc, const char *file, const char *name, bool file_mode)
 {
 	const struct profile_entry *other = profile_find(doc, name, PROFILE_ANY_MODE);
 	const char *where = file ? file : "the built-in profiles ('wpr -profiles' lists them)";
@@ -208,8 +208,7 @@ static int no_such_profile(const struct profile_doc *doc, const char *file, cons
 		return wpr_fail(WPR_NOT_FOUND, "The profile '%s' of Windows is not here: %s.", plain, why);
 	}
 	const char *near = cli_nearest(plain, name_at, doc);
-	return near ? wpr_fail(WPR_NOT_FOUND, "There is no profile '%s' in %s. Is '%s' meant?", name, where,
-			       near)
+	return near ? wpr_fail(WPR_NOT_FOUND, "There is no profile '%s' in %s. Is '%s' meant?", name, where, near)
 		    : wpr_fail(WPR_NOT_FOUND, "There is no profile '%s' in %s.", name, where);
 }
 
@@ -228,13 +227,12 @@ static int choose_one(struct wpr *w, const char *word, bool file_mode)
 	int status;
 	char *file = file_of(word, &name);
 	struct profile_doc *doc = wpr_document(file, &status);
-	const struct profile_entry *e =
-		doc ? profile_find(doc, name, file_mode ? PROFILE_FILE : PROFILE_MEMORY) : NULL;
+	const struct profile_entry *e = doc ? profile_find(doc, name, file_mode ? PROFILE_FILE : PROFILE_MEMORY) : NULL;
 	if (doc && !e) {
 		status = no_such_profile(doc, file, name, file_mode);
 	} else if (e && e->broken) {
-		status = wpr_fail(WPR_BAD_PROFILE, "The profile '%s' cannot be used: it, or what it uses, has mistakes.",
-				  e->id);
+		status = wpr_fail(WPR_BAD_PROFILE,
+				  "The profile '%s' cannot be used: it, or what it uses, has mistakes.", e->id);
 	} else if (e) {
 		size_t used = strlen(w->names);
 		snprintf(w->names + used, sizeof w->names - used, "%s%s.%s", used ? "+" : "", e->name,
@@ -262,8 +260,8 @@ int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mod
 		/* Beside others, what only Windows has is left out; alone it is refused. */
 		const char *why = count > 1 && !strchr(words[i], '!') ? only_windows(plain) : NULL;
 		if (why && (w->profile || i + 1 < count)) {
-			fprintf(stderr, "wpr: warning: the profile '%s' of Windows is not here and left out: %s\n", plain,
-				why);
+			fprintf(stderr, "wpr: warning: the profile '%s' of Windows is not here and left out: %s\n",
+				plain, why);
 			continue;
 		}
 		status = choose_one(w, words[i], file_mode);
@@ -301,8 +299,9 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 		bool mine = c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
 		providers += wpr_kernel_wanted(c);
 		if (tell && c->host_guest) {
-			fprintf(stderr, "wpr: note: '%s': HostGuestCorrelation has no effect: hypervisors here tell nobody "
-					"their clock\n",
+			fprintf(stderr,
+				"wpr: note: '%s': HostGuestCorrelation has no effect: hypervisors here tell nobody "
+				"their clock\n",
 				c->name);
 		}
 		for (const struct profile_provider *p = c->providers; p; p = p->next) {
@@ -323,11 +322,15 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 				continue;
 			}
 			if (p->kind == PROFILE_HEAP) {
-				fprintf(stderr, "wpr: warning: '%s': wpr records no heap events; 'openetw record --heap' does\n", c->name);
+				fprintf(stderr,
+					"wpr: warning: '%s': wpr records no heap events; 'openetw record --heap' "
+					"does\n",
+					c->name);
 			} else {
 				fprintf(stderr,
 					"wpr: warning: '%s' is a private session inside the process of '%s'; such "
-					"sessions are started by that process (EVENT_TRACE_PRIVATE_LOGGER_MODE), not by "
+					"sessions are started by that process (EVENT_TRACE_PRIVATE_LOGGER_MODE), not "
+					"by "
 					"wpr\n",
 					c->name, p->name);
 			}
@@ -358,7 +361,7 @@ enum what {
 static void print_providers(const struct profile_collector *c, enum what what, const char *heading)
 {
 	for (const struct profile_provider *v = c->providers; v; v = v->next) {
-		const struct profile_state *s = what == STATE_ON_START	? &v->on_start
+		const struct profile_state *s = what == STATE_ON_START  ? &v->on_start
 						: what == STATE_ON_SAVE ? &v->on_save
 									: &v->on_demand;
 		if (v->kind != PROFILE_EVENT || (what != PROVIDER_ITSELF && !s->wanted)) {

@@ -57,9 +57,8 @@ static uint8_t *filter_add(struct filters *f, ULONG type, size_t bytes)
 	uint8_t *m = calloc(1, bytes ? bytes : 1);
 	if (m) {
 		f->memory[f->count] = m;
-		f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)m,
-							     .Size = (ULONG)bytes,
-							     .Type = type};
+		f->d[f->count++] =
+			(EVENT_FILTER_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)m, .Size = (ULONG)bytes, .Type = type};
 	}
 	return m;
 }
@@ -133,8 +132,8 @@ bool wpr_provider_guid(const char *name, GUID *ret)
 	return cli_provider_guid(name, ret);
 }
 
-uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
-		    uint64_t keywords, uint32_t timeout_ms)
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control, uint64_t keywords,
+		    uint32_t timeout_ms)
 {
 	struct filters f = {.count = 0};
 	GUID guid;
@@ -146,8 +145,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 		ok = filter_ids(&f, EVENT_FILTER_TYPE_EVENT_ID, &p->events) &&
 		     filter_names(&f, EVENT_FILTER_TYPE_EVENT_NAME, &p->event_names) &&
 		     filter_ids(&f, EVENT_FILTER_TYPE_STACKWALK, &p->stack_events) &&
-		     filter_names(&f, EVENT_FILTER_TYPE_STACKWALK_NAME, &p->stack_names) &&
-		     filter_exe(&f, p->exe);
+		     filter_names(&f, EVENT_FILTER_TYPE_STACKWALK_NAME, &p->stack_names) && filter_exe(&f, p->exe);
 	}
 	bool stack = p->stack || p->stack_events.present || p->stack_names.present;
 	ENABLE_TRACE_PARAMETERS parameters = {
@@ -159,8 +157,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 		.EnableFilterDesc = f.count ? f.d : NULL,
 		.FilterDescCount = f.count,
 	};
-	uint32_t code = ok ? EnableTraceEx2(session, &guid, control, p->level, keywords, 0, timeout_ms,
-					    &parameters)
+	uint32_t code = ok ? EnableTraceEx2(session, &guid, control, p->level, keywords, 0, timeout_ms, &parameters)
 			   : ERROR_NOT_ENOUGH_MEMORY;
 	for (ULONG i = 0; i < f.count; i++) {
 		free(f.memory[i]);
@@ -175,9 +172,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 
 static const struct profile_state *state_of(const struct profile_provider *p, enum wpr_moment when)
 {
-	return when == WPR_ON_START  ? &p->on_start
-	       : when == WPR_ON_SAVE ? &p->on_save
-				     : &p->on_demand;
+	return when == WPR_ON_START ? &p->on_start : when == WPR_ON_SAVE ? &p->on_save : &p->on_demand;
 }
 
 /* Enabling that did not get its answer in time is in force all the same. */
@@ -196,9 +191,7 @@ static uint32_t said_late(const struct profile_provider *p, uint32_t code, const
 static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wpr_moment when)
 {
 	const struct profile_state *s = state_of(p, when);
-	uint32_t seconds = s->timeout_s		 ? s->timeout_s
-			   : when == WPR_ON_SAVE ? WPR_SAVE_TIMEOUT_S
-						 : WPR_START_TIMEOUT_S;
+	uint32_t seconds = s->timeout_s ? s->timeout_s : when == WPR_ON_SAVE ? WPR_SAVE_TIMEOUT_S : WPR_START_TIMEOUT_S;
 	uint64_t mask = s->has_keywords ? p->keywords | s->keywords : p->keywords;
 	uint32_t code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, mask, 1000 * seconds);
 	code = said_late(p, code, "take notice of being enabled");
@@ -209,8 +202,7 @@ static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wp
 	if (code == ERROR_SUCCESS && p->capture_only) {
 		GUID guid;
 		wpr_provider_guid(p->name, &guid);
-		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
-				      1000 * seconds, NULL);
+		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 1000 * seconds, NULL);
 	} else if (code == ERROR_SUCCESS) {
 		code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, 1000 * seconds);
 	}
@@ -225,8 +217,7 @@ static uint32_t start_provider(TRACEHANDLE h, const struct profile_provider *p)
 	if (p->capture_only) {
 		return ERROR_SUCCESS;
 	}
-	uint32_t code =
-		wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, WPR_ENABLE_WAIT_MS);
+	uint32_t code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, WPR_ENABLE_WAIT_MS);
 	return said_late(p, code, "take notice of being enabled");
 }
 
@@ -238,8 +229,7 @@ void wpr_sessions_properties(const struct wpr *w, const struct profile_collector
 	struct sysinfo si = {0};
 	sysinfo(&si);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t count = profile_buffer_count(c, (uint64_t)si.totalram * si.mem_unit,
-					      cpus > 0 ? (uint32_t)cpus : 1);
+	uint32_t count = profile_buffer_count(c, (uint64_t)si.totalram * si.mem_unit, cpus > 0 ? (uint32_t)cpus : 1);
 	cli_props_init(p);
 	p->p.BufferSize = c->buffer_kb;
 	if (w->profile->mode == PROFILE_MEMORY) {
@@ -290,8 +280,7 @@ static int expand_registered(struct wpr *w, struct profile_collector *c)
 		for (size_t i = 0; i < bytes / sizeof guids[0]; i++) {
 			char text[40];
 			cli_guid_text(&guids[i], text);
-			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0 ||
-			    listed(c, &guids[i])) {
+			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0 || listed(c, &guids[i])) {
 				continue;
 			}
 			struct profile_provider *one = ARENA_NEW(&w->profile->arena, struct profile_provider);
@@ -360,8 +349,9 @@ static int start_kernel(struct wpr *w, const struct profile_collector *c, const 
 	why = *why ? why : text ? text : "unknown error";
 	if (code == ERROR_ALREADY_EXISTS || wpr_kernel_strict(w->profile, c) || !others) {
 		return code == ERROR_ALREADY_EXISTS
-			       ? wpr_fail(WPR_ALREADY_RUNNING, "The session '%s' runs already.\n\t'openetw stop \"%s\"' ends it.",
-					  name, name)
+			       ? wpr_fail(WPR_ALREADY_RUNNING,
+					  "The session '%s' runs already.\n\t'openetw stop \"%s\"' ends it.", name,
+					  name)
 			       : wpr_fail(0xC5585011u, "Kernel events cannot be recorded: %s", why);
 	}
 	fprintf(stderr, "wpr: warning: kernel events are not recorded: %s\n", why);
@@ -415,7 +405,9 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 		}
 		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
 		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded: %s\n", v->name,
-			*why ? why : text ? text : "unknown error");
+			*why   ? why
+			: text ? text
+			       : "unknown error");
 	}
 	return CLI_OK;
 }
@@ -461,8 +453,7 @@ int wpr_sessions_capture(struct wpr *w, enum wpr_moment when)
 			}
 			uint32_t code = capture(p.p.Wnode.HistoricalContext, v, when);
 			if (code) { /* the rest is worth saving */
-				status = wpr_fail_call(code, "cannot ask the provider '%s' for its state",
-						       v->name);
+				status = wpr_fail_call(code, "cannot ask the provider '%s' for its state", v->name);
 			}
 		}
 	}
@@ -619,8 +610,7 @@ static void explain_names(const char *option, const struct profile_names *s)
 	}
 }
 
-static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask,
-			   const char *option)
+static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask, const char *option)
 {
 	printf("openetw enable %s %s%s", cli_quoted("%s", name), option,
 	       cli_quoted("%s:0x%llx:%u%s", p->name, (unsigned long long)mask, p->level, p->stack ? ":stack" : ""));
@@ -655,9 +645,9 @@ void wpr_sessions_explain(const struct wpr *w)
 			printf(" -o %s", cli_quoted("%s", p.file));
 			if (p.p.MaximumFileSize) {
 				printf(" -m %s --max-size %uMB",
-				       c->circular	    ? "circular"
+				       c->circular            ? "circular"
 				       : wpr_files_kept(w, c) ? "newfile"
-							    : "sequential",
+							      : "sequential",
 				       p.p.MaximumFileSize);
 				if (wpr_files_kept(w, c)) {
 					printf(" --keep-files %u", wpr_files_kept(w, c));

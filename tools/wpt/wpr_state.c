@@ -23,8 +23,7 @@ static bool make_folder(const char *path)
 	if (mkdir(path, 0700) == 0) {
 		return true;
 	}
-	return errno == EEXIST && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == geteuid();
+	return errno == EEXIST && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 bool wpr_state_open(struct wpr *w, bool lock)
@@ -44,8 +43,7 @@ bool wpr_state_open(struct wpr *w, bool lock)
 		return false;
 	}
 	if (!make_folder(top)) {
-		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot make %s: %s", top,
-			 strerror(errno));
+		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot make %s: %s", top, strerror(errno));
 		return false;
 	}
 	if (lock) {
@@ -53,8 +51,7 @@ bool wpr_state_open(struct wpr *w, bool lock)
 		snprintf(file, sizeof file, "%s.lock", w->state);
 		w->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (w->lock < 0) {
-			wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open %s: %s", file,
-				 strerror(errno));
+			wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open %s: %s", file, strerror(errno));
 			return false;
 		}
 		if (flock(w->lock, LOCK_EX | LOCK_NB) < 0) {
@@ -93,8 +90,7 @@ int wpr_state_save(struct wpr *w)
 	strbuf_finish(&profile);
 	strbuf_finish(&lines);
 	return ok ? CLI_OK
-		  : wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot write to %s: %s", w->state,
-			     strerror(err));
+		  : wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot write to %s: %s", w->state, strerror(err));
 }
 
 /* The whole file, terminated; NULL: errno. */

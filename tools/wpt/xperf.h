@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 #define XPERF_SCOPES_MAX 16
-#define XPERF_SPECS_MAX	 64
-#define XPERF_KERNEL	 KERNEL_LOGGER_NAMEA
+#define XPERF_SPECS_MAX  64
+#define XPERF_KERNEL     KERNEL_LOGGER_NAMEA
 
 /* One session of a command line; the first is the kernel's. */
 struct xperf_scope {

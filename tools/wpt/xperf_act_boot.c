@@ -24,9 +24,9 @@ struct boot {
 	struct strbuf expected;
 	struct run *run;
 	size_t runs, run_cap;
-	struct xperf_sums now;	 /* by process id: the last run of that id, + 1 (tag) */
+	struct xperf_sums now;   /* by process id: the last run of that id, + 1 (tag) */
 	struct xperf_sums files; /* 0 reads, 1 bytes, 2 time, 3 writes, 4 bytes */
-	struct xperf_sums dpc;	 /* by kind: 0 count, 1 time */
+	struct xperf_sums dpc;   /* by kind: 0 count, 1 time */
 	double cpu_since[4096], cpu_total, disk_total;
 	bool cpu_known[4096];
 	double shell_at;
@@ -174,8 +174,8 @@ static void end(struct xperf_job *j)
 	FILE *f = j->out;
 	double whole = j->length_us * j->cpus;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<results>\n<boot>\n", f);
-	fprintf(f, "<timing traceStart=\"0\" traceEnd=\"%.0f\" cpuTime=\"%.0f\" cpuPercent=\"%.2f\" diskTime=\"%.0f\"", j->length_us,
-		b->cpu_total, whole > 0 ? 100 * b->cpu_total / whole : 0, b->disk_total);
+	fprintf(f, "<timing traceStart=\"0\" traceEnd=\"%.0f\" cpuTime=\"%.0f\" cpuPercent=\"%.2f\" diskTime=\"%.0f\"",
+		j->length_us, b->cpu_total, whole > 0 ? 100 * b->cpu_total / whole : 0, b->disk_total);
 	if (b->shell_at >= 0) {
 		attribute(j, "userShell", b->shell);
 		fprintf(f, " userShellStart=\"%.0f\"", b->shell_at);
@@ -210,8 +210,8 @@ static void end(struct xperf_job *j)
 		const struct xperf_sum *s = &b->files.list[i];
 		fputs("<file", f);
 		attribute(j, "name", s->key);
-		fprintf(f, " reads=\"%.0f\" readBytes=\"%.0f\" writes=\"%.0f\" writeBytes=\"%.0f\" time=\"%.0f\"/>\n", s->v[0], s->v[1],
-			s->v[3], s->v[4], s->v[2]);
+		fprintf(f, " reads=\"%.0f\" readBytes=\"%.0f\" writes=\"%.0f\" writeBytes=\"%.0f\" time=\"%.0f\"/>\n",
+			s->v[0], s->v[1], s->v[3], s->v[4], s->v[2]);
 	}
 	fputs("</files>\n<interrupts>\n", f);
 	xperf_sums_sort(&b->dpc, -1);
@@ -249,7 +249,8 @@ const struct xperf_action xperf_boot_actions[] = {
 	{.name = "boot",
 	 .summary = "how the machine came up (XML), of a trace from -boottrace",
 	 .options = options,
-	 .events = "Process/Start Process/End Process/DCStart Process/DCEnd Thread/CSwitch DiskIo/Read DiskIo/Write " XPERF_DPC_EVENTS,
+	 .events = "Process/Start Process/End Process/DCStart Process/DCEnd Thread/CSwitch DiskIo/Read "
+		   "DiskIo/Write " XPERF_DPC_EVENTS,
 	 .source = "PROC_THREAD+LOADER+CSWITCH+DISK_IO",
 	 .own = sizeof(struct boot),
 	 .begin = begin,

@@ -15,7 +15,8 @@ static const struct part {
 } parts[] = {
 	{"cpu", "CPU", "SystemConfig/CPU",
 	 "ComputerName=ComputerName|DomainName=DomainName|ProcessorNum=NumberOfProcessors|ProcessorSpeed=MHz|"
-	 "ProcessorArchitecture=ProcessorArchitecture|ProcessorLevel=ProcessorLevel|ProcessorRevision=ProcessorRevision|"
+	 "ProcessorArchitecture=ProcessorArchitecture|ProcessorLevel=ProcessorLevel|ProcessorRevision="
+	 "ProcessorRevision|"
 	 "HyperThreadingFlag=HyperThreadingFlag"},
 	{"cpu", "Processor", "SystemConfig/Processors",
 	 "ProcessorIndex=ProcessorIndex|Name=ProcessorName|Vendor=ProcessorIdentifier|Identifier=VendorIdentifier|"
@@ -24,11 +25,14 @@ static const struct part {
 	{"memory", "Memory", "SystemConfig/CPU",
 	 "MemorySize=MemSize|PageSize=PageSize|AllocationGranularity=AllocationGranularity|"
 	 "HighestUserAddress=HighestUserAddress|MemorySpeed=MemorySpeed"},
-	{"build", "Build", "SystemConfigEx/BuildInfo", "BuildLab=BuildLab|ProductName=ProductName|InstallDate=InstallDate"},
+	{"build", "Build", "SystemConfigEx/BuildInfo",
+	 "BuildLab=BuildLab|ProductName=ProductName|InstallDate=InstallDate"},
 	{"build", "Platform", "SystemConfig/Platform",
 	 "Manufacturer=SystemManufacturer|Product=SystemProductName|BiosDate=BiosDate|BiosVersion=BiosVersion"},
 	{"etw", "ETW", "EventTrace/Header",
-	 "OS Version=Version|Build=ProviderVersion|BufferSize=BufferSize|Processors=NumberOfProcessors|PointerSize=PointerSize|"
+	 "OS "
+	 "Version=Version|Build=ProviderVersion|BufferSize=BufferSize|Processors=NumberOfProcessors|PointerSize="
+	 "PointerSize|"
 	 "TimerResolution=TimerResolution|ClockFrequency=PerfFreq|BootTime=BootTime"},
 	{"power", "Power", "SystemConfig/Power", "S1=S1|S2=S2|S3=S3|S4=S4|S5=S5"},
 	{"disk", "Disk", "SystemConfig/PhyDisk",
@@ -46,7 +50,8 @@ static const struct part {
 	 "Adapter=AdapterString|Chip=ChipType|MemorySize=MemorySize|XResolution=XResolution|YResolution=YResolution|"
 	 "BitsPerPixel=BitsPerPixel|VRefresh=VRefresh"},
 	{"nic", "NIC", "SystemConfig/NIC",
-	 "Device Desc=NICDescription|Name=NICName|PhysicalAddr=PhysicalAddr|IpAddresses=IpAddresses|IpAddress=IpAddress|"
+	 "Device "
+	 "Desc=NICDescription|Name=NICName|PhysicalAddr=PhysicalAddr|IpAddresses=IpAddresses|IpAddress=IpAddress|"
 	 "DnsServers=DnsServerAddresses"},
 	{"netidentity", "Network", "SystemConfig/Network",
 	 "TcbTablePartitions=TcbTablePartitions|MaxHashTableSize=MaxHashTableSize|MaxUserPort=MaxUserPort|"
@@ -236,11 +241,14 @@ static void sym_event(struct xperf_job *j)
 		if (!s->dbgid || !image) {
 			return;
 		}
-		strbuf_addf(&j->key, "0x%08llx, 0x%08llx, ", (unsigned long long)image->v[0], (unsigned long long)image->v[1]);
+		strbuf_addf(&j->key, "0x%08llx, 0x%08llx, ", (unsigned long long)image->v[0],
+			    (unsigned long long)image->v[1]);
 		const char *pdb = xperf_text(j, "PdbFileName"), *last = strrchr(pdb, '/');
 		strbuf_addf(&j->key, "\"%s\", \"[RSDS] PdbSig: {%s}; Age: %llu; Pdb: %s\"",
-			    image->tag ? (const char *)(uintptr_t)image->tag : last ? last + 1 : pdb, guid,
-			    (unsigned long long)xperf_number(j, "Age"), pdb);
+			    image->tag ? (const char *)(uintptr_t)image->tag
+			    : last     ? last + 1
+				       : pdb,
+			    guid, (unsigned long long)xperf_number(j, "Age"), pdb);
 	} else {
 		const char *name = xperf_text(j, "OriginalFileName");
 		struct xperf_sum *image = xperf_sum(j, &s->images, where);
@@ -252,11 +260,13 @@ static void sym_event(struct xperf_job *j)
 			image->tag = (uint64_t)(uintptr_t)own;
 		}
 		if (s->imageid) {
-			strbuf_addf(&j->key, "0x%08llx, 0x%08llx, \"%s\"", (unsigned long long)xperf_number(j, "TimeDateStamp"),
+			strbuf_addf(&j->key, "0x%08llx, 0x%08llx, \"%s\"",
+				    (unsigned long long)xperf_number(j, "TimeDateStamp"),
 				    (unsigned long long)xperf_number(j, "ImageSize"), name);
 		} else if (s->build) {
 			strbuf_addf(&j->key, "\"%s\", %s", name,
-				    has_symbols(j, pid, base, xperf_number(j, "ImageSize")) ? "symbols found" : "no symbols found");
+				    has_symbols(j, pid, base, xperf_number(j, "ImageSize")) ? "symbols found"
+											    : "no symbols found");
 		}
 	}
 	if (j->key.len && !j->key.failed) {
@@ -272,7 +282,8 @@ static void sym_end(struct xperf_job *j)
 		fprintf(j->out, "TimeDateStamp, ImageSize, \"OriginalFileName\"%s\n", s->dbgid ? ", \"DbgId\"" : "");
 	} else {
 		fprintf(j->out, "\"OriginalFileName\", Symbols\n");
-		fprintf(stderr, "xperf: nothing is cached: symbols are read from the images and their debug files each time\n");
+		fprintf(stderr,
+			"xperf: nothing is cached: symbols are read from the images and their debug files each time\n");
 	}
 	for (size_t i = 0; i < s->lines.count; i++) {
 		fprintf(j->out, "%s\n", s->lines.list[i].key);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define RANGE {0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL}
+#define RANGE                                                                                            \
+	{                                                                                                \
+		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
+	}
 
 /* "StartTime, EndTime, Cpu 0, …": percent of each interval. */
 static void print_grid(struct xperf_job *j, const struct xperf_grid *g, bool rest)
@@ -114,7 +117,8 @@ static void profile_end(struct xperf_job *j)
 	}
 	if (p->freq) {
 		double seconds = xperf_in_range(j, 0, j->length_us) / 1e6;
-		fprintf(j->out, "Interval: %.1f usec\n%5s, %10s, %12s\n", p->interval_us, "CPU", "Samples", "Samples/s");
+		fprintf(j->out, "Interval: %.1f usec\n%5s, %10s, %12s\n", p->interval_us, "CPU", "Samples",
+			"Samples/s");
 		for (uint32_t c = 0; c < j->cpus; c++) {
 			fprintf(j->out, "%5u, %10.0f, %12.1f\n", c, p->samples[c],
 				seconds > 0 ? p->samples[c] / seconds : 0);
@@ -354,7 +358,8 @@ static void ready_end(struct xperf_job *j)
 		return;
 	}
 	xperf_sums_sort(&r->sums, 0);
-	fprintf(j->out, "%23s, %23s, %10s, %10s\n", "Process Name ( PID)", "Rdy Process Name ( PID)", "Count", "In DPC");
+	fprintf(j->out, "%23s, %23s, %10s, %10s\n", "Process Name ( PID)", "Rdy Process Name ( PID)", "Count",
+		"In DPC");
 	for (size_t i = 0; i < r->sums.count; i++) {
 		const struct xperf_sum *s = &r->sums.list[i];
 		fprintf(j->out, "%s, %10.0f, %10.0f\n", s->key, s->v[0], s->v[1]);
@@ -447,7 +452,8 @@ static bool cpudisk_begin(struct xperf_job *j)
 	}
 	for (int i = 0; times && i + 1 < times->count; i++) {
 		double from, to;
-		if (!xperf_time(j, "times", times->value[i], &from) || !xperf_time(j, "times", times->value[i + 1], &to) ||
+		if (!xperf_time(j, "times", times->value[i], &from) ||
+		    !xperf_time(j, "times", times->value[i + 1], &to) ||
 		    !add_slot(j, from, to, times->value[i], times->value[i + 1])) {
 			return false;
 		}
@@ -456,7 +462,8 @@ static bool cpudisk_begin(struct xperf_job *j)
 		cli_usage(j->a, "-times takes two times or more");
 		return false;
 	}
-	if (!times && !(marks && marks->count == 0) && !xperf_pass(j, "PerfInfo/Mark", on_mark, (void *)(uintptr_t)marks)) {
+	if (!times && !(marks && marks->count == 0) &&
+	    !xperf_pass(j, "PerfInfo/Mark", on_mark, (void *)(uintptr_t)marks)) {
 		return false;
 	}
 	return c->slots > 0 || add_slot(j, 0, j->length_us > 0 ? j->length_us : 1e18, "start", "end");
@@ -577,8 +584,9 @@ static void cpudisk_end(struct xperf_job *j)
 		xperf_sums_sort(&s->sums, 0);
 		fputs(i ? "\n" : "", j->out);
 		fprintf(j->out, "Interval from %.0f us to %.0f us (%s):\n", s->from, s->to, s->name);
-		fprintf(j->out, "    Process Name ( PID), %sCPU Usage (us),  CPU Usage %%, Disk Reads,  Read Bytes, "
-				"Disk Writes, Write Bytes, Disk Time (us)\n",
+		fprintf(j->out,
+			"    Process Name ( PID), %sCPU Usage (us),  CPU Usage %%, Disk Reads,  Read Bytes, "
+			"Disk Writes, Write Bytes, Disk Time (us)\n",
 			c->thread ? "  ThreadID, " : "");
 		for (size_t k = 0; k < s->sums.count; k++) {
 			const struct xperf_sum *t = &s->sums.list[k];

@@ -8,7 +8,10 @@
 #include <regex.h>
 #include <stdlib.h>
 
-#define RANGE	  {0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL}
+#define RANGE                                                                                            \
+	{                                                                                                \
+		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
+	}
 #define DISKS_MAX 256u
 #define DEPTH_MAX 4096u /* requests that are compared with one another */
 
@@ -17,7 +20,7 @@ struct access {
 	double from, to, service;
 	uint64_t bytes, offset, irp;
 	uint32_t disk, flags;
-	char type; /* R, W, F */
+	char type;            /* R, W, F */
 	char *process, *file; /* shared: of `names` */
 };
 struct accesses {
@@ -47,7 +50,7 @@ static void take(struct xperf_job *j, struct accesses *a)
 			   .irp = xperf_number(j, "Irp"),
 			   .disk = (uint32_t)xperf_number(j, "DiskNumber"),
 			   .flags = (uint32_t)xperf_number(j, "IrpFlags"),
-			   .type = strcmp(j->name, "DiskIo/Read") == 0	  ? 'R'
+			   .type = strcmp(j->name, "DiskIo/Read") == 0    ? 'R'
 				   : strcmp(j->name, "DiskIo/Write") == 0 ? 'W'
 									  : 'F'};
 	x.process = j->key.failed ? NULL : name_of(j, a, j->key.s);
@@ -197,7 +200,8 @@ static void print_sums(struct xperf_job *j, struct diskio *d, bool files)
 	sum_up(j, d, &sums, files);
 	xperf_sums_sort(&sums, 2);
 	fprintf(j->out,
-		"%s   Count,       Size,       SrvT,  R Count,     R Size,     R SrvT,  W Count,     W Size,     W SrvT,     "
+		"%s   Count,       Size,       SrvT,  R Count,     R Size,     R SrvT,  W Count,     W Size,     W "
+		"SrvT,     "
 		"IOTime%s\n",
 		files ? "" : "    Process Name ( PID), Disk, ", files ? ", Disk, File" : "");
 	for (size_t i = 0; i < sums.count; i++) {
@@ -215,9 +219,9 @@ static void print_sums(struct xperf_job *j, struct diskio *d, bool files)
 
 /* Of the accesses to the same disk, which are in the order of their starts: */
 struct depth {
-	size_t init, done;		 /* under way at its start, at its end */
+	size_t init, done;                  /* under way at its start, at its end */
 	size_t before_before, before_after; /* began before it; ended before it did, after it did */
-	size_t after_before;		 /* began after it and ended before it did */
+	size_t after_before;                /* began after it and ended before it did */
 };
 
 static struct depth depth_of(const struct accesses *a, size_t i)
@@ -253,7 +257,8 @@ static void detail(struct xperf_job *j, struct diskio *d)
 	      "IBCB - began before it, done before it\nIBCA - began before it, done after it\n"
 	      "IACB - began after it, done before it\n\n",
 	      j->out);
-	fputs("     IO Type,  Start Time,    End Time,     IO Time,  Disk SrvT,    IO Size,       Byte Offset,    IrpFlags, "
+	fputs("     IO Type,  Start Time,    End Time,     IO Time,  Disk SrvT,    IO Size,       Byte Offset,    "
+	      "IrpFlags, "
 	      "QD/I, QD/C, IBCB, IBCA, IACB,     Process Name ( PID), Disk, Filename\n",
 	      j->out);
 	for (size_t i = 0; i < d->a.count; i++) {
@@ -262,7 +267,8 @@ static void detail(struct xperf_job *j, struct diskio *d)
 		strbuf_clear(&j->key);
 		xperf_quote(&j->key, x->file);
 		fprintf(j->out,
-			"%12s, %11.0f, %11.0f, %11.0f, %10.0f, %10llu, 0x%016llx, 0x%08x, %4zu, %4zu, %4zu, %4zu, %4zu, %s, %4u, "
+			"%12s, %11.0f, %11.0f, %11.0f, %10.0f, %10llu, 0x%016llx, 0x%08x, %4zu, %4zu, %4zu, %4zu, "
+			"%4zu, %s, %4u, "
 			"%s\n",
 			type_name(x->type), x->from, x->to, x->to - x->from, x->service, (unsigned long long)x->bytes,
 			(unsigned long long)x->offset, x->flags, q.init, q.done, q.before_before, q.before_after,
@@ -320,7 +326,9 @@ static void overlap(struct xperf_job *j, struct diskio *d)
 			lane[at] = i;
 			if (!headed) {
 				headed = true;
-				fprintf(j->out, "Disk %u\n%-*s,        Time,   Type,                Irp,   IrpFlags, IO Size, Process Name ( PID), Filename\n",
+				fprintf(j->out,
+					"Disk %u\n%-*s,        Time,   Type,                Irp,   IrpFlags, IO Size, "
+					"Process Name ( PID), Filename\n",
 					disk, (int)LANES, "IO");
 			}
 			for (size_t k = 0; k < used; k++) {
@@ -328,9 +336,9 @@ static void overlap(struct xperf_job *j, struct diskio *d)
 			}
 			strbuf_clear(&j->key);
 			xperf_quote(&j->key, x->file);
-			fprintf(j->out, "%*s, %11.0f, %6s, 0x%016llx, 0x%08x, %llu, %s, %s\n", (int)(LANES - used), "", x->from,
-				type_name(x->type), (unsigned long long)x->irp, x->flags, (unsigned long long)x->bytes, x->process,
-				j->key.s ? j->key.s : "");
+			fprintf(j->out, "%*s, %11.0f, %6s, 0x%016llx, 0x%08x, %llu, %s, %s\n", (int)(LANES - used), "",
+				x->from, type_name(x->type), (unsigned long long)x->irp, x->flags,
+				(unsigned long long)x->bytes, x->process, j->key.s ? j->key.s : "");
 		}
 		if (left) {
 			fprintf(j->out, "%zu requests beyond %d at a time are not drawn\n", left, (int)LANES);
@@ -422,7 +430,8 @@ static bool idle_begin(struct xperf_job *j)
 		d->timeout[d->timeouts] = timeouts[d->timeouts] * 1e6;
 	}
 	if (!spans(j, "buckets", d->bucket, &d->buckets) || !spans(j, "idletimeout", d->timeout, &d->timeouts) ||
-	    !winargs_u32(j->w, "disknum", 0, 0, DISKS_MAX - 1, &disk) || !xperf_seconds(j, "idlethreshold", 0, &d->threshold)) {
+	    !winargs_u32(j->w, "disknum", 0, 0, DISKS_MAX - 1, &disk) ||
+	    !xperf_seconds(j, "idlethreshold", 0, &d->threshold)) {
 		return false;
 	}
 	g = winargs_find(j->w, "idletheshold"); /* as the documentation spells it */
@@ -477,7 +486,8 @@ static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 {
 	double time[BUCKETS_MAX + 1] = {0}, standby[BUCKETS_MAX] = {0}, all = 0;
 	uint64_t count[BUCKETS_MAX + 1] = {0}, downs[BUCKETS_MAX] = {0}, periods = 0;
-	double busy_until = j->ranged ? j->from_us : 0, last = j->ranged && j->to_us < j->length_us ? j->to_us : j->length_us;
+	double busy_until = j->ranged ? j->from_us : 0,
+	       last = j->ranged && j->to_us < j->length_us ? j->to_us : j->length_us;
 	for (size_t i = 0; i <= d->a.count; i++) {
 		const struct access *x = i < d->a.count ? &d->a.list[i] : NULL;
 		if (x && x->disk != disk) {
@@ -505,7 +515,8 @@ static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 	for (int b = 0; b <= d->buckets; b++) {
 		char cell[40];
 		if (b < d->buckets) {
-			snprintf(cell, sizeof cell, "[%g s, %g s]", b ? d->bucket[b - 1] / 1e6 : 0.0, d->bucket[b] / 1e6);
+			snprintf(cell, sizeof cell, "[%g s, %g s]", b ? d->bucket[b - 1] / 1e6 : 0.0,
+				 d->bucket[b] / 1e6);
 		} else {
 			snprintf(cell, sizeof cell, "[%g s, +inf]", b ? d->bucket[b - 1] / 1e6 : 0.0);
 		}
@@ -527,7 +538,8 @@ static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 	for (int b = 0; b <= d->buckets; b++) {
 		fprintf(j->out, ", %16.2f", periods ? 100.0 * (double)count[b] / (double)periods : 0);
 	}
-	fprintf(j->out, "\n\n%-28s, %16s, %16s, %16s\n", "Idle timeout (s)", "Spin-downs", "Standby time (s)", "% of trace");
+	fprintf(j->out, "\n\n%-28s, %16s, %16s, %16s\n", "Idle timeout (s)", "Spin-downs", "Standby time (s)",
+		"% of trace");
 	for (int t = 0; t < d->timeouts; t++) {
 		fprintf(j->out, "%-28g, %16llu, %16.3f, %16.2f\n", d->timeout[t] / 1e6, (unsigned long long)downs[t],
 			standby[t] / 1e6, last > 0 ? 100 * standby[t] / last : 0);

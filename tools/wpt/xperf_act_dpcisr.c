@@ -132,7 +132,8 @@ static void summary(struct xperf_job *j, struct kind *k)
 {
 	double from = j->ranged ? j->from_us : 0, to = j->ranged && j->to_us < j->length_us ? j->to_us : j->length_us;
 	uint64_t all = 0;
-	fprintf(j->out, "CPU Usage Summing By Module For the Whole Trace\n\nCPU Usage from %.0f us to %.0f us:\n\n", from, to);
+	fprintf(j->out, "CPU Usage Summing By Module For the Whole Trace\n\nCPU Usage from %.0f us to %.0f us:\n\n",
+		from, to);
 	for (uint32_t c = 0; c < j->cpus; c++) {
 		char cell[32];
 		snprintf(cell, sizeof cell, "CPU %u Usage", c);
@@ -161,14 +162,14 @@ static void summary(struct xperf_job *j, struct kind *k)
 		histogram(j->out, m->step, m->count);
 		all += m->count;
 	}
-	fprintf(j->out, "All Module = %llu,  Total = %llu,   %s\n\n", (unsigned long long)all, (unsigned long long)k->count,
-		all == k->count ? "EQUAL" : "NOT EQUAL");
+	fprintf(j->out, "All Module = %llu,  Total = %llu,   %s\n\n", (unsigned long long)all,
+		(unsigned long long)k->count, all == k->count ? "EQUAL" : "NOT EQUAL");
 }
 
 static void intervals(struct xperf_job *j, const struct xperf_grid *g)
 {
-	fprintf(j->out, LINE "Usage From %.0f ms to %.0f ms, Summing In %g second intervals. Intervals=%zu\n\n", g->from_us / 1000,
-		g->to_us / 1000, g->step_us / 1e6, g->rows);
+	fprintf(j->out, LINE "Usage From %.0f ms to %.0f ms, Summing In %g second intervals. Intervals=%zu\n\n",
+		g->from_us / 1000, g->to_us / 1000, g->step_us / 1e6, g->rows);
 	fprintf(j->out, "%23s", "");
 	for (uint32_t c = 0; c < j->cpus; c++) {
 		char cell[32];
@@ -196,7 +197,8 @@ static void distribution(struct xperf_job *j, const struct dpcisr *d)
 {
 	static const int bound[] = {0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
 	const struct xperf_grid *g[2] = {&d->kind[0].bucket, &d->kind[1].bucket};
-	fprintf(j->out, "\nDistribution of number of %.0f ms intervals w.r.t. DPC/ISR usage:\n\n%16s", d->bucket_us / 1000, "");
+	fprintf(j->out, "\nDistribution of number of %.0f ms intervals w.r.t. DPC/ISR usage:\n\n%16s",
+		d->bucket_us / 1000, "");
 	for (uint32_t c = 0; c < j->cpus; c++) {
 		char cell[32];
 		snprintf(cell, sizeof cell, "CPU %u", c);

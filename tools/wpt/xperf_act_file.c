@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-#define RANGE {0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL}
+#define RANGE                                                                                            \
+	{                                                                                                \
+		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
+	}
 
 /* ---- fileio: operations, and what they took ------------------------------------------------------ */
 
@@ -21,7 +24,7 @@ struct operation {
 struct fileio {
 	bool detail, headed;
 	struct xperf_sums names, sums; /* 0 count, 1 bytes, 2 time, 3 failed */
-	struct operation *open; /* by irp, open addressing without chains: one that is overwritten has no end */
+	struct operation *open;        /* by irp, open addressing without chains: one that is overwritten has no end */
 };
 
 static bool fileio_begin(struct xperf_job *j)
@@ -51,16 +54,17 @@ static void fileio_done(struct xperf_job *j, struct fileio *f, struct operation 
 	if (f->detail) {
 		if (!f->headed) {
 			f->headed = true;
-			fprintf(j->out, "%12s, %12s, %12s, %12s, %12s, %12s, %s\n", "Start Time", "End Time", "Time", "Offset", "Size",
-				"Status", "    Process Name ( PID),        Operation, File");
+			fprintf(j->out, "%12s, %12s, %12s, %12s, %12s, %12s, %s\n", "Start Time", "End Time", "Time",
+				"Offset", "Size", "Status", "    Process Name ( PID),        Operation, File");
 		}
 		if (ended) {
-			fprintf(j->out, "%12.0f, %12.0f, %12.0f, %12llu, %12llu,   0x%08llx, %s\n", o->from, j->us, j->us - o->from,
-				(unsigned long long)o->offset, (unsigned long long)o->size, (unsigned long long)status,
-				j->key.s ? j->key.s : "");
+			fprintf(j->out, "%12.0f, %12.0f, %12.0f, %12llu, %12llu,   0x%08llx, %s\n", o->from, j->us,
+				j->us - o->from, (unsigned long long)o->offset, (unsigned long long)o->size,
+				(unsigned long long)status, j->key.s ? j->key.s : "");
 		} else {
 			fprintf(j->out, "%12.0f, %12s, %12s, %12llu, %12llu, %12s, %s\n", o->from, "-", "-",
-				(unsigned long long)o->offset, (unsigned long long)o->size, "-", j->key.s ? j->key.s : "");
+				(unsigned long long)o->offset, (unsigned long long)o->size, "-",
+				j->key.s ? j->key.s : "");
 		}
 	}
 	struct xperf_sum *s = f->detail || j->key.failed ? NULL : xperf_sum(j, &f->sums, j->key.s);
@@ -237,7 +241,8 @@ static void hardfault_end(struct xperf_job *j)
 		size_t n = strlen(g->key);
 		fprintf(j->out, "%s, Total, %10.0f, %10.0f, %10.0f\n", g->key, g->v[0], g->v[1], g->v[2]);
 		size_t from = first_row(&h->rows, g->key, n), to = from;
-		while (to < h->rows.count && strncmp(h->rows.list[to].key, g->key, n) == 0 && h->rows.list[to].key[n] == '\t') {
+		while (to < h->rows.count && strncmp(h->rows.list[to].key, g->key, n) == 0 &&
+		       h->rows.list[to].key[n] == '\t') {
 			to++;
 		}
 		/* A copy: the search for the next group needs them by name. */
@@ -250,7 +255,8 @@ static void hardfault_end(struct xperf_job *j)
 		qsort_r(part, to - from, sizeof *part, more, &by);
 		for (size_t k = 0; k < to - from; k++) {
 			const struct xperf_sum *r = &part[k];
-			fprintf(j->out, "%s, %s, %10.0f, %10.0f, %10.0f\n", g->key, r->key + n + 1, r->v[0], r->v[1], r->v[2]);
+			fprintf(j->out, "%s, %s, %10.0f, %10.0f, %10.0f\n", g->key, r->key + n + 1, r->v[0], r->v[1],
+				r->v[2]);
 		}
 		free(part);
 	}
@@ -273,7 +279,7 @@ static const struct cli_option hardfault_options[] = {
 /* ---- pagefault ------------------------------------------------------------------------------------ */
 
 static const char *const faults[] = {"TransitionFault", "DemandZeroFault", "CopyOnWrite",
-				     "GuardPageFault",	"HardPageFault",   "AccessViolation"};
+				     "GuardPageFault",  "HardPageFault",   "AccessViolation"};
 
 struct pagefault {
 	bool detail;
@@ -340,19 +346,15 @@ static const struct cli_option pagefault_options[] = {
 	{0},
 };
 
-#define FILEIO(NAME, TEXT)                                                                         \
-	{.name = NAME,                                                                             \
-	 .summary = TEXT,                                                                          \
-	 .options = fileio_options,                                                                \
-	 .events = "FileIo/Create FileIo/Cleanup FileIo/Close FileIo/Read FileIo/Write FileIo/Flush "  \
-		   "FileIo/SetInfo FileIo/Delete FileIo/Rename FileIo/QueryInfo FileIo/FSControl "     \
-		   "FileIo/DirEnum FileIo/DirNotify FileIo/OperationEnd",                              \
-	 .source = "FILE_IO+FILE_IO_INIT+FILENAME",                                                \
-	 .own = sizeof(struct fileio),                                                             \
-	 .begin = fileio_begin,                                                                    \
-	 .event = fileio_event,                                                                    \
-	 .end = fileio_end,                                                                        \
-	 .release = fileio_release}
+#define FILEIO(NAME, TEXT)                                                                                      \
+	{                                                                                                       \
+		.name = NAME, .summary = TEXT, .options = fileio_options,                                       \
+		.events = "FileIo/Create FileIo/Cleanup FileIo/Close FileIo/Read FileIo/Write FileIo/Flush "    \
+			  "FileIo/SetInfo FileIo/Delete FileIo/Rename FileIo/QueryInfo FileIo/FSControl "       \
+			  "FileIo/DirEnum FileIo/DirNotify FileIo/OperationEnd",                                \
+		.source = "FILE_IO+FILE_IO_INIT+FILENAME", .own = sizeof(struct fileio), .begin = fileio_begin, \
+		.event = fileio_event, .end = fileio_end, .release = fileio_release                             \
+	}
 
 const struct xperf_action xperf_file_actions[] = {
 	FILEIO("fileio", "operations on files by process, kind and file"),

@@ -29,12 +29,12 @@ struct heap {
 	char **cull; /* frames that are not shown, and such that have to be there */
 	int cull_count, required_count, list_count;
 	char **required;
-	char **list; /* -cullLists */
+	char **list;             /* -cullLists */
 	struct xperf_sums names; /* tag: row + 1 */
 	struct row {
 		char *name;
 		double v[5];
-	} *row;
+	} * row;
 	size_t rows, row_cap;
 	struct block *block; /* open addressing */
 	size_t blocks, used, cap;
@@ -49,7 +49,8 @@ static bool is_frame(const char *symbol, const char *pattern)
 		return strcasecmp(own ? own + 1 : symbol, pattern) == 0;
 	}
 	size_t n = (size_t)(bang - pattern);
-	bool image = n == 0 || ((own ? (size_t)(own - symbol) : strlen(symbol)) == n && strncasecmp(symbol, pattern, n) == 0);
+	bool image = n == 0 ||
+		     ((own ? (size_t)(own - symbol) : strlen(symbol)) == n && strncasecmp(symbol, pattern, n) == 0);
 	return image && (bang[1] == 0 || (own && strcasecmp(own + 1, bang + 1) == 0));
 }
 
@@ -142,9 +143,10 @@ static bool begin(struct xperf_job *j)
 	h->cull_count = cull ? cull->count : 0;
 	h->required = required ? required->value : NULL;
 	h->required_count = required ? required->count : 0;
-	return winargs_u32(j->w, "pid", 0, 0, UINT32_MAX, &h->pid) && winargs_u32(j->w, "top", 0, 1, UINT32_MAX, &h->top) &&
-	       two(j, "lifetime", true, &h->life_from, &h->life_to) && two(j, "size", false, &h->size_from, &h->size_to) &&
-	       (!list || read_list(j, h, list));
+	return winargs_u32(j->w, "pid", 0, 0, UINT32_MAX, &h->pid) &&
+	       winargs_u32(j->w, "top", 0, 1, UINT32_MAX, &h->top) &&
+	       two(j, "lifetime", true, &h->life_from, &h->life_to) &&
+	       two(j, "size", false, &h->size_from, &h->size_to) && (!list || read_list(j, h, list));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
@@ -170,8 +172,8 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 		const char *symbol = frame.s ? frame.s : "";
 		found = found || in_list(symbol, h->required, h->required_count);
 		listed = listed || in_list(symbol, h->list, h->list_count);
-		if ((shown == 0 && in_list(symbol, h->cull, h->cull_count)) || in_list(symbol, h->list, h->list_count) ||
-		    (!h->stacks && shown > 0)) {
+		if ((shown == 0 && in_list(symbol, h->cull, h->cull_count)) ||
+		    in_list(symbol, h->list, h->list_count) || (!h->stacks && shown > 0)) {
 			continue;
 		}
 		shown++;
@@ -313,8 +315,8 @@ static int by_value(const void *pa, const void *pb)
 
 static void put_row(FILE *f, const double *v, const char *name)
 {
-	fprintf(f, "%10.0f, %14.2f, %10.0f, %14.2f, %10.0f, %s\n", v[ALLOCS], v[ALLOC_BYTES] / 1024, v[LEFT], v[LEFT_BYTES] / 1024,
-		v[REALLOCS], name);
+	fprintf(f, "%10.0f, %14.2f, %10.0f, %14.2f, %10.0f, %s\n", v[ALLOCS], v[ALLOC_BYTES] / 1024, v[LEFT],
+		v[LEFT_BYTES] / 1024, v[REALLOCS], name);
 }
 
 static void end(struct xperf_job *j)
@@ -328,7 +330,8 @@ static void end(struct xperf_job *j)
 			count(h, b->row, LEFT, 1, (double)b->bytes);
 		}
 	}
-	fprintf(j->out, "%10s, %14s, %10s, %14s, %10s, %6s, %s\n", "Alloc #", "Alloc (KB)", "Out #", "Out (KB)", "Realloc #", "PID",
+	fprintf(j->out, "%10s, %14s, %10s, %14s, %10s, %6s, %s\n", "Alloc #", "Alloc (KB)", "Out #", "Out (KB)",
+		"Realloc #", "PID",
 		h->images   ? "Heap Handle, Image"
 		: h->frames ? "Heap Handle, Image!Function"
 			    : "Heap Handle, Stack");
@@ -424,7 +427,8 @@ static void pool_end(struct xperf_job *j)
 	fprintf(j->out, "%sTag, Pool, Alloc #, Alloc KB, Out Alloc #, Out Alloc KB\n", p->images ? "Image, " : "");
 	for (size_t i = 0; i < p->sums.count; i++) {
 		const double *v = p->sums.list[i].v;
-		fprintf(j->out, "%s, %.0f, %.2f, %.0f, %.2f\n", p->sums.list[i].key, v[0], v[1] / 1024, v[2], v[3] / 1024);
+		fprintf(j->out, "%s, %.0f, %.2f, %.0f, %.2f\n", p->sums.list[i].key, v[0], v[1] / 1024, v[2],
+			v[3] / 1024);
 	}
 }
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define RANGE {0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL}
+#define RANGE                                                                                            \
+	{                                                                                                \
+		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
+	}
 
 /* ---- lists of the events of a provider -------------------------------------------------------------- */
 
@@ -45,8 +48,8 @@ static void list_event(struct xperf_job *j)
 	openetw_event_names(j->decoder, j->e, &provider, &event);
 	bool wanted = false;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
-		wanted = wanted || (strcmp(lists[i].action, j->action->name) == 0 && strcmp(lists[i].provider, provider) == 0 &&
-				    strstr(event, lists[i].part) != NULL);
+		wanted = wanted || (strcmp(lists[i].action, j->action->name) == 0 &&
+				    strcmp(lists[i].provider, provider) == 0 && strstr(event, lists[i].part) != NULL);
 	}
 	if (!wanted) {
 		j->taken--;
@@ -138,7 +141,8 @@ static void registry_end(struct xperf_job *j)
 {
 	struct registry *r = j->own;
 	xperf_sums_sort(&r->sums, r->counts_us > 0 ? -1 : 0);
-	fprintf(j->out, "%s    Process Name ( PID), Operation, Count, Time (us)\n", r->counts_us > 0 ? "   StartTime, " : "");
+	fprintf(j->out, "%s    Process Name ( PID), Operation, Count, Time (us)\n",
+		r->counts_us > 0 ? "   StartTime, " : "");
 	for (size_t i = 0; i < r->sums.count; i++) {
 		fprintf(j->out, "%s, %.0f, %.0f\n", r->sums.list[i].key, r->sums.list[i].v[0], r->sums.list[i].v[1]);
 	}
@@ -153,7 +157,8 @@ static void registry_end(struct xperf_job *j)
 			}
 		}
 		fputs(i ? "" : "\n   Count,  Time (us), Key\n", j->out);
-		fprintf(j->out, "%8.0f, %10.0f, %*s%s\n", r->keys.list[i].v[0], r->keys.list[i].v[1], (int)(2 * BASE_MIN(depth, (size_t)64)), "", depth ? last : key);
+		fprintf(j->out, "%8.0f, %10.0f, %*s%s\n", r->keys.list[i].v[0], r->keys.list[i].v[1],
+			(int)(2 * BASE_MIN(depth, (size_t)64)), "", depth ? last : key);
 	}
 	if (r->nameless && !r->unknown) {
 		fprintf(j->out, "%llu operations on keys whose name is not known are left out (-unknown)\n",
@@ -219,9 +224,11 @@ static void drv_event(struct xperf_job *j)
 	if (took >= d->least && (!d->name || strcasecmp(d->name, module) == 0)) {
 		if (!d->headed) {
 			d->headed = true;
-			fprintf(j->out, "%12s, %12s, %12s, %18s, Driver\n", "Start Time", "End Time", "Delay (us)", "Irp");
+			fprintf(j->out, "%12s, %12s, %12s, %18s, Driver\n", "Start Time", "End Time", "Delay (us)",
+				"Irp");
 		}
-		fprintf(j->out, "%12.0f, %12.0f, %12.0f, 0x%016llx, %s\n", c->from, j->us, took, (unsigned long long)c->irp, module);
+		fprintf(j->out, "%12.0f, %12.0f, %12.0f, 0x%016llx, %s\n", c->from, j->us, took,
+			(unsigned long long)c->irp, module);
 	}
 	c->irp = 0;
 }
@@ -264,7 +271,8 @@ static void spin_end(struct xperf_job *j)
 {
 	struct spinlock *s = j->own;
 	uint32_t most = UINT32_MAX;
-	if (!winargs_u32(j->w, "count", 0, 1, UINT32_MAX, &most) || !winargs_u32(j->w, "counts", 0, 1, UINT32_MAX, &most)) {
+	if (!winargs_u32(j->w, "count", 0, 1, UINT32_MAX, &most) ||
+	    !winargs_u32(j->w, "counts", 0, 1, UINT32_MAX, &most)) {
 		return;
 	}
 	xperf_sums_sort(&s->sums, 1);
@@ -289,17 +297,24 @@ static const struct cli_option spin_options[] = {
 	{0},
 };
 
-#define LIST(NAME, TEXT)                                                                           \
-	{.name = NAME, .summary = TEXT, .options = list_options, .own = sizeof(bool), .event = list_event, .end = list_end}
-#define REFUSED(NAME, WHY) {.name = NAME, .refused = WHY}
+#define LIST(NAME, TEXT)                                                                                          \
+	{                                                                                                         \
+		.name = NAME, .summary = TEXT, .options = list_options, .own = sizeof(bool), .event = list_event, \
+		.end = list_end                                                                                   \
+	}
+#define REFUSED(NAME, WHY)                   \
+	{                                    \
+		.name = NAME, .refused = WHY \
+	}
 
 const struct xperf_action xperf_list_actions[] = {
 	{.name = "registry",
 	 .summary = "operations on Windows' registry",
 	 .options = registry_options,
-	 .events = "Registry/Create Registry/Open Registry/Delete Registry/Query Registry/SetValue Registry/DeleteValue "
-		   "Registry/QueryValue Registry/EnumerateKey Registry/EnumerateValueKey Registry/QueryMultipleValue "
-		   "Registry/SetInformation Registry/Flush Registry/Close Registry/SetSecurity Registry/QuerySecurity",
+	 .events =
+		 "Registry/Create Registry/Open Registry/Delete Registry/Query Registry/SetValue Registry/DeleteValue "
+		 "Registry/QueryValue Registry/EnumerateKey Registry/EnumerateValueKey Registry/QueryMultipleValue "
+		 "Registry/SetInformation Registry/Flush Registry/Close Registry/SetSecurity Registry/QuerySecurity",
 	 .own = sizeof(struct registry),
 	 .begin = registry_begin,
 	 .event = registry_event,

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define DEEP	64
+#define DEEP 64
 
 struct life {
 	double from, to; /* < 0: before the trace; HUGE: after it */
@@ -70,7 +70,8 @@ static char *copy(struct xperf_job *j, const char *s)
 
 /* Begins or ends a life. The record of an end tells of one whose beginning was not recorded, too. NULL: it is an end
  * of what is known. */
-static struct life *note(struct xperf_job *j, struct lives *l, char kind, uint64_t pid, uint64_t id, bool starts, bool ends)
+static struct life *note(struct xperf_job *j, struct lives *l, char kind, uint64_t pid, uint64_t id, bool starts,
+			 bool ends)
 {
 	struct xperf_sum *s = place(j, kind, pid, id);
 	if (!s) {
@@ -173,8 +174,9 @@ static void print_processes(struct xperf_job *j)
 {
 	struct process *p = j->own;
 	char from[24], to[24];
-	fprintf(j->out, "     Start,        End,  Process,            DataPtr,     Process Name ( PID),"
-			"  ParentPID,  SessionID,          UniqueKey%s%s\n",
+	fprintf(j->out,
+		"     Start,        End,  Process,            DataPtr,     Process Name ( PID),"
+		"  ParentPID,  SessionID,          UniqueKey%s%s\n",
 		p->sid ? ", UserSid" : "", p->command ? ", Command Line" : "");
 	for (size_t i = 0; i < p->processes.count && !j->failed; i++) {
 		const struct life *x = &p->processes.list[i];
@@ -198,18 +200,21 @@ static void print_others(struct xperf_job *j)
 	struct process *p = j->own;
 	char from[24], to[24];
 	if (p->thread) {
-		fprintf(j->out, "     Start,        End,   Thread,     Process Name ( PID),   ThreadID, ThreadStartImage!Function\n");
+		fprintf(j->out, "     Start,        End,   Thread,     Process Name ( PID),   ThreadID, "
+				"ThreadStartImage!Function\n");
 	}
 	for (size_t i = 0; i < p->threads.count && !j->failed; i++) {
 		const struct life *x = &p->threads.list[i];
 		if (in_range(j, x)) {
 			times(x, from, to);
 			process_cell(j, x->pid);
-			fprintf(j->out, "%10s, %10s,   Thread, %s, %10u, %s\n", from, to, j->key.s ? j->key.s : "", x->tid, x->name);
+			fprintf(j->out, "%10s, %10s,   Thread, %s, %10u, %s\n", from, to, j->key.s ? j->key.s : "",
+				x->tid, x->name);
 		}
 	}
 	if (p->image) {
-		fprintf(j->out, "     Start,        End,    Image,     Process Name ( PID),           BaseAddr,            EndAddr, "
+		fprintf(j->out, "     Start,        End,    Image,     Process Name ( PID),           BaseAddr,        "
+				"    EndAddr, "
 				" ImageSize, FileName\n");
 	}
 	for (size_t i = 0; i < p->images.count && !j->failed; i++) {
@@ -218,15 +223,16 @@ static void print_others(struct xperf_job *j)
 			times(x, from, to);
 			process_cell(j, x->pid);
 			fprintf(j->out, "%10s, %10s,    Image, %s, 0x%016llx, 0x%016llx, 0x%08llx, ", from, to,
-				j->key.s ? j->key.s : "", (unsigned long long)x->base, (unsigned long long)(x->base + x->size),
-				(unsigned long long)x->size);
+				j->key.s ? j->key.s : "", (unsigned long long)x->base,
+				(unsigned long long)(x->base + x->size), (unsigned long long)x->size);
 			strbuf_clear(&j->key);
 			xperf_quote(&j->key, x->name ? x->name : "");
 			fprintf(j->out, "%s\n", j->key.s ? j->key.s : "");
 		}
 	}
 	if (p->vm) {
-		fprintf(j->out, "     Start,        End,       VM,     Process Name ( PID),           BaseAddr,            EndAddr, "
+		fprintf(j->out, "     Start,        End,       VM,     Process Name ( PID),           BaseAddr,        "
+				"    EndAddr, "
 				"      Size, Flags\n");
 	}
 	for (size_t i = 0; i < p->ranges.count && !j->failed; i++) {
@@ -235,8 +241,9 @@ static void print_others(struct xperf_job *j)
 			times(x, from, to);
 			process_cell(j, x->pid);
 			fprintf(j->out, "%10s, %10s,       VM, %s, 0x%016llx, 0x%016llx, %10llu, %s\n", from, to,
-				j->key.s ? j->key.s : "", (unsigned long long)x->base, (unsigned long long)(x->base + x->size),
-				(unsigned long long)x->size, x->name ? x->name : "");
+				j->key.s ? j->key.s : "", (unsigned long long)x->base,
+				(unsigned long long)(x->base + x->size), (unsigned long long)x->size,
+				x->name ? x->name : "");
 		}
 	}
 }
@@ -246,7 +253,8 @@ static void print_tree(struct xperf_job *j)
 {
 	struct process *p = j->own;
 	size_t n = p->processes.count;
-	size_t *first = malloc((n + 1) * sizeof *first), *next = malloc((n + 1) * sizeof *next), *stack = malloc((n + 1) * sizeof *stack);
+	size_t *first = malloc((n + 1) * sizeof *first), *next = malloc((n + 1) * sizeof *next),
+	       *stack = malloc((n + 1) * sizeof *stack);
 	unsigned *depth = calloc(n + 1, sizeof *depth);
 	if (!first || !next || !stack || !depth) {
 		j->failed = true;

@@ -35,7 +35,7 @@ struct stack {
 	bool folded, csv;
 	struct regexes process, symbol, event;
 	struct xperf_sums functions; /* tag: number + 1 */
-	char **name;		     /* by number */
+	char **name;                 /* by number */
 	uint64_t (*hits)[VALUES];
 	uint32_t function_count, function_cap;
 	struct known *known; /* open addressing */
@@ -355,7 +355,8 @@ static size_t first_edge(const struct edge *e, size_t n, uint32_t function, bool
 
 static void table(FILE *f, const char *id, const char *title, const char *columns)
 {
-	fprintf(f, "<h2 id='%s'>%s</h2>\n<table><thead><tr><th>Function</th>%s</tr></thead><tbody>\n", id, title, columns);
+	fprintf(f, "<h2 id='%s'>%s</h2>\n<table><thead><tr><th>Function</th>%s</tr></thead><tbody>\n", id, title,
+		columns);
 }
 
 static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struct edge *called)
@@ -379,7 +380,8 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 		const uint64_t *h = s->hits[order[i]];
 		fputs("<tr><td>", f);
 		put_name(f, s->name[order[i]]);
-		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td></tr>\n", (unsigned long long)h[EXCLUSIVE], percent(s, h[EXCLUSIVE]));
+		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td></tr>\n", (unsigned long long)h[EXCLUSIVE],
+			percent(s, h[EXCLUSIVE]));
 	}
 	fputs("</tbody></table>\n", f);
 	sorting_by = UNI_INCLUSIVE;
@@ -389,8 +391,9 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 		const uint64_t *h = s->hits[order[i]];
 		fputs("<tr><td>", f);
 		put_name(f, s->name[order[i]]);
-		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td><td>%llu</td></tr>\n", (unsigned long long)h[UNI_INCLUSIVE],
-			percent(s, h[UNI_INCLUSIVE]), (unsigned long long)h[EXCLUSIVE]);
+		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td><td>%llu</td></tr>\n",
+			(unsigned long long)h[UNI_INCLUSIVE], percent(s, h[UNI_INCLUSIVE]),
+			(unsigned long long)h[EXCLUSIVE]);
 	}
 	fputs("</tbody></table>\n", f);
 	sorting_by = MULTI_INCLUSIVE;
@@ -407,28 +410,34 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 		fputs("<tr class='ff'><td>", f);
 		put_name(f, s->name[order[i]]);
 		fprintf(f, "</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%.2f%%</td></tr>\n",
-			(unsigned long long)h[MULTI_INCLUSIVE], (unsigned long long)h[EXCLUSIVE], (unsigned long long)h[UNI_INCLUSIVE],
-			percent(s, h[UNI_INCLUSIVE]));
-		for (size_t k = first_edge(called, s->edge_count, me, true); k < s->edge_count && called[k].callee == me; k++) {
+			(unsigned long long)h[MULTI_INCLUSIVE], (unsigned long long)h[EXCLUSIVE],
+			(unsigned long long)h[UNI_INCLUSIVE], percent(s, h[UNI_INCLUSIVE]));
+		for (size_t k = first_edge(called, s->edge_count, me, true);
+		     k < s->edge_count && called[k].callee == me; k++) {
 			fputs("<tr class='pf'><td>&lt;-- ", f);
 			put_name(f, s->name[called[k].caller - 1]);
-			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n", (unsigned long long)called[k].hits,
-				percent(s, called[k].hits));
+			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
+				(unsigned long long)called[k].hits, percent(s, called[k].hits));
 		}
 		if (h[EXCLUSIVE]) {
-			fprintf(f, "<tr class='cf'><td>***itself***</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
+			fprintf(f,
+				"<tr "
+				"class='cf'><td>***itself***</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
 				(unsigned long long)h[EXCLUSIVE], percent(s, h[EXCLUSIVE]));
 		}
-		for (size_t k = first_edge(calls, s->edge_count, me, false); k < s->edge_count && calls[k].caller == me; k++) {
+		for (size_t k = first_edge(calls, s->edge_count, me, false); k < s->edge_count && calls[k].caller == me;
+		     k++) {
 			fputs("<tr class='cf'><td>--&gt; ", f);
 			put_name(f, s->name[calls[k].callee - 1]);
-			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n", (unsigned long long)calls[k].hits,
-				percent(s, calls[k].hits));
+			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
+				(unsigned long long)calls[k].hits, percent(s, calls[k].hits));
 		}
 	}
 	fputs("</tbody></table>\n", f);
 	if (left) {
-		fprintf(f, "<p>%llu more functions are not shown here; -butterfly N takes those with N hits and more.</p>\n",
+		fprintf(f,
+			"<p>%llu more functions are not shown here; -butterfly N takes those with N hits and "
+			"more.</p>\n",
 			(unsigned long long)left);
 	}
 	fputs("</body></html>\n", f);
@@ -438,7 +447,8 @@ static void end(struct xperf_job *j)
 {
 	struct stack *s = j->own;
 	if (s->stacks == 0) {
-		fprintf(stderr, "xperf: no stack was taken: there are none, or none that is asked for; -stackwalk records them\n");
+		fprintf(stderr, "xperf: no stack was taken: there are none, or none that is asked for; -stackwalk "
+				"records them\n");
 	}
 	if (s->folded) {
 		xperf_sums_sort(&s->lines, 0);
@@ -448,7 +458,8 @@ static void end(struct xperf_job *j)
 		return;
 	}
 	uint32_t *order = malloc((s->function_count + 1) * sizeof *order);
-	struct edge *calls = malloc((s->edge_count + 1) * sizeof *calls), *called = malloc((s->edge_count + 1) * sizeof *called);
+	struct edge *calls = malloc((s->edge_count + 1) * sizeof *calls),
+		    *called = malloc((s->edge_count + 1) * sizeof *called);
 	size_t n = 0;
 	j->failed = !order || !calls || !called;
 	for (uint32_t i = 0; i < s->function_count && !j->failed; i++) {
@@ -468,8 +479,9 @@ static void end(struct xperf_job *j)
 			const uint64_t *h = s->hits[order[i]];
 			strbuf_clear(&j->key);
 			xperf_quote(&j->key, s->name[order[i]]);
-			fprintf(j->out, "%s, %llu, %llu, %llu, %.2f\n", j->key.s ? j->key.s : "", (unsigned long long)h[UNI_INCLUSIVE],
-				(unsigned long long)h[MULTI_INCLUSIVE], (unsigned long long)h[EXCLUSIVE], percent(s, h[UNI_INCLUSIVE]));
+			fprintf(j->out, "%s, %llu, %llu, %llu, %.2f\n", j->key.s ? j->key.s : "",
+				(unsigned long long)h[UNI_INCLUSIVE], (unsigned long long)h[MULTI_INCLUSIVE],
+				(unsigned long long)h[EXCLUSIVE], percent(s, h[UNI_INCLUSIVE]));
 		}
 	} else if (!j->failed) {
 		memcpy(called, calls, n * sizeof *calls);

@@ -8,7 +8,10 @@
 #include <strings.h>
 #include <time.h>
 
-#define RANGE {0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL}
+#define RANGE                                                                                            \
+	{                                                                                                \
+		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
+	}
 
 /* ---- tracestats ------------------------------------------------------------------------------------ */
 
@@ -65,8 +68,8 @@ static void stats_event(struct xperf_job *j)
 	struct xperf_sum *p = j->key.failed ? NULL : xperf_sum(j, &t->providers, j->key.s);
 	strbuf_clear(&j->key);
 	openetw_event_names(j->decoder, j->e, &provider, &event);
-	strbuf_addf(&j->key, "{%s}\t%5u, %3u, %3u, %3u, %4u, %5u, %s", guid, d->Id, d->Version, d->Channel, d->Level, d->Opcode,
-		    d->Task, event);
+	strbuf_addf(&j->key, "{%s}\t%5u, %3u, %3u, %3u, %4u, %5u, %s", guid, d->Id, d->Version, d->Channel, d->Level,
+		    d->Opcode, d->Task, event);
 	struct xperf_sum *k = j->key.failed ? NULL : xperf_sum(j, &t->kinds, j->key.s);
 	struct openetw_stack s = {.size = sizeof s};
 	bool stack = t->stack && openetw_state_stack(j->state, j->e, &s) == ERROR_SUCCESS;
@@ -89,15 +92,15 @@ static void put_time(FILE *f, const char *label, uint64_t filetime, bool utc)
 	} else {
 		localtime_r(&s, &t);
 	}
-	fprintf(f, "%-20s : %04d/%02d/%02d:%02d:%02d:%02d.%07u%s\n", label, t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour,
-		t.tm_min, t.tm_sec, (unsigned)(filetime % 10000000), utc ? "+UTC" : "");
+	fprintf(f, "%-20s : %04d/%02d/%02d:%02d:%02d:%02d.%07u%s\n", label, t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
+		t.tm_hour, t.tm_min, t.tm_sec, (unsigned)(filetime % 10000000), utc ? "+UTC" : "");
 }
 
 static void put_span(FILE *f, double us)
 {
 	uint64_t ticks = us > 0 ? (uint64_t)(us * 10 + 0.5) : 0, s = ticks / 10000000;
-	fprintf(f, "%-20s : + %llu:%02u:%02u:%02u.%07u\n", "Duration", (unsigned long long)(s / 86400), (unsigned)(s / 3600 % 24),
-		(unsigned)(s / 60 % 60), (unsigned)(s % 60), (unsigned)(ticks % 10000000));
+	fprintf(f, "%-20s : + %llu:%02u:%02u:%02u.%07u\n", "Duration", (unsigned long long)(s / 86400),
+		(unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60), (unsigned)(s % 60), (unsigned)(ticks % 10000000));
 }
 
 static void put_kinds(struct xperf_job *j)
@@ -112,8 +115,8 @@ static void put_kinds(struct xperf_job *j)
 	}
 	for (size_t i = 0; i < t->providers.count; i++) {
 		const struct xperf_sum *p = &t->providers.list[i];
-		fprintf(j->out, "\n%s %.38s\n   Id, Ver, Chn, Lvl, Opcd,  Task,      Count,        Bytes,%s Event\n", p->key + 39, p->key,
-			t->stack ? "     Stacks," : "");
+		fprintf(j->out, "\n%s %.38s\n   Id, Ver, Chn, Lvl, Opcd,  Task,      Count,        Bytes,%s Event\n",
+			p->key + 39, p->key, t->stack ? "     Stacks," : "");
 		/* The kinds are sorted by name, which begins with the provider's GUID. */
 		size_t low = 0, high = t->kinds.count;
 		while (low < high) {

@@ -28,15 +28,15 @@ struct xperf_action {
 	const char *events;
 	/* The flags to record to have them, or ":" and how else; NULL: nothing on this system writes them. */
 	const char *source;
-	size_t own;	    /* bytes of the action's own state, zeroed */
+	size_t own;                         /* bytes of the action's own state, zeroed */
 	bool (*begin)(struct xperf_job *j); /* false: said what is wrong with the options; may be NULL */
 	void (*event)(struct xperf_job *j);
 	void (*end)(struct xperf_job *j);
 	void (*release)(struct xperf_job *j); /* may be NULL */
-	bool stacks;	/* it asks for call stacks */
-	bool own_range; /* it sees events outside of -range too, and applies that itself */
-	bool no_events; /* event may be NULL: headers are enough */
-	const char *refused; /* the reason why there is no such report here; nothing else counts */
+	bool stacks;                          /* it asks for call stacks */
+	bool own_range;                       /* it sees events outside of -range too, and applies that itself */
+	bool no_events;                       /* event may be NULL: headers are enough */
+	const char *refused;                  /* the reason why there is no such report here; nothing else counts */
 };
 /* NULL: there is none of that name. */
 const struct xperf_action *xperf_action_find(const char *name);
@@ -149,7 +149,7 @@ void xperf_interrupts_add(struct xperf_interrupts *i, double from, double to);
 
 bool xperf_is_dpc(const char *name);
 bool xperf_is_isr(const char *name);
-#define XPERF_DPC_EVENTS                                                                           \
+#define XPERF_DPC_EVENTS \
 	"PerfInfo/DPC PerfInfo/ThreadedDPC PerfInfo/TimerDPC PerfInfo/ISR PerfInfo/ISR_MSI PerfInfo/ISR_PASS"
 
 /* ---- running -------------------------------------------------------------------------------------- */

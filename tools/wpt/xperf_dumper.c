@@ -57,9 +57,9 @@ static void put_bytes(struct dumper *m, const EVENT_RECORD *e, uint64_t us)
 	const uint8_t *data = e->UserData;
 	char guid[37];
 	cli_guid_text(&e->EventHeader.ProviderId, guid);
-	strbuf_addf(&m->line, "%23s, %10llu, {%s}, %u, %u, %u, %u, %u, %u, 0x%llx, %u, ", "RawData", (unsigned long long)us, guid,
-		    d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task, (unsigned long long)d->Keyword,
-		    e->UserDataLength);
+	strbuf_addf(&m->line, "%23s, %10llu, {%s}, %u, %u, %u, %u, %u, %u, 0x%llx, %u, ", "RawData",
+		    (unsigned long long)us, guid, d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task,
+		    (unsigned long long)d->Keyword, e->UserDataLength);
 	for (uint32_t i = 0; i < e->UserDataLength; i++) {
 		strbuf_addf(&m->line, "%02x", data[i]);
 	}
@@ -92,15 +92,16 @@ static bool one(void *ctx, const EVENT_RECORD *e)
 		}
 	} else if (!xperf_rows_skips(m->rows, e)) {
 		uint64_t us = ((uint64_t)h->TimeStamp.QuadPart - m->clock.start) / 10;
-		if ((!m->read->ranged || (us >= m->read->from_us && us <= m->read->to_us)) && is_wanted(m, &h->ProviderId)) {
+		if ((!m->read->ranged || (us >= m->read->from_us && us <= m->read->to_us)) &&
+		    is_wanted(m, &h->ProviderId)) {
 			if (m->read->raw_data) {
 				put_bytes(m, e, us);
 			}
 			xperf_rows_event(m->rows, e, &m->line);
 		}
 	}
-	return (m->line.len == 0 || fwrite(m->line.s, 1, m->line.len, m->out) == m->line.len) &&
-	       !m->line.failed && !m->kinds.failed;
+	return (m->line.len == 0 || fwrite(m->line.s, 1, m->line.len, m->out) == m->line.len) && !m->line.failed &&
+	       !m->kinds.failed;
 }
 
 static int pass(struct dumper *m)
@@ -110,11 +111,8 @@ static int pass(struct dumper *m)
 	if (!t) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read");
 	}
-	*t = (struct cli_trace){.args = a,
-				.event = one,
-				.ctx = m,
-				.raw_time = m->header,
-				.state = m->header ? NULL : m->state};
+	*t = (struct cli_trace){
+		.args = a, .event = one, .ctx = m, .raw_time = m->header, .state = m->header ? NULL : m->state};
 	if (!cli_trace_open(t, m->read->count, m->read->files, NULL)) {
 		free(t);
 		return CLI_FAILED;
@@ -127,10 +125,10 @@ static int pass(struct dumper *m)
 		fprintf(m->out,
 			"OS Version: %u.%u.%u, Events Lost: %u, Buffers lost: %u, Trace Start: %lld, "
 			"Trace Length: %llu sec, PointerSize: %u, Trace Name: %s\n",
-			h->VersionDetail.MajorVersion, h->VersionDetail.MinorVersion, h->ProviderVersion,
-			h->EventsLost, h->BuffersLost, (long long)h->StartTime.QuadPart,
-			(unsigned long long)(h->EndTime.QuadPart - h->StartTime.QuadPart) / 10000000,
-			h->PointerSize, m->read->files[0]);
+			h->VersionDetail.MajorVersion, h->VersionDetail.MinorVersion, h->ProviderVersion, h->EventsLost,
+			h->BuffersLost, (long long)h->StartTime.QuadPart,
+			(unsigned long long)(h->EndTime.QuadPart - h->StartTime.QuadPart) / 10000000, h->PointerSize,
+			m->read->files[0]);
 	}
 	uint32_t code = m->rows ? cli_trace_run(t) : ERROR_NOT_ENOUGH_MEMORY;
 	int status = t->interrupted ? 128 + t->interrupted : CLI_OK;
@@ -138,8 +136,8 @@ static int pass(struct dumper *m)
 		status = cli_fail(a, code, "cannot read %s", m->read->files[0]);
 	}
 	if (!m->header && t->lost_events) {
-		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
-			m->read->files[0], (unsigned long long)t->lost_events);
+		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n", m->read->files[0],
+			(unsigned long long)t->lost_events);
 	}
 	if (!m->header && t->unknown[0]) {
 		fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", m->read->files[0], t->unknown);
@@ -165,7 +163,9 @@ int xperf_dump(struct xperf_read *r)
 	} else {
 		fprintf(m.out, "BeginHeader\n");
 		if (r->raw_data) {
-			fprintf(m.out, "%23s,  TimeStamp, Provider, Id, Version, Channel, Level, Opcode, Task, Keyword, Length, Bytes\n",
+			fprintf(m.out,
+				"%23s,  TimeStamp, Provider, Id, Version, Channel, Level, Opcode, Task, Keyword, "
+				"Length, Bytes\n",
 				"RawData");
 		}
 		status = pass(&m);

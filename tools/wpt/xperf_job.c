@@ -382,10 +382,10 @@ void xperf_interrupts_add(struct xperf_interrupts *i, double from, double to)
 
 static const struct xperf_action *const *tables(void)
 {
-	static const struct xperf_action *const all[] = {
-		xperf_cpu_actions,   xperf_dpcisr_actions, xperf_disk_actions, xperf_file_actions,
-		xperf_process_actions, xperf_stack_actions,  xperf_heap_actions, xperf_config_actions,
-		xperf_trace_actions, xperf_boot_actions,   xperf_list_actions, NULL};
+	static const struct xperf_action *const all[] = {xperf_cpu_actions,  xperf_dpcisr_actions,  xperf_disk_actions,
+							 xperf_file_actions, xperf_process_actions, xperf_stack_actions,
+							 xperf_heap_actions, xperf_config_actions,  xperf_trace_actions,
+							 xperf_boot_actions, xperf_list_actions,    NULL};
 	return all;
 }
 
@@ -423,7 +423,8 @@ static bool listed(const char *list, const char *name)
 {
 	for (const char *s = list; *s;) {
 		size_t n = strcspn(s, " ");
-		if (n && s[n - 1] == '*' ? strncmp(s, name, n - 1) == 0 : strlen(name) == n && memcmp(s, name, n) == 0) {
+		if (n && s[n - 1] == '*' ? strncmp(s, name, n - 1) == 0
+					 : strlen(name) == n && memcmp(s, name, n) == 0) {
 			return true;
 		}
 		s += n + (s[n] == ' ');
@@ -497,8 +498,7 @@ static bool read_start(struct xperf_job *j)
 
 static bool open_files(struct xperf_job *j, struct cli_trace *t, struct pass *p, bool progress)
 {
-	*t = (struct cli_trace){
-		.args = j->a, .event = one, .ctx = p, .state = j->state, .no_progress = !progress};
+	*t = (struct cli_trace){.args = j->a, .event = one, .ctx = p, .state = j->state, .no_progress = !progress};
 	if (!cli_trace_open(t, j->count, j->files, NULL)) {
 		return false;
 	}
@@ -558,8 +558,9 @@ static void ignore(struct xperf_job *j, void *ctx)
 static void tell_absence(const struct xperf_action *k)
 {
 	const char *how = k->source;
-	fprintf(stderr, "xperf: the files have no events for '%s'; %s%s%s\n", k->name, !how || *how == ':' ? "" : "-on ",
-		!how ? "nothing on Linux writes them" : how + (*how == ':'), !how || *how == ':' ? "" : " records them");
+	fprintf(stderr, "xperf: the files have no events for '%s'; %s%s%s\n", k->name,
+		!how || *how == ':' ? "" : "-on ", !how ? "nothing on Linux writes them" : how + (*how == ':'),
+		!how || *how == ':' ? "" : " records them");
 }
 
 static int run(struct xperf_job *j, bool quiet)
@@ -606,7 +607,7 @@ static int run(struct xperf_job *j, bool quiet)
 			fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", j->files[0], t->unknown);
 		}
 		j->whole = !j->failed;
-		status = j->failed ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
+		status = j->failed     ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
 			 : t->problems ? CLI_FAILED
 				       : CLI_OK;
 	}

@@ -132,8 +132,8 @@ int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, str
 {
 	*ret = (struct cli_kernel_wish){0};
 	int status = cli_kernel_flags(a, s->on, cli_flag(a, "partial"), ret);
-	if (status == CLI_OK && ((s->stack && !parse_stacks(a, s->stack, ret)) ||
-				 !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
+	if (status == CLI_OK &&
+	    ((s->stack && !parse_stacks(a, s->stack, ret)) || !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
 		status = cli_told();
 	}
 	if (status == CLI_OK && !parse_counters(a, &ret->counters)) {
@@ -154,9 +154,8 @@ static int boot_off(const struct cli_args *a, const char *path)
 		return CLI_OK;
 	}
 	if (unlink(path) < 0) {
-		return cli_fail(a, win32_from_errno(-errno), errno == ENOENT ? "no recording from boot is set up (%s)"
-									     : "cannot remove %s",
-				path);
+		return cli_fail(a, win32_from_errno(-errno),
+				errno == ENOENT ? "no recording from boot is set up (%s)" : "cannot remove %s", path);
 	}
 	return CLI_OK;
 }
@@ -208,7 +207,8 @@ int xperf_boot(struct xperf *x)
 			status = cli_fail(a, win32_from_errno(r), "cannot write %s", path);
 		} else {
 			wpr_boot_tell("xperf -boottrace");
-			fprintf(stderr, "'xperf -stop -d FILE' ends it, 'xperf -boottrace off' keeps it from beginning again.\n");
+			fprintf(stderr, "'xperf -stop -d FILE' ends it, 'xperf -boottrace off' keeps it from beginning "
+					"again.\n");
 		}
 	}
 	session_finish(&s);

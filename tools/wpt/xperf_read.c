@@ -108,7 +108,10 @@ static int sort_words(struct report *r, char **kept)
 			i++;
 		} else if (!o) {
 			if (!now) {
-				return cli_usage(a, "'%s' belongs to no option of -i; the options of an action stand behind its -a", w);
+				return cli_usage(
+					a,
+					"'%s' belongs to no option of -i; the options of an action stand behind its -a",
+					w);
 			}
 			kept[n++] = w;
 			now->count++;
@@ -116,7 +119,8 @@ static int sort_words(struct report *r, char **kept)
 			bool file = *o->name == 'i';
 			int first = i;
 			while (i + 1 < a->count && a->words[i + 1][0] != '-' && !common_option(a->words[i + 1]) &&
-			       (file || strcasecmp(a->words[i + 1], "cacheonly") == 0 || strcasecmp(a->words[i + 1], "verbose") == 0 ||
+			       (file || strcasecmp(a->words[i + 1], "cacheonly") == 0 ||
+				strcasecmp(a->words[i + 1], "verbose") == 0 ||
 				strcasecmp(a->words[i + 1], "dbghelplog") == 0)) {
 				i++;
 				if (file && r->file_count < CLI_VALUES_MAX) {
@@ -284,7 +288,8 @@ int xperf_report(struct cli_args *a)
 		if (!k && strcasecmp(r->action[i].name, "dumper") != 0) {
 			status = no_such_action(a, r->action[i].name);
 		} else if (k && k->refused) {
-			status = cli_fail(a, ERROR_NOT_SUPPORTED, "the action '%s' is not there: %s", k->name, k->refused);
+			status = cli_fail(a, ERROR_NOT_SUPPORTED, "the action '%s' is not there: %s", k->name,
+					  k->refused);
 		}
 	}
 	if (r && status == CLI_OK && r->explain) {
@@ -301,7 +306,8 @@ int xperf_report(struct cli_args *a)
 	return status;
 }
 
-int xperf_one_report(struct cli_args *a, const char *action, int word_count, char **words, int count, char **files, FILE *to)
+int xperf_one_report(struct cli_args *a, const char *action, int word_count, char **words, int count, char **files,
+		     FILE *to)
 {
 	const struct xperf_action *k = xperf_action_find(action);
 	bool whole;

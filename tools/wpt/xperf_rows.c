@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FIELDS_MAX  48
-#define CPUS_MAX    2048
+#define FIELDS_MAX   48
+#define CPUS_MAX     2048
 #define THREAD_SLOTS 16384u /* power of two */
-#define DISKS_MAX   64
+#define DISKS_MAX    64
 
 /* Columns: "Title=what" separated by |. What is a field of the event, or
  *   @P process that logged it    @S process it is about     @T thread that logged it
@@ -21,21 +21,21 @@
 struct kind {
 	const char *event, *name, *columns;
 };
-#define PROCESS                                                                                    \
+#define PROCESS                                                                                     \
 	"Process Name ( PID)=@S|ParentPID=ParentId|SessionID=SessionId|UniqueKey=UniqueProcessKey|" \
 	"UserSid=UserSID|Command Line=CommandLine"
-#define THREAD                                                                                     \
-	"Process Name ( PID)=@S|ThreadID=@U|StackBase=StackBase|StackLimit=StackLimit|"             \
-	"UsrStkBase=UserStackBase|UsrStkLmt=UserStackLimit|TebBase=TebBase|"                        \
+#define THREAD                                                                          \
+	"Process Name ( PID)=@S|ThreadID=@U|StackBase=StackBase|StackLimit=StackLimit|" \
+	"UsrStkBase=UserStackBase|UsrStkLmt=UserStackLimit|TebBase=TebBase|"            \
 	"SubProcessTag=SubProcessTag|LoggingThreadID=@T|ThreadStartImage!Function=@i:Win32StartAddr"
-#define IMAGE                                                                                      \
-	"Process Name ( PID)=@S|BaseAddr=ImageBase|EndAddr=@end|ImageSize=ImageSize|"               \
+#define IMAGE                                                                         \
+	"Process Name ( PID)=@S|BaseAddr=ImageBase|EndAddr=@end|ImageSize=ImageSize|" \
 	"CheckSum=ImageChecksum|TimeDateStamp=TimeDateStamp|FileName=FileName"
 #define DISK                                                                                       \
-	"Process Name ( PID)=@P|ThreadID=@T|IrpPtr=Irp|ByteOffset=ByteOffset|IOSize=TransferSize|"  \
-	"ElapsedTime=@e:HighResResponseTime|DiskNum=DiskNumber|IrpFlags=IrpFlags|"                   \
+	"Process Name ( PID)=@P|ThreadID=@T|IrpPtr=Irp|ByteOffset=ByteOffset|IOSize=TransferSize|" \
+	"ElapsedTime=@e:HighResResponseTime|DiskNum=DiskNumber|IrpFlags=IrpFlags|"                 \
 	"DiskSvcTime=@disk|I/O Pri=#Normal|VolSnap=#Original|FileObject=FileObject|FileName=@F"
-#define FILE_OP                                                                                    \
+#define FILE_OP                                                                                      \
 	"Process Name ( PID)=@P|ThreadID=@T|LoggingProcessName ( PID)=@P|LoggingThreadID=@T|CPU=@C|" \
 	"IrpPtr=IrpPtr|FileObject=FileObject|"
 #define NET "Process Name ( PID)=@S|ThreadID=@T|CPU=@C|Size=size|saddr=saddr|sport=sport|daddr=daddr|dport=dport"
@@ -83,10 +83,8 @@ static const struct kind kinds[] = {
 	{"FileIo/Cleanup", "FileIoCleanup", FILE_OP "FileName=@F"},
 	{"FileIo/Close", "FileIoClose", FILE_OP "FileName=@F"},
 	{"FileIo/Flush", "FileIoFlush", FILE_OP "FileName=@F"},
-	{"FileIo/Read", "FileIoRead",
-	 FILE_OP "ByteOffset=Offset|Size=IoSize|Flags=IoFlags|FileName=@F"},
-	{"FileIo/Write", "FileIoWrite",
-	 FILE_OP "ByteOffset=Offset|Size=IoSize|Flags=IoFlags|FileName=@F"},
+	{"FileIo/Read", "FileIoRead", FILE_OP "ByteOffset=Offset|Size=IoSize|Flags=IoFlags|FileName=@F"},
+	{"FileIo/Write", "FileIoWrite", FILE_OP "ByteOffset=Offset|Size=IoSize|Flags=IoFlags|FileName=@F"},
 	{"FileIo/SetInfo", "FileIoSetInfo", FILE_OP "InfoClass=InfoClass|FileName=@F"},
 	{"FileIo/Delete", "FileIoDelete", FILE_OP "InfoClass=InfoClass|FileName=@F"},
 	{"FileIo/Rename", "FileIoRename", FILE_OP "InfoClass=InfoClass|FileName=@F"},
@@ -109,18 +107,20 @@ static const struct kind kinds[] = {
 	{"PerfInfo/TimerDPC", "TimerDpc", "CPU=@C|ElapsedTime=@dpc|Function=@i:Routine"},
 	{"PerfInfo/ISR", "Interrupt",
 	 "CPU=@C|ElapsedTime=@dpc|Vector=Vector|ReturnValue=ReturnValue|Function=@i:Routine"},
-	{"PerfInfo/SysClEnter", "SysCallEnter",
-	 "Process Name ( PID)=@P|ThreadID=@T|CPU=@C|Function=@i:SysCallAddress"},
-	{"PerfInfo/SysClExit", "SysCallExit",
-	 "Process Name ( PID)=@P|ThreadID=@T|CPU=@C|Status=SysCallNtStatus"},
+	{"PerfInfo/SysClEnter", "SysCallEnter", "Process Name ( PID)=@P|ThreadID=@T|CPU=@C|Function=@i:SysCallAddress"},
+	{"PerfInfo/SysClExit", "SysCallExit", "Process Name ( PID)=@P|ThreadID=@T|CPU=@C|Status=SysCallNtStatus"},
 	{"PageFault/VirtualAlloc", "VirtualAlloc",
 	 "Process Name ( PID)=@S|ThreadID=@T|BaseAddr=BaseAddress|Size=RegionSize|Flags=Flags"},
 	{"PageFault/VirtualFree", "VirtualFree",
 	 "Process Name ( PID)=@S|ThreadID=@T|BaseAddr=BaseAddress|Size=RegionSize|Flags=Flags"},
-	{"TcpIp/SendIPV4", "TcpSendIPV4", NET}, {"TcpIp/RecvIPV4", "TcpRecvIPV4", NET},
-	{"TcpIp/SendIPV6", "TcpSendIPV6", NET}, {"TcpIp/RecvIPV6", "TcpRecvIPV6", NET},
-	{"UdpIp/SendIPV4", "UdpSendIPV4", NET}, {"UdpIp/RecvIPV4", "UdpRecvIPV4", NET},
-	{"UdpIp/SendIPV6", "UdpSendIPV6", NET}, {"UdpIp/RecvIPV6", "UdpRecvIPV6", NET},
+	{"TcpIp/SendIPV4", "TcpSendIPV4", NET},
+	{"TcpIp/RecvIPV4", "TcpRecvIPV4", NET},
+	{"TcpIp/SendIPV6", "TcpSendIPV6", NET},
+	{"TcpIp/RecvIPV6", "TcpRecvIPV6", NET},
+	{"UdpIp/SendIPV4", "UdpSendIPV4", NET},
+	{"UdpIp/RecvIPV4", "UdpRecvIPV4", NET},
+	{"UdpIp/SendIPV6", "UdpSendIPV6", NET},
+	{"UdpIp/RecvIPV6", "UdpRecvIPV6", NET},
 };
 
 struct field {
@@ -144,8 +144,7 @@ struct xperf_rows {
 	uint64_t disk_busy[DISKS_MAX];
 };
 
-struct xperf_rows *xperf_rows_create(struct openetw_decoder *d, struct openetw_state *s,
-				     const struct xperf_clock *c)
+struct xperf_rows *xperf_rows_create(struct openetw_decoder *d, struct openetw_state *s, const struct xperf_clock *c)
 {
 	struct xperf_rows *r = calloc(1, sizeof *r);
 	if (r) {
@@ -209,15 +208,13 @@ void xperf_rows_key(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf *
 		return;
 	}
 	strbuf_add(key, &e->EventHeader.ProviderId, sizeof(GUID));
-	strbuf_addf(key, "%u %u %u %s", d->Id, d->Version, d->Opcode,
-		    openetw_event_name(r->decoder, e));
+	strbuf_addf(key, "%u %u %u %s", d->Id, d->Version, d->Opcode, openetw_event_name(r->decoder, e));
 }
 
 /* Provider/Task/win:Opcode */
-static void put_name(struct xperf_rows *r, const EVENT_RECORD *e, const struct kind *k,
-		     struct strbuf *b)
+static void put_name(struct xperf_rows *r, const EVENT_RECORD *e, const struct kind *k, struct strbuf *b)
 {
-	static const char *const opcodes[] = {"Info",	   "Start", "Stop",   "DC_Start", "DC_Stop",
+	static const char *const opcodes[] = {"Info",      "Start", "Stop",   "DC_Start", "DC_Stop",
 					      "Extension", "Reply", "Resume", "Suspend",  "Send"};
 	UCHAR op = e->EventHeader.EventDescriptor.Opcode;
 	const char *provider, *event;
@@ -244,8 +241,7 @@ static bool put_column(void *ctx, const struct openetw_field *f)
 
 void xperf_rows_stack_header(struct strbuf *b)
 {
-	strbuf_addf(b, "%23s,  TimeStamp,   ThreadID, No.,            Address, Image!Function\n",
-		    "Stack");
+	strbuf_addf(b, "%23s,  TimeStamp,   ThreadID, No.,            Address, Image!Function\n", "Stack");
 }
 
 void xperf_rows_header(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf *b)
@@ -323,8 +319,7 @@ void xperf_process_cell(struct strbuf *b, const char *name, uint32_t pid)
 	strbuf_addf(b, "%23s", cell);
 }
 
-void xperf_symbol_cell(struct strbuf *b, struct openetw_state *s, uint32_t pid, uint64_t address,
-		       uint64_t time)
+void xperf_symbol_cell(struct strbuf *b, struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time)
 {
 	struct openetw_module m = {.size = sizeof m};
 	struct openetw_symbol y = {.size = sizeof y};
@@ -389,8 +384,7 @@ static void put_thread_start(struct xperf_rows *r, struct strbuf *b, uint64_t no
 {
 	struct openetw_thread t = {.size = sizeof t};
 	uint32_t tid = r->origin.tid == UINT32_MAX ? (uint32_t)number(r, "ThreadId") : r->origin.tid;
-	if (tid == 0 || openetw_state_thread(r->state, tid, now, &t) != ERROR_SUCCESS ||
-	    t.start_address == 0) {
+	if (tid == 0 || openetw_state_thread(r->state, tid, now, &t) != ERROR_SUCCESS || t.start_address == 0) {
 		strbuf_adds(b, "Unknown");
 		return;
 	}
@@ -486,8 +480,8 @@ static void put_stack(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf
 	}
 	for (uint32_t i = 0; i < k.count; i++) {
 		strbuf_addf(b, "%23s, %10llu, %10u, %3u, 0x%016llx, ", "Stack",
-			    (unsigned long long)(now > r->start ? (now - r->start) / 10 : 0), k.tid,
-			    i + 1, (unsigned long long)k.addresses[i]);
+			    (unsigned long long)(now > r->start ? (now - r->start) / 10 : 0), k.tid, i + 1,
+			    (unsigned long long)k.addresses[i]);
 		strbuf_clear(&r->cell);
 		xperf_symbol_cell(&r->cell, r->state, k.pid, k.addresses[i], now);
 		put_text(b, r->cell.s ? r->cell.s : "", r->cell.len);
@@ -512,8 +506,8 @@ void xperf_rows_event(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf
 	} else {
 		strbuf_adds(b, ", ");
 		xperf_process_cell(b, r->origin.process, r->origin.pid);
-		strbuf_addf(b, r->origin.tid == UINT32_MAX ? ", %10d, %3u" : ", %10u, %3u",
-			    r->origin.tid, GetEventProcessorIndex(e));
+		strbuf_addf(b, r->origin.tid == UINT32_MAX ? ", %10d, %3u" : ", %10u, %3u", r->origin.tid,
+			    GetEventProcessorIndex(e));
 		openetw_decode_fields(r->decoder, e, put_field, b);
 	}
 	strbuf_addc(b, '\n');

@@ -18,8 +18,7 @@ struct xperf_clock {
 	uint64_t start, start_raw, frequency;
 };
 /* Decoder and state are borrowed. */
-struct xperf_rows *xperf_rows_create(struct openetw_decoder *d, struct openetw_state *s,
-				     const struct xperf_clock *c);
+struct xperf_rows *xperf_rows_create(struct openetw_decoder *d, struct openetw_state *s, const struct xperf_clock *c);
 void xperf_rows_destroy(struct xperf_rows *r);
 /* Of no interest to readers of the text: headers, stacks in records of their own. */
 bool xperf_rows_skips(struct xperf_rows *r, const EVENT_RECORD *e);
@@ -36,7 +35,6 @@ const char *xperf_rows_label(const char *event);
 /* "name.exe (1234)", for tables of other actions. */
 void xperf_process_cell(struct strbuf *b, const char *name, uint32_t pid);
 /* "module!function" or "module!0x1234", "Unknown" where nobody knows. */
-void xperf_symbol_cell(struct strbuf *b, struct openetw_state *s, uint32_t pid, uint64_t address,
-		       uint64_t time);
+void xperf_symbol_cell(struct strbuf *b, struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time);
 
 #endif

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static bool number(const struct cli_args *a, const char *option, const char *text, uint64_t least,
-		   uint64_t most, uint64_t *ret)
+static bool number(const struct cli_args *a, const char *option, const char *text, uint64_t least, uint64_t most,
+		   uint64_t *ret)
 {
 	if (!parse_number(text, least, most, ret)) {
-		cli_usage(a, "-%s takes a number from %llu to %llu, not '%s'", option,
-			  (unsigned long long)least, (unsigned long long)most, text);
+		cli_usage(a, "-%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+			  (unsigned long long)most, text);
 		return false;
 	}
 	return true;
@@ -34,8 +34,12 @@ bool xperf_scopes(struct xperf *x)
 		const char *o = a->values[i].option->name, *v = a->values[i].value;
 		const struct {
 			const char *name, **to;
-		} texts[] = {{"on", &s->on},	       {"f", &s->file},	    {"FileMode", &s->file_mode},
-			     {"ClockType", &s->clock}, {"StackWalk", &s->stack}, {"pids", &s->pids},
+		} texts[] = {{"on", &s->on},
+			     {"f", &s->file},
+			     {"FileMode", &s->file_mode},
+			     {"ClockType", &s->clock},
+			     {"StackWalk", &s->stack},
+			     {"pids", &s->pids},
 			     {"capturestate_on", &s->state}};
 		const struct {
 			const char *name;
@@ -79,8 +83,8 @@ bool xperf_scopes(struct xperf *x)
 				mine = true;
 			} else if (strcmp(o, texts[k].name) == 0) {
 				if (*texts[k].to) {
-					cli_usage(a, "-%s is said twice of '%s'; join with +, or -start another",
-						  o, s->name);
+					cli_usage(a, "-%s is said twice of '%s'; join with +, or -start another", o,
+						  s->name);
 					return false;
 				}
 				*texts[k].to = v;
@@ -146,8 +150,8 @@ static uint32_t enable(TRACEHANDLE h, const struct cli_provider *p, const char *
 					      .EnableProperty = p->properties,
 					      .EnableFilterDesc = n ? &f : NULL,
 					      .FilterDescCount = n ? 1 : 0};
-	return EnableTraceEx2(h, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
-			      5000, &parameters);
+	return EnableTraceEx2(h, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all, 5000,
+			      &parameters);
 }
 
 int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h)
@@ -173,10 +177,9 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 	struct cli_provider p[XPERF_SPECS_MAX];
 	int n = 0, status = parse_specs(a, specs, p, &n);
 	for (int i = 0; i < n && status == CLI_OK; i++) {
-		uint32_t code = EnableTraceEx2(h, &p[i].guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p[i].level,
-					       p[i].any, p[i].all, 60000, NULL);
-		status = code ? cli_fail(a, code, "%s: cannot ask '%s' for its state", session, p[i].name)
-			      : CLI_OK;
+		uint32_t code = EnableTraceEx2(h, &p[i].guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p[i].level, p[i].any,
+					       p[i].all, 60000, NULL);
+		status = code ? cli_fail(a, code, "%s: cannot ask '%s' for its state", session, p[i].name) : CLI_OK;
 	}
 	return status;
 }
@@ -198,7 +201,7 @@ static void fill(const struct xperf_scope *s, struct cli_props *p)
 	p->p.MaximumFileSize = (ULONG)s->max_file;
 	p->p.FlushTimer = (ULONG)s->flush;
 	p->p.Wnode.ClientContext = !s->clock || strcasecmp(s->clock, "PerfCounter") == 0 ? 1
-				   : strcasecmp(s->clock, "SystemTime") == 0		 ? 2
+				   : strcasecmp(s->clock, "SystemTime") == 0             ? 2
 											 : 3;
 	p->p.LogFileMode = strcasecmp(m, "Circular") == 0  ? EVENT_TRACE_FILE_MODE_CIRCULAR
 			   : strcasecmp(m, "Append") == 0  ? EVENT_TRACE_FILE_MODE_APPEND
@@ -235,8 +238,8 @@ static void explain_start(const struct xperf_scope *s, const struct cli_kernel_w
 		}
 		printf(" -m %s", mode);
 	}
-	printf("%s --buffer-size %uK --buffers %u:%u", s->realtime ? " -r" : "", p.p.BufferSize,
-	       p.p.MinimumBuffers, p.p.MaximumBuffers);
+	printf("%s --buffer-size %uK --buffers %u:%u", s->realtime ? " -r" : "", p.p.BufferSize, p.p.MinimumBuffers,
+	       p.p.MaximumBuffers);
 	if (s->max_file) {
 		printf(" --max-size %uMB", p.p.MaximumFileSize);
 	}
@@ -319,7 +322,9 @@ static int start_kernel(struct xperf *x)
 	if (partial) {
 		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: %s\n", k->name,
-			*why ? why : text ? text : "unknown error");
+			*why   ? why
+			: text ? text
+			       : "unknown error");
 		return CLI_OK;
 	}
 	status = cli_fail(a, code, "\"%s\" is not started", k->name);
@@ -351,12 +356,13 @@ int xperf_start(struct xperf *x)
 		struct xperf_scope *s = &x->scope[i];
 		int n;
 		if (!s->on) {
-			return cli_usage(a,
-					 strchr(s->name, '!')
-						 ? "-start %s needs -on PROVIDERS; profiles of xperf (FILE!NAME) are not "
-						   "read, those of wpr are: 'wpr -start FILE.wprp!NAME'"
-						 : "-start %s needs -on PROVIDERS",
-					 s->name);
+			return cli_usage(
+				a,
+				strchr(s->name, '!')
+					? "-start %s needs -on PROVIDERS; profiles of xperf (FILE!NAME) are not "
+					  "read, those of wpr are: 'wpr -start FILE.wprp!NAME'"
+					: "-start %s needs -on PROVIDERS",
+				s->name);
 		}
 		if (s->stack) {
 			return cli_usage(a, "-StackWalk is for kernel events; write %s:::'stack'", s->on);
@@ -428,7 +434,8 @@ int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 	cli_props_init(&p);
 	code = code ? code : ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
 	if (code) {
-		return cli_fail(a, code, code == ERROR_WMI_INSTANCE_NOT_FOUND ? "\"%s\" is not running" : "cannot stop '%s'",
+		return cli_fail(a, code,
+				code == ERROR_WMI_INSTANCE_NOT_FOUND ? "\"%s\" is not running" : "cannot stop '%s'",
 				name);
 	}
 	if (p.p.EventsLost) {
@@ -462,14 +469,15 @@ int xperf_stop(struct cli_args *a)
 		}
 		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 &&
 		    cli_session_query(name, &p) == ERROR_WMI_INSTANCE_NOT_FOUND) {
-			fprintf(stderr, "xperf: warning: \"" XPERF_KERNEL "\" is not running, so there is no kernel part.\n");
+			fprintf(stderr,
+				"xperf: warning: \"" XPERF_KERNEL "\" is not running, so there is no kernel part.\n");
 			continue;
 		}
 		int one = xperf_stop_one(a, name, &file);
 		status = one ? one : status;
 		if (one == CLI_OK && file) {
-			spare[count] = cli_flag(a, "d") && strncmp(file, to, strlen(to)) == 0 &&
-				       file[strlen(to)] == '.';
+			spare[count] =
+				cli_flag(a, "d") && strncmp(file, to, strlen(to)) == 0 && file[strlen(to)] == '.';
 			files[count++] = file;
 		}
 	}

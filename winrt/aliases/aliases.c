@@ -7,5 +7,4 @@
 #include "etw/evntprov.h"
 #include "win/windows.h"
 
-__attribute__((used)) static const void *const needed[] = {(const void *)EventRegister,
-							   (const void *)FormatMessageW};
+__attribute__((used)) static const void *const needed[] = {(const void *)EventRegister, (const void *)FormatMessageW};

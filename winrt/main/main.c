@@ -11,7 +11,7 @@ typedef int (*main_fn)(int, uint16_t **, uint16_t **);
 
 extern int etw16_run_wmain(main_fn start, int argc, char **argv);
 
-#define SPELLED(variable, symbol)                                                                  \
+#define SPELLED(variable, symbol) \
 	extern int variable(int, uint16_t **, uint16_t **) __asm__(symbol) __attribute__((weak));
 SPELLED(wmain_in_c, "wmain")
 SPELLED(wmain_none, "_Z5wmainv")
@@ -32,9 +32,8 @@ int main(int argc, char **argv)
 		(void_main ? void_main : void_main_argv)(argc, argv);
 		return 0;
 	}
-	main_fn candidates[] = {wmain_in_c,	    wmain_none,	      wmain_argv,
-				wmain_const_argv,   wmain_const_vector, wmain_const_both,
-				wmain_envp,	    wmain_const_envp};
+	main_fn candidates[] = {wmain_in_c,         wmain_none,       wmain_argv, wmain_const_argv,
+				wmain_const_vector, wmain_const_both, wmain_envp, wmain_const_envp};
 
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		if (candidates[i]) {

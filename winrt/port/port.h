@@ -33,7 +33,7 @@ char *port_utf16_read(const char *path, size_t *ret_bytes);
  * #pragma comment(lib, "NAME") "@library NAME FILE:LINE"; and "@absent FOLDER", to be looked into last, when
  * a header of Windows is included that we do not have: there it says so. Returns 0, or 1 with a
  * message. */
-int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count,
-		  char **files, int file_count);
+int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count, char **files,
+		  int file_count);
 
 #endif

@@ -176,8 +176,7 @@ static void write_forward(struct search *s, const char *name, const char *target
 		climbs++;
 	}
 	if (climbs > DEPTH || *name == '/' ||
-	    snprintf(path, sizeof path, "%s" DEEP "/%s", s->out, name) >= (int)sizeof path ||
-	    !make_folders(path)) {
+	    snprintf(path, sizeof path, "%s" DEEP "/%s", s->out, name) >= (int)sizeof path || !make_folders(path)) {
 		fprintf(stderr, "openetw-port: no header can stand for #include \"%s\"\n", name);
 		s->failed = true;
 		return;
@@ -373,9 +372,8 @@ static bool has_odd_pack(const char *line)
 		       strncmp(open, "show", 4) != 0;
 	}
 	const char *comma = strchr(open, ',');
-	return comma && (*open == 'p' && open[1] == 'o'
-				 ? true
-				 : !isdigit((unsigned char)comma[1 + strspn(comma + 1, " \t")]));
+	return comma &&
+	       (*open == 'p' && open[1] == 'o' ? true : !isdigit((unsigned char)comma[1 + strspn(comma + 1, " \t")]));
 }
 
 /* #pragma comment(lib, "name.lib"), __pragma(comment(lib, "name")). */
@@ -397,8 +395,7 @@ static void look_for_library(const struct search *s, const char *line, const cha
 static void look_for_layout(struct search *s, const char *line)
 {
 	s->layout = s->layout || strstr(line, "DECLSPEC_ALIGN") || strstr(line, "DECLSPEC_CACHEALIGN") ||
-		    (strstr(line, "declspec") && strstr(line, "align")) || has_bit_field(line) ||
-		    has_odd_pack(line);
+		    (strstr(line, "declspec") && strstr(line, "align")) || has_bit_field(line) || has_odd_pack(line);
 }
 
 /* An #include of a comment does no harm: it finds what it finds. */
@@ -469,9 +466,8 @@ static void copy_sources(struct search *s, char **files, int count)
 		char path[PATH_MAX], real[PATH_MAX];
 		const char *slash = strrchr(files[i], '/');
 		size_t n = 0;
-		if (!realpath(files[i], real) ||
-		    snprintf(path, sizeof path, "%s/utf8/%d/%s", s->out, i,
-			     slash ? slash + 1 : files[i]) >= (int)sizeof path) {
+		if (!realpath(files[i], real) || snprintf(path, sizeof path, "%s/utf8/%d/%s", s->out, i,
+							  slash ? slash + 1 : files[i]) >= (int)sizeof path) {
 			continue; /* the compiler says what is wrong */
 		}
 		char *text = text_of(real, &n);
@@ -485,17 +481,16 @@ static void copy_sources(struct search *s, char **files, int count)
 	}
 }
 
-int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count,
-		  char **files, int file_count)
+int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count, char **files,
+		  int file_count)
 {
 	char absolute[PATH_MAX];
 	struct search s = {
-		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count,
-		.say_more = say_more};
+		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count, .say_more = say_more};
 	if (*out != '/') {
 		char here[PATH_MAX / 2];
-		if (!getcwd(here, sizeof here) || snprintf(absolute, sizeof absolute, "%s/%s", here,
-							   out) >= (int)sizeof absolute) {
+		if (!getcwd(here, sizeof here) ||
+		    snprintf(absolute, sizeof absolute, "%s/%s", here, out) >= (int)sizeof absolute) {
 			fputs("openetw-port: the path of the folder is too long\n", stderr);
 			return 1;
 		}

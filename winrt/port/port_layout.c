@@ -110,8 +110,8 @@ static size_t closing(const struct pieces *s, size_t i)
 
 static bool is_attribute(const struct piece *t)
 {
-	static const char *const words[] = {"__attribute__", "__attribute", "__declspec", "_declspec", "alignas",
-					    "_Alignas",	     NULL};
+	static const char *const words[] = {"__attribute__", "__attribute", "__declspec", "_declspec",
+					    "alignas",       "_Alignas",    NULL};
 	return t->kind == PORT_WORD && is_one_of(t, words);
 }
 
@@ -171,8 +171,7 @@ static enum tag_use use_of(const struct pieces *s, size_t i, size_t *ret_body)
 /* Whether the body of a structure that begins at "{" has a bit-field of its own, and nothing virtual. */
 static bool has_bits(const struct pieces *s, size_t body)
 {
-	static const char *const access[] = {"public",	"private", "protected", "signals", "case", "default",
-					     NULL};
+	static const char *const access[] = {"public", "private", "protected", "signals", "case", "default", NULL};
 	bool colon = false, other = false, bits = false;
 	size_t words = 0;
 	for (size_t i = next(s, body); i < s->count && !is(&s->v[i], "}"); i = next(s, i)) {
@@ -246,7 +245,7 @@ static bool aligns(const struct pieces *s, size_t i, size_t end)
 /* The attribute at i, which ends at `end`, belongs to the type that is declared behind it. */
 static void move_behind_tag(struct pieces *s, size_t i, size_t end)
 {
-	static const char *const others[] = {"typedef",	 "static", "const",	 "volatile", "extern",
+	static const char *const others[] = {"typedef",  "static", "const",     "volatile", "extern",
 					     "register", "inline", "constexpr", NULL};
 	size_t tag = next(s, end);
 	for (;; tag = next(s, tag)) {
@@ -334,8 +333,8 @@ static bool macro_line(struct macros *m, const char *p, const char *end)
 		define = false; /* with arguments: nothing that a pragma could mean */
 	}
 	m->v = grown(m->v, m->count, &m->cap, sizeof *m->v);
-	m->v[m->count++] = (struct macro){name, define ? skip_blanks(behind, end) : NULL,
-					  (size_t)(behind - name), (size_t)(end - behind)};
+	m->v[m->count++] = (struct macro){name, define ? skip_blanks(behind, end) : NULL, (size_t)(behind - name),
+					  (size_t)(end - behind)};
 	if (define) {
 		m->v[m->count - 1].value_bytes = (size_t)(end - m->v[m->count - 1].value);
 	}

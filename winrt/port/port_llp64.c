@@ -48,10 +48,9 @@ static void run_flush(struct run *r)
 
 static bool is_type_word(const char *p, size_t n)
 {
-	static const char *const words[] = {
-		"long",	    "unsigned",	 "signed", "int",      "double",   "const",
-		"volatile", "static",	 "extern", "inline",   "register", "short",
-		"typedef",  "constexpr", "char",   "_Complex", "mutable"};
+	static const char *const words[] = {"long",     "unsigned",  "signed", "int",      "double",   "const",
+					    "volatile", "static",    "extern", "inline",   "register", "short",
+					    "typedef",  "constexpr", "char",   "_Complex", "mutable"};
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
 		if (strlen(words[i]) == n && memcmp(words[i], p, n) == 0) {
 			return true;

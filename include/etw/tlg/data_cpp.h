@@ -12,29 +12,29 @@
 extern "C++" {
 
 /* `sink` is (function, more arguments). */
-#define _tlgSend(sink, ...)	_tlgSend2(_tlgStrip sink, (_tlg_EACH(_tlgWrap, __VA_ARGS__)))
-#define _tlgSend2(...)		_tlgSend3(__VA_ARGS__)
+#define _tlgSend(sink, ...)     _tlgSend2(_tlgStrip sink, (_tlg_EACH(_tlgWrap, __VA_ARGS__)))
+#define _tlgSend2(...)          _tlgSend3(__VA_ARGS__)
 #define _tlgSend3(f, a, b, ...) _tlgSend4_##f(a, b, __VA_ARGS__)
-#define _tlgSend4__tlgWriteTransfer(activity, related, wraps)                                      \
+#define _tlgSend4__tlgWriteTransfer(activity, related, wraps) \
 	_tlgWriteAll(_TlgTransfer{(activity), (related)}, _tlgProv, &_tlgEvent _tlgStrip wraps)
-#define _tlgSend4__tlgWriteEx(filter, flags, activity, related, wraps)                             \
-	_tlgWriteAll(_TlgEx{(ULONG64)(filter), (ULONG)(flags), (activity), (related)}, _tlgProv,   \
+#define _tlgSend4__tlgWriteEx(filter, flags, activity, related, wraps)                           \
+	_tlgWriteAll(_TlgEx{(ULONG64)(filter), (ULONG)(flags), (activity), (related)}, _tlgProv, \
 		     &_tlgEvent _tlgStrip wraps)
 
-#define _tlgWrap(n, arg)			   _tlgOp(_tlgWrap, n, _tlgStrip arg)
-#define _tlgWrap_tlgO				   _tlgNothing
-#define _tlgWrap_tlgStrip			   _tlgNothing
+#define _tlgWrap(n, arg)                           _tlgOp(_tlgWrap, n, _tlgStrip arg)
+#define _tlgWrap_tlgO                              _tlgNothing
+#define _tlgWrap_tlgStrip                          _tlgNothing
 #define _tlgWrap_tlgF(n, data, ctype, v1, v2, ...) _tlgWrap##data(ctype, v1, v2)
-#define _tlgWrap_tlgD(n, data, ctype, v1, v2)	   _tlgWrap##data(ctype, v1, v2)
+#define _tlgWrap_tlgD(n, data, ctype, v1, v2)      _tlgWrap##data(ctype, v1, v2)
 
 #define _tlgWrap_tlgNone(ctype, v1, v2)
-#define _tlgWrap_tlgVal(ctype, v1, v2)	     , _TlgVal<ctype>(v1)
-#define _tlgWrap_tlgRef(ctype, v1, v2)	     , _TlgRef<ctype>(v1)
-#define _tlgWrap_tlgCode(ctype, v1, v2)	     , _TlgVal<ULONG_PTR>((ULONG_PTR)(v1))
+#define _tlgWrap_tlgVal(ctype, v1, v2)       , _TlgVal<ctype>(v1)
+#define _tlgWrap_tlgRef(ctype, v1, v2)       , _TlgRef<ctype>(v1)
+#define _tlgWrap_tlgCode(ctype, v1, v2)      , _TlgVal<ULONG_PTR>((ULONG_PTR)(v1))
 #define _tlgWrap_tlgWChar(ctype, v1, v2)     , _TlgVal<WCHAR>(_tlgWideChar(v1))
-#define _tlgWrap_tlgAuto(ctype, v1, v2)	     , _tlgAuto(v1)
-#define _tlgWrap_tlgSz(ctype, v1, v2)	     , _TlgSz(v1)
-#define _tlgWrap_tlgSz16(ctype, v1, v2)	     , _TlgSz16(_tlgWide(v1))
+#define _tlgWrap_tlgAuto(ctype, v1, v2)      , _tlgAuto(v1)
+#define _tlgWrap_tlgSz(ctype, v1, v2)        , _TlgSz(v1)
+#define _tlgWrap_tlgSz16(ctype, v1, v2)      , _TlgSz16(_tlgWide(v1))
 #define _tlgWrap_tlgBytes(ctype, v1, v2)     , _TlgBytes((v1), (UINT32)(v2))
 #define _tlgWrap_tlgCounted(ctype, v1, v2)   , _TlgCounted<ctype>((v1), (UINT32)(v2))
 #define _tlgWrap_tlgCounted16(ctype, v1, v2) , _TlgCounted<WCHAR>(_tlgWide(v1), (UINT32)(v2))
@@ -43,8 +43,8 @@ extern "C++" {
 #define _tlgWrap_tlgFixed(ctype, v1, v2)     , _TlgRaw(_tlgTyped<ctype>(v1), (v2) * sizeof(ctype), 0)
 #define _tlgWrap_tlgPtrArray(ctype, v1, v2)  , _TlgArray<void *>((void *const *)(v1), (UINT16)(v2))
 #define _tlgWrap_tlgPtrFixed(ctype, v1, v2)  , _TlgRaw((v1), (v2) * sizeof(void *), 0)
-#define _tlgWrap_tlgSid(ctype, v1, v2)	     , _TlgSid(v1)
-#define _tlgWrap_tlgRaw(ctype, v1, v2)	     , _TlgRaw((v1), (v2), (ctype))
+#define _tlgWrap_tlgSid(ctype, v1, v2)       , _TlgSid(v1)
+#define _tlgWrap_tlgRaw(ctype, v1, v2)       , _TlgRaw((v1), (v2), (ctype))
 
 #define _tlgCXX __attribute__((always_inline)) inline
 
@@ -115,8 +115,7 @@ struct _TlgBytes {
 
 /* Counted strings: the same, counted in characters by the caller. */
 template <class T> struct _TlgCounted : _TlgBytes {
-	_tlgCXX _TlgCounted(T const *data, UINT32 count)
-	    : _TlgBytes(data, (UINT32)(count * sizeof(T)))
+	_tlgCXX _TlgCounted(T const *data, UINT32 count) : _TlgBytes(data, (UINT32)(count * sizeof(T)))
 	{
 	}
 };
@@ -207,18 +206,17 @@ template <class T, bool isEnum = _TlgIsEnum<T>::value> struct _TlgAuto {
 				      "(wide strings need -fshort-wchar, or char16_t)");
 };
 template <class T> struct _TlgAuto<T, true> : _TlgAuto<__underlying_type(T), false> {
-	_tlgCXX explicit _TlgAuto(T v)
-	    : _TlgAuto<__underlying_type(T), false>((__underlying_type(T))v)
+	_tlgCXX explicit _TlgAuto(T v) : _TlgAuto<__underlying_type(T), false>((__underlying_type(T))v)
 	{
 	}
 };
 
-#define _tlgAutoFor(type, in, out)                                                                 \
-	template <> struct _TlgAuto<type, false> : _TlgVal<type> {                                 \
-		enum { In = in, Out = out };                                                       \
-		_tlgCXX explicit _TlgAuto(type v) : _TlgVal<type>(v)                               \
-		{                                                                                  \
-		}                                                                                  \
+#define _tlgAutoFor(type, in, out)                                   \
+	template <> struct _TlgAuto<type, false> : _TlgVal<type> {   \
+		enum { In = in, Out = out };                         \
+		_tlgCXX explicit _TlgAuto(type v) : _TlgVal<type>(v) \
+		{                                                    \
+		}                                                    \
 	}
 _tlgAutoFor(bool, TlgInUINT8, TlgOutBOOLEAN);
 _tlgAutoFor(char, TlgInUINT8, TlgOutSTRING);
@@ -246,12 +244,12 @@ _tlgAutoFor(void const *, TlgInPOINTER, 0);
 _tlgAutoFor(decltype(nullptr), TlgInPOINTER, 0);
 #undef _tlgAutoFor
 
-#define _tlgAutoFor(type, base, in)                                                                \
-	template <> struct _TlgAuto<type, false> : base {                                          \
-		enum { In = in, Out = 0 };                                                         \
-		_tlgCXX explicit _TlgAuto(type v) : base(v)                                        \
-		{                                                                                  \
-		}                                                                                  \
+#define _tlgAutoFor(type, base, in)                         \
+	template <> struct _TlgAuto<type, false> : base {   \
+		enum { In = in, Out = 0 };                  \
+		_tlgCXX explicit _TlgAuto(type v) : base(v) \
+		{                                           \
+		}                                           \
 	}
 _tlgAutoFor(char *, _TlgSz, TlgInANSISTRING);
 _tlgAutoFor(char const *, _TlgSz, TlgInANSISTRING);
@@ -277,8 +275,8 @@ template <class T> _tlgCXX _TlgAuto<T> _tlgAuto(T value)
 struct _TlgTransfer {
 	LPCGUID activity;
 	LPCGUID related;
-	_tlgCXX ULONG operator()(TraceLoggingHProvider provider, void const *event,
-				 EVENT_DATA_DESCRIPTOR *data, ULONG count) const
+	_tlgCXX ULONG operator()(TraceLoggingHProvider provider, void const *event, EVENT_DATA_DESCRIPTOR *data,
+				 ULONG count) const
 	{
 		return _tlgWriteTransfer(provider, event, data, count, activity, related);
 	}
@@ -289,8 +287,8 @@ struct _TlgEx {
 	ULONG flags;
 	LPCGUID activity;
 	LPCGUID related;
-	_tlgCXX ULONG operator()(TraceLoggingHProvider provider, void const *event,
-				 EVENT_DATA_DESCRIPTOR *data, ULONG count) const
+	_tlgCXX ULONG operator()(TraceLoggingHProvider provider, void const *event, EVENT_DATA_DESCRIPTOR *data,
+				 ULONG count) const
 	{
 		return _tlgWriteEx(provider, event, data, count, filter, flags, activity, related);
 	}
@@ -304,8 +302,7 @@ template <class First, class... Rest> struct _TlgSum<First, Rest...> {
 };
 
 template <class Sink, class... W>
-_tlgCXX void _tlgWriteAll(Sink const &sink, TraceLoggingHProvider provider, void const *event,
-			  W const &...field)
+_tlgCXX void _tlgWriteAll(Sink const &sink, TraceLoggingHProvider provider, void const *event, W const &...field)
 {
 	static_assert(_TlgSum<W...>::value + 2 <= 128,
 		      "TraceLogging: the event has too many fields (128 data descriptors)");

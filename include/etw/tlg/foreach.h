@@ -8,11 +8,11 @@
 #ifndef ETW_TLG_FOREACH_H
 #define ETW_TLG_FOREACH_H
 
-#define _tlgPaste(a, b)	    _tlgPaste_(a, b)
-#define _tlgPaste_(a, b)    a##b
-#define _tlgFirst(...)	    _tlgFirst_(__VA_ARGS__, 0)
-#define _tlgFirst_(a, ...)  a
-#define _tlgStrip(...)	    __VA_ARGS__
+#define _tlgPaste(a, b)    _tlgPaste_(a, b)
+#define _tlgPaste_(a, b)   a##b
+#define _tlgFirst(...)     _tlgFirst_(__VA_ARGS__, 0)
+#define _tlgFirst_(a, ...) a
+#define _tlgStrip(...)     __VA_ARGS__
 
 /* clang-format off */
 /* How many arguments, 1 to 104: the first, 99 of the user, and a few that macros add. */

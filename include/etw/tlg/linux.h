@@ -21,19 +21,19 @@
 /* ---- conversions ---------------------------------------------------------------------------- */
 
 enum _tlgLx {
-	_tlgLxSz32,	 /* UTF-32 up to NUL -> UTF-16 up to NUL */
+	_tlgLxSz32,      /* UTF-32 up to NUL -> UTF-16 up to NUL */
 	_tlgLxCounted32, /* UTF-32 -> u16 bytes, UTF-16 */
-	_tlgLxGuid,	 /* GUIDs as printed -> as stored */
-	_tlgLxTime32,	 /* time_t -> FILETIME */
+	_tlgLxGuid,      /* GUIDs as printed -> as stored */
+	_tlgLxTime32,    /* time_t -> FILETIME */
 	_tlgLxTime64,
 	_tlgLxCount = 16, /* and a u16 count before them */
-	_tlgLxRaw = 32	  /* bytes as they are */
+	_tlgLxRaw = 32    /* bytes as they are */
 };
 
 /* Seconds since 1970 as 100 ns since 1601, within what a FILETIME holds. */
 _tlgHOT ULONGLONG _tlgLxFileTime(long long seconds)
 {
-	return seconds < -11644473600LL	  ? 0
+	return seconds < -11644473600LL   ? 0
 	       : seconds > 910692730085LL ? 0x7fffffffffffffffULL
 					  : (ULONGLONG)(seconds + 11644473600LL) * 10000000u;
 }
@@ -72,8 +72,7 @@ static __inline__ __attribute__((unused)) size_t _tlgLxRoom(int how, const void 
 }
 
 /* Returns how many bytes of `to` the field has. */
-static __inline__ __attribute__((unused)) ULONG _tlgLxMake(int how, void *to, const void *p,
-							   size_t count)
+static __inline__ __attribute__((unused)) ULONG _tlgLxMake(int how, void *to, const void *p, size_t count)
 {
 	UINT8 const *from = (UINT8 const *)p;
 	UINT8 *const start = (UINT8 *)to;
@@ -186,8 +185,7 @@ template <> struct _TlgAuto<char32_t const *, false> {
 	void *own;
 	ULONG size;
 	explicit _TlgAuto(void const *p)
-	    : own(malloc(_tlgLxRoom(_tlgLxSz32, p, 0))),
-	      size(own != NULL ? _tlgLxMake(_tlgLxSz32, own, p, 0) : 0)
+	    : own(malloc(_tlgLxRoom(_tlgLxSz32, p, 0))), size(own != NULL ? _tlgLxMake(_tlgLxSz32, own, p, 0) : 0)
 	{
 	}
 	_TlgAuto(_TlgAuto &&from) : own(from.own), size(from.size)
@@ -203,11 +201,11 @@ template <> struct _TlgAuto<char32_t const *, false> {
 		_tlgSet(d++, own, size, 0);
 	}
 };
-#define _tlgLxAuto(type, base)                                                                     \
-	template <> struct _TlgAuto<type, false> : _TlgAuto<base, false> {                         \
-		explicit _TlgAuto(type v) : _TlgAuto<base, false>((base)(v))                       \
-		{                                                                                  \
-		}                                                                                  \
+#define _tlgLxAuto(type, base)                                               \
+	template <> struct _TlgAuto<type, false> : _TlgAuto<base, false> {   \
+		explicit _TlgAuto(type v) : _TlgAuto<base, false>((base)(v)) \
+		{                                                            \
+		}                                                            \
 	}
 _tlgLxAuto(char32_t *, char32_t const *);
 #if __SIZEOF_WCHAR_T__ == 4
@@ -220,14 +218,14 @@ _tlgLxAuto(wchar_t const *, char32_t const *);
 } /* extern "C++" */
 #else
 #define _tlgSlots_tlgLx +1
-#define _tlgFill_tlgLx(n, how, v1, v2, in)                                                         \
-	const void *const _tlgV##n = (v1);                                                         \
-	size_t const _tlgC##n = (size_t)(v2);                                                      \
-	UINT8 _tlgB##n[_tlgLxRoom((how), _tlgV##n, _tlgC##n)];                                     \
-	if ((how) == _tlgLxRaw) {                                                                  \
-		_tlgSet(_tlgNext, _tlgV##n, (UINT32)_tlgC##n, 0);                                  \
-	} else {                                                                                   \
-		_tlgSet(_tlgNext, _tlgB##n, _tlgLxMake((how), _tlgB##n, _tlgV##n, _tlgC##n), 0);   \
+#define _tlgFill_tlgLx(n, how, v1, v2, in)                                                       \
+	const void *const _tlgV##n = (v1);                                                       \
+	size_t const _tlgC##n = (size_t)(v2);                                                    \
+	UINT8 _tlgB##n[_tlgLxRoom((how), _tlgV##n, _tlgC##n)];                                   \
+	if ((how) == _tlgLxRaw) {                                                                \
+		_tlgSet(_tlgNext, _tlgV##n, (UINT32)_tlgC##n, 0);                                \
+	} else {                                                                                 \
+		_tlgSet(_tlgNext, _tlgB##n, _tlgLxMake((how), _tlgB##n, _tlgV##n, _tlgC##n), 0); \
 	}
 
 _tlgHOT LPCGUID _tlgLxIdOf(const void *p, GUID *room)
@@ -243,51 +241,48 @@ _tlgHOT LPCGUID _tlgLxIdOf(const void *p, GUID *room)
 /* ---- what differs --------------------------------------------------------------------------- */
 
 #undef TraceLoggingWriteActivity
-#define TraceLoggingWriteActivity(hProvider, eventName, pActivityId, ...)                          \
-	_tlgWriteAt(hProvider, eventName,                                                          \
-		    (_tlgWriteTransfer, _tlgLxId(pActivityId), _tlgLxId(_tlgFirst(__VA_ARGS__))),  \
-		    __VA_ARGS__)
+#define TraceLoggingWriteActivity(hProvider, eventName, pActivityId, ...) \
+	_tlgWriteAt(hProvider, eventName,                                 \
+		    (_tlgWriteTransfer, _tlgLxId(pActivityId), _tlgLxId(_tlgFirst(__VA_ARGS__))), __VA_ARGS__)
 
 /* The number and version of an event: the last of several counts. */
 #undef _tlgEvtId
 #undef _tlgEvtVersion
-#define _tlgEvtId(...)			   0 _tlg_EACH(_tlgIdVal, __VA_ARGS__)
-#define _tlgEvtVersion(...)		   0 _tlg_EACH(_tlgVersionVal, __VA_ARGS__)
-#define _tlgIdVal(n, arg)		   _tlgOp(_tlgIdVal, n, _tlgStrip arg)
-#define _tlgVersionVal(n, arg)		   _tlgOp(_tlgVersionVal, n, _tlgStrip arg)
-#define _tlgIdVal_tlgI(n, id, version)	   *0 + (id)
-#define _tlgVersionVal_tlgI(n, id, ver)	   *0 + (ver)
-#define _tlgIdVal_tlgO			   _tlgNothing
-#define _tlgIdVal_tlgF			   _tlgNothing
-#define _tlgIdVal_tlgD			   _tlgNothing
-#define _tlgVersionVal_tlgO		   _tlgNothing
-#define _tlgVersionVal_tlgF		   _tlgNothing
-#define _tlgVersionVal_tlgD		   _tlgNothing
-#define _tlgLevelVal_tlgI		   _tlgNothing
-#define _tlgLevelMark_tlgI		   _tlgNothing
-#define _tlgKeywordVal_tlgI		   _tlgNothing
-#define _tlgOpcodeMark_tlgI		   _tlgNothing
-#define _tlgChannelMark_tlgI		   _tlgNothing
-#define _tlgEventTagVal_tlgI		   _tlgNothing
-#define _tlgDecl_tlgI			   _tlgNothing
-#define _tlgInit_tlgI			   _tlgNothing
-#define _tlgSlots_tlgI			   _tlgNothing
-#define _tlgFill_tlgI			   _tlgNothing
-#define _tlgWrap_tlgI			   _tlgNothing
+#define _tlgEvtId(...)                     0 _tlg_EACH(_tlgIdVal, __VA_ARGS__)
+#define _tlgEvtVersion(...)                0 _tlg_EACH(_tlgVersionVal, __VA_ARGS__)
+#define _tlgIdVal(n, arg)                  _tlgOp(_tlgIdVal, n, _tlgStrip arg)
+#define _tlgVersionVal(n, arg)             _tlgOp(_tlgVersionVal, n, _tlgStrip arg)
+#define _tlgIdVal_tlgI(n, id, version)     *0 + (id)
+#define _tlgVersionVal_tlgI(n, id, ver)    *0 + (ver)
+#define _tlgIdVal_tlgO                     _tlgNothing
+#define _tlgIdVal_tlgF                     _tlgNothing
+#define _tlgIdVal_tlgD                     _tlgNothing
+#define _tlgVersionVal_tlgO                _tlgNothing
+#define _tlgVersionVal_tlgF                _tlgNothing
+#define _tlgVersionVal_tlgD                _tlgNothing
+#define _tlgLevelVal_tlgI                  _tlgNothing
+#define _tlgLevelMark_tlgI                 _tlgNothing
+#define _tlgKeywordVal_tlgI                _tlgNothing
+#define _tlgOpcodeMark_tlgI                _tlgNothing
+#define _tlgChannelMark_tlgI               _tlgNothing
+#define _tlgEventTagVal_tlgI               _tlgNothing
+#define _tlgDecl_tlgI                      _tlgNothing
+#define _tlgInit_tlgI                      _tlgNothing
+#define _tlgSlots_tlgI                     _tlgNothing
+#define _tlgFill_tlgI                      _tlgNothing
+#define _tlgWrap_tlgI                      _tlgNothing
 #define TraceLoggingIdVersion(id, version) (_tlgI, id, version)
 
 /* A group by name: kept as a trait of the provider (type 160), for ETW's groups have GUIDs. */
 #define TraceLoggingOptionGroupName(name) (_tlgTrait, 160, char[sizeof("G" name)], "G" name)
 
-static __inline__ __attribute__((unused)) char const *
-TraceLoggingProviderName(TraceLoggingHProvider hProvider)
+static __inline__ __attribute__((unused)) char const *TraceLoggingProviderName(TraceLoggingHProvider hProvider)
 {
 	return (char const *)(hProvider->ProviderMetadataPtr + 1);
 }
 
 /* "" or "G" and the name of the group. */
-static __inline__ __attribute__((unused)) char const *
-TraceLoggingProviderOptions(TraceLoggingHProvider hProvider)
+static __inline__ __attribute__((unused)) char const *TraceLoggingProviderOptions(TraceLoggingHProvider hProvider)
 {
 	char const *const name = TraceLoggingProviderName(hProvider);
 	size_t at = 2 + __builtin_strlen(name) + 1;

@@ -128,22 +128,21 @@ struct __attribute__((packed)) _tlgEventMetadata_t {
 
 /* _tlgSA checks in a block or file, _tlgFieldSA among the members of a struct, _tlgWideSA that a
  * unit of a string is not 4 bytes. C99 has no check that can stand in a struct or carry a text. */
-#define _tlgWideText                                                                               \
-	"TraceLogging: wide strings are UTF-16. Compile with -fshort-wchar, or use char16_t "      \
+#define _tlgWideText                                                                          \
+	"TraceLogging: wide strings are UTF-16. Compile with -fshort-wchar, or use char16_t " \
 	"and u\"text\""
 #ifdef __cplusplus
-#define _tlgSA(condition, text)	     static_assert(condition, text)
+#define _tlgSA(condition, text)      static_assert(condition, text)
 #define _tlgFieldSA(condition, text) static_assert(condition, text);
 #elif __STDC_VERSION__ >= 201112L
-#define _tlgSA(condition, text)	     _Static_assert(condition, text)
+#define _tlgSA(condition, text)      _Static_assert(condition, text)
 #define _tlgFieldSA(condition, text) _Static_assert(condition, text);
-#define _tlgWideSA(condition)	     _Static_assert(condition, _tlgWideText)
+#define _tlgWideSA(condition)        _Static_assert(condition, _tlgWideText)
 #else
-#define _tlgSA(condition, text)                                                                    \
-	extern char _tlgCheckFailed[(condition) ? 1 : -1] __attribute__((unused))
+#define _tlgSA(condition, text) extern char _tlgCheckFailed[(condition) ? 1 : -1] __attribute__((unused))
 #define _tlgFieldSA(condition, text)
-#define _tlgWideSA(condition)                                                                      \
-	extern char TraceLogging_wide_strings_need_fshort_wchar_or_char16_t[(condition) ? 1 : -1]  \
+#define _tlgWideSA(condition)                                                                     \
+	extern char TraceLogging_wide_strings_need_fshort_wchar_or_char16_t[(condition) ? 1 : -1] \
 		__attribute__((unused))
 #endif
 #define _tlgHOT static __inline__ __attribute__((always_inline, unused))

@@ -22,7 +22,8 @@
 #include <wctype.h>
 
 extern "C++" {
-namespace Microsoft::VisualStudio::CppUnitTestFramework {
+namespace Microsoft::VisualStudio::CppUnitTestFramework
+{
 
 struct etw_test {
 	const char *where; /* the signature of a member: "… Class::…" */
@@ -44,15 +45,15 @@ struct etw_failure {
 	std::string text;
 };
 
-class __LineInfo {
+class __LineInfo
+{
       public:
 	const wchar_t *file, *function;
 	int line;
 	__LineInfo(const wchar_t *file, const char *, int line) : file(file), function(L""), line(line)
 	{
 	}
-	__LineInfo(const wchar_t *file, const wchar_t *function, int line)
-	    : file(file), function(function), line(line)
+	__LineInfo(const wchar_t *file, const wchar_t *function, int line) : file(file), function(function), line(line)
 	{
 	}
 };
@@ -62,14 +63,15 @@ template <class T> std::wstring ToString(const T &)
 {
 	return std::wstring();
 }
-#define RETURN_WIDE_STRING(value)                                                                  \
-	{                                                                                          \
-		std::wstringstream etw_text;                                                       \
-		etw_text << value;                                                                 \
-		return etw_text.str();                                                             \
+#define RETURN_WIDE_STRING(value)            \
+	{                                    \
+		std::wstringstream etw_text; \
+		etw_text << value;           \
+		return etw_text.str();       \
 	}
 
-class Logger {
+class Logger
+{
       public:
 	static void WriteMessage(const char *text)
 	{
@@ -81,7 +83,8 @@ class Logger {
 	}
 };
 
-class Assert {
+class Assert
+{
 	static void check(bool holds, const char *what, const wchar_t *message, const __LineInfo *at)
 	{
 		if (holds) {
@@ -125,20 +128,20 @@ class Assert {
 	}
 	/* unsigned long and unsigned long long are one type's two names in LLP64 sources only. */
 	template <class A, class B,
-		  class = std::enable_if_t<std::is_integral_v<A> && std::is_integral_v<B> &&
-					   sizeof(A) == sizeof(B) && !std::is_same_v<A, B>>>
+		  class = std::enable_if_t<std::is_integral_v<A> && std::is_integral_v<B> && sizeof(A) == sizeof(B) &&
+					   !std::is_same_v<A, B>>>
 	static void AreEqual(const A &expected, const B &actual, const wchar_t *message = NULL,
 			     const __LineInfo *at = NULL)
 	{
 		check(expected == (A)actual, "AreEqual", message, at);
 	}
-	static void AreEqual(double expected, double actual, double tolerance,
-			     const wchar_t *message = NULL, const __LineInfo *at = NULL)
+	static void AreEqual(double expected, double actual, double tolerance, const wchar_t *message = NULL,
+			     const __LineInfo *at = NULL)
 	{
 		check(std::fabs(expected - actual) <= tolerance, "AreEqual", message, at);
 	}
-	static void AreEqual(float expected, float actual, float tolerance,
-			     const wchar_t *message = NULL, const __LineInfo *at = NULL)
+	static void AreEqual(float expected, float actual, float tolerance, const wchar_t *message = NULL,
+			     const __LineInfo *at = NULL)
 	{
 		check(std::fabs(expected - actual) <= tolerance, "AreEqual", message, at);
 	}
@@ -149,8 +152,8 @@ class Assert {
 		check(equal(expected, actual), "AreEqual", message, at);
 	}
 	template <class C>
-	static void AreEqual(const C *expected, const C *actual, bool ignore_case,
-			     const wchar_t *message = NULL, const __LineInfo *at = NULL)
+	static void AreEqual(const C *expected, const C *actual, bool ignore_case, const wchar_t *message = NULL,
+			     const __LineInfo *at = NULL)
 	{
 		check(equal(expected, actual, ignore_case), "AreEqual", message, at);
 	}
@@ -178,13 +181,11 @@ class Assert {
 	{
 		check(&other != &actual, "AreNotSame", message, at);
 	}
-	template <class P>
-	static void IsNull(const P &p, const wchar_t *message = NULL, const __LineInfo *at = NULL)
+	template <class P> static void IsNull(const P &p, const wchar_t *message = NULL, const __LineInfo *at = NULL)
 	{
 		check(p == nullptr, "IsNull", message, at);
 	}
-	template <class P>
-	static void IsNotNull(const P &p, const wchar_t *message = NULL, const __LineInfo *at = NULL)
+	template <class P> static void IsNotNull(const P &p, const wchar_t *message = NULL, const __LineInfo *at = NULL)
 	{
 		check(p != nullptr, "IsNotNull", message, at);
 	}
@@ -201,8 +202,7 @@ class Assert {
 		check(false, "Fail", message, at);
 	}
 	template <class E, class F>
-	static void ExpectException(F function, const wchar_t *message = NULL,
-				    const __LineInfo *at = NULL)
+	static void ExpectException(F function, const wchar_t *message = NULL, const __LineInfo *at = NULL)
 	{
 		bool thrown = false;
 		try {
@@ -214,7 +214,8 @@ class Assert {
 	}
 };
 
-template <class T> class TestClass {
+template <class T> class TestClass
+{
       public:
 	typedef T ThisClass;
 	typedef void etw_method(T &);
@@ -278,53 +279,52 @@ inline int etw_run_all(int argc, char **argv)
 	printf("%d passed, %d failed\n", ran - failed, failed);
 	return failed;
 }
-}
+} // namespace Microsoft::VisualStudio::CppUnitTestFramework
 }
 
 #define ETW_TEST_NAMESPACE ::Microsoft::VisualStudio::CppUnitTestFramework
 #define TEST_CLASS(name)   class name : public ETW_TEST_NAMESPACE::TestClass<name>
 /* A nested type registers the method when the program starts, and may call it if it is private. */
-#define ETW_TEST_HOOK(method, registration)                                                        \
-	struct etw_register_##method {                                                             \
-		static void call(ThisClass &object)                                                \
-		{                                                                                  \
-			object.method();                                                           \
-		}                                                                                  \
-		etw_register_##method()                                                            \
-		{                                                                                  \
-			registration;                                                              \
-		}                                                                                  \
-	};                                                                                         \
+#define ETW_TEST_HOOK(method, registration)         \
+	struct etw_register_##method {              \
+		static void call(ThisClass &object) \
+		{                                   \
+			object.method();            \
+		}                                   \
+		etw_register_##method()             \
+		{                                   \
+			registration;               \
+		}                                   \
+	};                                          \
 	static inline etw_register_##method etw_registered_##method
-#define TEST_METHOD(method)                                                                        \
-	ETW_TEST_HOOK(method, ETW_TEST_NAMESPACE::etw_the_suite().tests.push_back(                 \
+#define TEST_METHOD(method)                                                                               \
+	ETW_TEST_HOOK(method, ETW_TEST_NAMESPACE::etw_the_suite().tests.push_back(                        \
 				      {__PRETTY_FUNCTION__, #method, [] { ThisClass::etw_run(call); }})); \
 	void method()
-#define TEST_METHOD_INITIALIZE(method)                                                             \
-	ETW_TEST_HOOK(method, ThisClass::etw_before.push_back(call));                              \
+#define TEST_METHOD_INITIALIZE(method)                                \
+	ETW_TEST_HOOK(method, ThisClass::etw_before.push_back(call)); \
 	void method()
-#define TEST_METHOD_CLEANUP(method)                                                                \
-	ETW_TEST_HOOK(method, ThisClass::etw_after.push_back(call));                               \
+#define TEST_METHOD_CLEANUP(method)                                  \
+	ETW_TEST_HOOK(method, ThisClass::etw_after.push_back(call)); \
 	void method()
-#define ETW_TEST_STATIC_HOOK(method, registration)                                                 \
-	struct etw_register_##method {                                                             \
-		etw_register_##method()                                                            \
-		{                                                                                  \
-			registration;                                                              \
-		}                                                                                  \
-	};                                                                                         \
+#define ETW_TEST_STATIC_HOOK(method, registration) \
+	struct etw_register_##method {             \
+		etw_register_##method()            \
+		{                                  \
+			registration;              \
+		}                                  \
+	};                                         \
 	static inline etw_register_##method etw_registered_##method
-#define TEST_CLASS_INITIALIZE(method)                                                              \
-	ETW_TEST_STATIC_HOOK(method, ThisClass::etw_class_before.push_back(&ThisClass::method));   \
+#define TEST_CLASS_INITIALIZE(method)                                                            \
+	ETW_TEST_STATIC_HOOK(method, ThisClass::etw_class_before.push_back(&ThisClass::method)); \
 	static void method()
-#define TEST_CLASS_CLEANUP(method)                                                                 \
-	ETW_TEST_STATIC_HOOK(method, ETW_TEST_NAMESPACE::etw_the_suite().after.push_back(          \
-					     &ThisClass::method));                                 \
+#define TEST_CLASS_CLEANUP(method)                                                                             \
+	ETW_TEST_STATIC_HOOK(method, ETW_TEST_NAMESPACE::etw_the_suite().after.push_back(&ThisClass::method)); \
 	static void method()
-#define ETW_TEST_MODULE_HOOK(method, list)                                                         \
-	static void method();                                                                      \
-	static const bool etw_registered_##method =                                                \
-		(ETW_TEST_NAMESPACE::etw_the_suite().list.push_back(method), true);                \
+#define ETW_TEST_MODULE_HOOK(method, list)                                          \
+	static void method();                                                       \
+	static const bool etw_registered_##method =                                 \
+		(ETW_TEST_NAMESPACE::etw_the_suite().list.push_back(method), true); \
 	static void method()
 #define TEST_MODULE_INITIALIZE(method) ETW_TEST_MODULE_HOOK(method, before)
 #define TEST_MODULE_CLEANUP(method)    ETW_TEST_MODULE_HOOK(method, after)
@@ -338,8 +338,7 @@ inline int etw_run_all(int argc, char **argv)
 #define TEST_DESCRIPTION(text)
 #define TEST_PRIORITY(number)
 #define TEST_IGNORE()
-#define LINE_INFO()                                                                                \
-	::Microsoft::VisualStudio::CppUnitTestFramework::__LineInfo(L"" __FILE__, "", __LINE__)
+#define LINE_INFO() ::Microsoft::VisualStudio::CppUnitTestFramework::__LineInfo(L"" __FILE__, "", __LINE__)
 
 /* Weak: every source of the program may bring it, and a program may have its own. */
 __attribute__((weak)) int main(int argc, char **argv)

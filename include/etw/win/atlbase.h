@@ -8,9 +8,11 @@
 #ifdef __cplusplus
 
 extern "C++" {
-namespace ATL {
+namespace ATL
+{
 
-template <class T> class CComPtr {
+template <class T> class CComPtr
+{
       public:
 	T *p = NULL;
 
@@ -130,7 +132,8 @@ template <class T> class CComPtr {
 };
 
 /* The same, which asks what it is given for the interface it wants. */
-template <class T> class CComQIPtr : public CComPtr<T> {
+template <class T> class CComQIPtr : public CComPtr<T>
+{
       public:
 	CComQIPtr() = default;
 	CComQIPtr(T *other) : CComPtr<T>(other)
@@ -153,7 +156,8 @@ template <class T> class CComQIPtr : public CComPtr<T> {
 	}
 };
 
-class CComBSTR {
+class CComBSTR
+{
       public:
 	BSTR m_str = NULL;
 
@@ -206,7 +210,7 @@ class CComBSTR {
 		return &m_str;
 	}
 };
-}
+} // namespace ATL
 }
 #ifndef _ATL_NO_AUTOMATIC_NAMESPACE
 using namespace ATL;

@@ -43,19 +43,19 @@ typedef LONG_PTR SSIZE_T, *PSSIZE_T;
 typedef ULONG_PTR KAFFINITY, *PKAFFINITY;
 
 #define MAXUINT8     ((UINT8)0xFF)
-#define MAXINT8	     ((INT8)0x7F)
+#define MAXINT8      ((INT8)0x7F)
 #define MAXUINT16    ((UINT16)0xFFFF)
 #define MAXINT16     ((INT16)0x7FFF)
 #define MAXUINT32    ((UINT32)0xFFFFFFFFu)
 #define MAXINT32     ((INT32)0x7FFFFFFF)
 #define MAXUINT64    ((UINT64) ~(UINT64)0)
 #define MAXINT64     ((INT64)(MAXUINT64 >> 1))
-#define MAXUINT	     ((unsigned int)0xFFFFFFFFu)
-#define MAXINT	     ((int)0x7FFFFFFF)
+#define MAXUINT      ((unsigned int)0xFFFFFFFFu)
+#define MAXINT       ((int)0x7FFFFFFF)
 #define MAXULONG     MAXUINT32
-#define MAXLONG	     MAXINT32
+#define MAXLONG      MAXINT32
 #define MAXDWORD     MAXUINT32
-#define MAXWORD	     0xFFFF
+#define MAXWORD      0xFFFF
 #define MAXUSHORT    0xFFFF
 #define MAXULONG64   MAXUINT64
 #define MAXULONGLONG MAXUINT64
@@ -63,17 +63,17 @@ typedef ULONG_PTR KAFFINITY, *PKAFFINITY;
 
 #define HandleToULong(h) ((unsigned int)(ULONG_PTR)(h))
 #define HandleToUlong(h) HandleToULong(h)
-#define HandleToLong(h)	 ((int)(LONG_PTR)(h))
+#define HandleToLong(h)  ((int)(LONG_PTR)(h))
 #define ULongToHandle(v) ((void *)(ULONG_PTR)(v))
 #define UlongToHandle(v) ULongToHandle(v)
-#define LongToHandle(v)	 ((void *)(LONG_PTR)(v))
-#define PtrToUlong(p)	 ((unsigned int)(ULONG_PTR)(p))
-#define PtrToULong(p)	 PtrToUlong(p)
-#define PtrToLong(p)	 ((int)(LONG_PTR)(p))
-#define PtrToUint(p)	 ((unsigned int)(UINT_PTR)(p))
-#define UlongToPtr(v)	 ((void *)(ULONG_PTR)(v))
-#define ULongToPtr(v)	 UlongToPtr(v)
-#define LongToPtr(v)	 ((void *)(LONG_PTR)(v))
-#define PtrToPtr64(p)	 ((unsigned long long)(ULONG_PTR)(p))
+#define LongToHandle(v)  ((void *)(LONG_PTR)(v))
+#define PtrToUlong(p)    ((unsigned int)(ULONG_PTR)(p))
+#define PtrToULong(p)    PtrToUlong(p)
+#define PtrToLong(p)     ((int)(LONG_PTR)(p))
+#define PtrToUint(p)     ((unsigned int)(UINT_PTR)(p))
+#define UlongToPtr(v)    ((void *)(ULONG_PTR)(v))
+#define ULongToPtr(v)    UlongToPtr(v)
+#define LongToPtr(v)     ((void *)(LONG_PTR)(v))
+#define PtrToPtr64(p)    ((unsigned long long)(ULONG_PTR)(p))
 
 #endif

@@ -31,8 +31,8 @@ class _com_error
 	}
 	const WCHAR *ErrorMessage() const
 	{
-		if (!FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS,
-				    NULL, (DWORD)code_, 0, text_, 256, NULL)) {
+		if (!FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)code_, 0,
+				    text_, 256, NULL)) {
 			text_[0] = 0;
 		}
 		return text_;
@@ -82,8 +82,7 @@ template <class T> class _com_ptr_t
 	{
 		(void)other.QueryInterface(__uuidof(T), &p_);
 	}
-	template <class U, class = decltype(((U *)NULL)->QueryInterface(IID(), (void **)NULL))>
-	_com_ptr_t(U *other)
+	template <class U, class = decltype(((U *)NULL)->QueryInterface(IID(), (void **)NULL))> _com_ptr_t(U *other)
 	{
 		if (other) {
 			(void)other->QueryInterface(__uuidof(T), (void **)&p_);
@@ -133,8 +132,7 @@ template <class T> class _com_ptr_t
 	{
 		return p_;
 	}
-	HRESULT CreateInstance(const CLSID &clsid, IUnknown *outer = NULL,
-			       DWORD context = CLSCTX_ALL)
+	HRESULT CreateInstance(const CLSID &clsid, IUnknown *outer = NULL, DWORD context = CLSCTX_ALL)
 	{
 		Release();
 		return CoCreateInstance(clsid, outer, context, __uuidof(T), (void **)&p_);

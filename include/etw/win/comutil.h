@@ -11,7 +11,8 @@
 
 extern "C++" {
 
-class _bstr_t {
+class _bstr_t
+{
 	BSTR text_ = NULL;
 	mutable char *narrow_ = NULL;
 
@@ -49,8 +50,7 @@ class _bstr_t {
 			}
 		}
 	}
-	_bstr_t(const _bstr_t &other)
-	    : text_(other.text_ ? SysAllocStringLen(other.text_, other.length()) : NULL)
+	_bstr_t(const _bstr_t &other) : text_(other.text_ ? SysAllocStringLen(other.text_, other.length()) : NULL)
 	{
 	}
 	~_bstr_t()
@@ -74,8 +74,7 @@ class _bstr_t {
 		BSTR sum = SysAllocStringLen(NULL, length() + other.length());
 		if (sum) {
 			memcpy(sum, text_ ? text_ : sum, 2 * (size_t)length());
-			memcpy(sum + length(), other.text_ ? other.text_ : sum,
-			       2 * (size_t)other.length());
+			memcpy(sum + length(), other.text_ ? other.text_ : sum, 2 * (size_t)other.length());
 			take(sum);
 		}
 		return *this;
@@ -89,8 +88,8 @@ class _bstr_t {
 	bool operator==(const _bstr_t &other) const
 	{
 		return length() == other.length() &&
-		       memcmp(length() ? text_ : (BSTR) "", length() ? other.text_ : (BSTR) "",
-			      2 * (size_t)length()) == 0;
+		       memcmp(length() ? text_ : (BSTR) "", length() ? other.text_ : (BSTR) "", 2 * (size_t)length()) ==
+			       0;
 	}
 	bool operator!=(const _bstr_t &other) const
 	{
@@ -148,7 +147,8 @@ class _bstr_t {
 	}
 };
 
-class _variant_t : public VARIANT {
+class _variant_t : public VARIANT
+{
       public:
 	_variant_t()
 	{

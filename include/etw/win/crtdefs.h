@@ -22,6 +22,6 @@ typedef size_t rsize_t;
 #define _CRT_STRINGIZE_(text) #text
 #define _CRT_STRINGIZE(text)  _CRT_STRINGIZE_(text)
 #define _CRT_WIDE_(text)      ETW_WIDE(text)
-#define _CRT_WIDE(text)	      _CRT_WIDE_(text)
+#define _CRT_WIDE(text)       _CRT_WIDE_(text)
 #endif
 #endif

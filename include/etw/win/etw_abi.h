@@ -87,12 +87,12 @@
 /* The spellings with one underscore. */
 #if !ETW_IS_KEYWORD(_declspec)
 #define _declspec(what) __declspec(what)
-#define _inline		__inline
-#define _forceinline	__forceinline
-#define _int64		__int64
-#define _int32		__int32
-#define _int16		__int16
-#define _int8		__int8
+#define _inline __inline
+#define _forceinline __forceinline
+#define _int64 __int64
+#define _int32 __int32
+#define _int16 __int16
+#define _int8 __int8
 #endif
 #if !ETW_IS_KEYWORD(_cdecl)
 #define _cdecl
@@ -103,31 +103,31 @@
 /* Each word opens an attribute, and the end of __declspec closes it: so a word may have an argument or
  * none, as deprecated and deprecated("…"). A word of which nothing follows opens an empty one.
  * The attributes have the spellings that no program defines. */
-#define __declspec(...)	  ETW_DECLSPEC(__VA_ARGS__)
+#define __declspec(...) ETW_DECLSPEC(__VA_ARGS__)
 #define ETW_DECLSPEC(what) ETW_DECLSPEC_##what))
 #define ETW_ATTRIBUTE	  __attribute__((
-#define ETW_DECLSPEC_ ETW_ATTRIBUTE
-#define ETW_DECLSPEC_allocator ETW_ATTRIBUTE
-#define ETW_DECLSPEC_intrin_type ETW_ATTRIBUTE
-#define ETW_DECLSPEC_no_init_all ETW_ATTRIBUTE
-#define ETW_DECLSPEC_hybrid_patchable ETW_ATTRIBUTE
-#define ETW_DECLSPEC_align(n) ETW_ATTRIBUTE __aligned__(n)
-#define ETW_DECLSPEC_allocate(name) ETW_ATTRIBUTE __section__(name)
-#define ETW_DECLSPEC_code_seg(name) ETW_ATTRIBUTE
-#define ETW_DECLSPEC_deprecated ETW_ATTRIBUTE __deprecated__
-#define ETW_DECLSPEC_dllexport ETW_ATTRIBUTE __visibility__("default")
-#define ETW_DECLSPEC_dllimport ETW_ATTRIBUTE
-#define ETW_DECLSPEC_empty_bases ETW_ATTRIBUTE
-#define ETW_DECLSPEC_guard(x) ETW_ATTRIBUTE
-#define ETW_DECLSPEC_naked ETW_ATTRIBUTE __naked__
-#define ETW_DECLSPEC_noalias ETW_ATTRIBUTE
-#define ETW_DECLSPEC_noinline ETW_ATTRIBUTE __noinline__
-#define ETW_DECLSPEC_noreturn ETW_ATTRIBUTE __noreturn__
-#define ETW_DECLSPEC_nothrow ETW_ATTRIBUTE __nothrow__
-#define ETW_DECLSPEC_novtable ETW_ATTRIBUTE
-#define ETW_DECLSPEC_restrict ETW_ATTRIBUTE
-#define ETW_DECLSPEC_safebuffers ETW_ATTRIBUTE
-#define ETW_DECLSPEC_spectre(x) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_                    ETW_ATTRIBUTE
+#define ETW_DECLSPEC_allocator           ETW_ATTRIBUTE
+#define ETW_DECLSPEC_intrin_type         ETW_ATTRIBUTE
+#define ETW_DECLSPEC_no_init_all         ETW_ATTRIBUTE
+#define ETW_DECLSPEC_hybrid_patchable    ETW_ATTRIBUTE
+#define ETW_DECLSPEC_align(n)            ETW_ATTRIBUTE __aligned__(n)
+#define ETW_DECLSPEC_allocate(name)      ETW_ATTRIBUTE __section__(name)
+#define ETW_DECLSPEC_code_seg(name)      ETW_ATTRIBUTE
+#define ETW_DECLSPEC_deprecated          ETW_ATTRIBUTE __deprecated__
+#define ETW_DECLSPEC_dllexport           ETW_ATTRIBUTE __visibility__("default")
+#define ETW_DECLSPEC_dllimport           ETW_ATTRIBUTE
+#define ETW_DECLSPEC_empty_bases         ETW_ATTRIBUTE
+#define ETW_DECLSPEC_guard(x)            ETW_ATTRIBUTE
+#define ETW_DECLSPEC_naked               ETW_ATTRIBUTE __naked__
+#define ETW_DECLSPEC_noalias             ETW_ATTRIBUTE
+#define ETW_DECLSPEC_noinline            ETW_ATTRIBUTE __noinline__
+#define ETW_DECLSPEC_noreturn            ETW_ATTRIBUTE __noreturn__
+#define ETW_DECLSPEC_nothrow             ETW_ATTRIBUTE __nothrow__
+#define ETW_DECLSPEC_novtable            ETW_ATTRIBUTE
+#define ETW_DECLSPEC_restrict            ETW_ATTRIBUTE
+#define ETW_DECLSPEC_safebuffers         ETW_ATTRIBUTE
+#define ETW_DECLSPEC_spectre(x)          ETW_ATTRIBUTE
 #define ETW_DECLSPEC_no_sanitize_address ETW_ATTRIBUTE __no_sanitize_address__
 /* "EXTERN_C __declspec(selectany) T x;" is a definition on Windows, shared by all that have it. With
  * extern in front gcc takes it for a declaration, so the extern is given to something else. */
@@ -135,12 +135,12 @@
 #define ETW_DECLSPEC_selectany ETW_ATTRIBUTE __selectany__
 #elif defined(__cplusplus)
 extern "C" void etw_selectany_(void);
-#define ETW_DECLSPEC_selectany                                                                     \
-	void etw_selectany_(void);                                                                 \
+#define ETW_DECLSPEC_selectany     \
+	void etw_selectany_(void); \
 	inline ETW_ATTRIBUTE
 #else
-#define ETW_DECLSPEC_selectany                                                                     \
-	void etw_selectany_(void);                                                                 \
+#define ETW_DECLSPEC_selectany     \
+	void etw_selectany_(void); \
 	ETW_ATTRIBUTE __weak__
 #endif
 /* Not __thread, which has to come behind static and extern. */
@@ -150,7 +150,7 @@ extern "C" void etw_selectany_(void);
 #define ETW_DECLSPEC_thread _Thread_local ETW_ATTRIBUTE
 #endif
 #define ETW_DECLSPEC_uuid(text) ETW_ATTRIBUTE
-#define ETW_DECLSPEC__Noreturn ETW_ATTRIBUTE __noreturn__ /* with <stdnoreturn.h> */
+#define ETW_DECLSPEC__Noreturn  ETW_ATTRIBUTE __noreturn__ /* with <stdnoreturn.h> */
 #endif
 
 /* An interface's id, for __uuidof. Compilers that lack the keyword get it for types as a macro. */
@@ -161,16 +161,17 @@ extern "C" void etw_selectany_(void);
 #define ETW_UUID(text) __attribute__((visibility("default")))
 extern "C++" {
 template <class T> struct etw_uuid;
-template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
+template <class T> struct etw_uuid<T *> : etw_uuid<T> {
+};
 }
-#define ETW_UUID_OF(type, iid)                                                                     \
-	extern "C++" {                                                                             \
-	template <> struct etw_uuid<type> {                                                        \
-		static const IID &get()                                                            \
-		{                                                                                  \
-			return iid;                                                                \
-		}                                                                                  \
-	};                                                                                         \
+#define ETW_UUID_OF(type, iid)              \
+	extern "C++" {                      \
+	template <> struct etw_uuid<type> { \
+		static const IID &get()     \
+		{                           \
+			return iid;         \
+		}                           \
+	};                                  \
 	}
 #define __uuidof(type) (etw_uuid<type>::get())
 #else
@@ -184,9 +185,9 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #else
 #define DECLSPEC_ALIGN(n) __attribute__((aligned(n)))
 #endif
-#define DECLSPEC_CACHEALIGN	DECLSPEC_ALIGN(64)
+#define DECLSPEC_CACHEALIGN     DECLSPEC_ALIGN(64)
 #define DECLSPEC_ALLOCATE(name) __attribute__((section(name)))
-#define DECLSPEC_DEPRECATED	__attribute__((deprecated))
+#define DECLSPEC_DEPRECATED     __attribute__((deprecated))
 #define DECLSPEC_IMPORT
 /* "DECLSPEC_NOINLINE __inline" in C headers made by Windows' tools means one copy in the program.
  * For clang weak functions are that, and are not inlined either; gcc has none that are inline, so
@@ -236,11 +237,11 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 
 /* Anonymous members, as the SDK spells them for compilers without them. */
 #ifdef NONAMELESSUNION
-#define DUMMYUNIONNAME	 u
-#define DUMMYUNIONNAME2	 u2
-#define DUMMYUNIONNAME3	 u3
-#define DUMMYUNIONNAME4	 u4
-#define DUMMYSTRUCTNAME	 s
+#define DUMMYUNIONNAME   u
+#define DUMMYUNIONNAME2  u2
+#define DUMMYUNIONNAME3  u3
+#define DUMMYUNIONNAME4  u4
+#define DUMMYSTRUCTNAME  s
 #define DUMMYSTRUCTNAME2 s2
 #define DUMMYSTRUCTNAME3 s3
 #else

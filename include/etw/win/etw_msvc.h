@@ -51,7 +51,7 @@
 #endif
 #if defined(__x86_64__)
 #define _M_AMD64 100
-#define _M_X64	 100
+#define _M_X64   100
 #elif defined(__aarch64__)
 #define _M_ARM64 1
 #endif

@@ -18,14 +18,25 @@
 #include "etw_cxx_headers.h"
 struct etw_seh_leave {
 };
-#define __leave	    throw etw_seh_leave()
-#define __except(...) catch (etw_seh_leave &) {} catch (...)
-#define __finally   catch (etw_seh_leave &) {}
+#define __leave throw etw_seh_leave()
+#define __except                      \
+	(...) catch (etw_seh_leave &) \
+	{                             \
+	}                             \
+	catch (...)
+#define __finally               \
+	catch (etw_seh_leave &) \
+	{                       \
+	}
 #else
-#define __try	    do
-#define __except(...) while (0); if (0 && (__VA_ARGS__))
-#define __finally   while (0);
-#define __leave	    break
+#define __try do
+#define __except         \
+	(...) while (0); \
+	if (0 && (__VA_ARGS__))
+#define __finally \
+	while (0) \
+		;
+#define __leave break
 #endif
 
 #endif

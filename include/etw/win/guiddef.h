@@ -25,8 +25,8 @@ typedef struct _GUID {
 #endif
 #ifdef INITGUID
 /* Weak, so that the same definition may be in any number of files. */
-#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                               \
-	ETW_GUID_LINKAGE const GUID name __attribute__((weak));                                    \
+#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) \
+	ETW_GUID_LINKAGE const GUID name __attribute__((weak));      \
 	const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
 #else
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) EXTERN_C const GUID name
@@ -46,8 +46,8 @@ typedef GUID CLSID, *LPCLSID;
 typedef GUID FMTID, *LPFMTID;
 
 #ifdef __cplusplus
-#define REFGUID	 const GUID &
-#define REFIID	 const IID &
+#define REFGUID  const GUID &
+#define REFIID   const IID &
 #define REFCLSID const IID &
 #define REFFMTID const IID &
 
@@ -70,12 +70,12 @@ ETW_INLINE bool operator!=(REFGUID a, REFGUID b)
 }
 }
 #else
-#define REFGUID			const GUID *const
-#define REFIID			const IID *const
-#define REFCLSID		const IID *const
-#define REFFMTID		const IID *const
+#define REFGUID                 const GUID *const
+#define REFIID                  const IID *const
+#define REFCLSID                const IID *const
+#define REFFMTID                const IID *const
 #define InlineIsEqualGUID(a, b) (memcmp((a), (b), sizeof(GUID)) == 0)
-#define IsEqualGUID(a, b)	(memcmp((a), (b), sizeof(GUID)) == 0)
+#define IsEqualGUID(a, b)       (memcmp((a), (b), sizeof(GUID)) == 0)
 #endif
 #define IsEqualIID(a, b)   IsEqualGUID(a, b)
 #define IsEqualCLSID(a, b) IsEqualGUID(a, b)

@@ -9,11 +9,10 @@
 #ifndef USHORT_MAX
 #define USHORT_MAX 0xFFFF
 #endif
-#define ETW_SAFE(name, type, op)                                                                   \
-	ETW_INLINE HRESULT name(type a, type b, type *ret)                                         \
-	{                                                                                          \
-		return __builtin_##op##_overflow(a, b, ret) ? INTSAFE_E_ARITHMETIC_OVERFLOW        \
-							    : S_OK;                                \
+#define ETW_SAFE(name, type, op)                                                                    \
+	ETW_INLINE HRESULT name(type a, type b, type *ret)                                          \
+	{                                                                                           \
+		return __builtin_##op##_overflow(a, b, ret) ? INTSAFE_E_ARITHMETIC_OVERFLOW : S_OK; \
 	}
 ETW_SAFE(ULongAdd, ULONG, add)
 ETW_SAFE(ULongSub, ULONG, sub)

@@ -4,30 +4,30 @@
 #include "minwindef.h"
 #include <fcntl.h>
 #include <unistd.h>
-#define _O_TEXT	   0x4000
+#define _O_TEXT    0x4000
 #define _O_BINARY  0x8000
 #define _O_WTEXT   0x10000
 #define _O_U16TEXT 0x20000
 #define _O_U8TEXT  0x40000
 /* Streams carry UTF-8 in every mode. */
 #define _setmode(fd, mode) ((void)(fd), (void)(mode), _O_TEXT)
-#define _isatty		   isatty
-#define _access		   access
-#define _close		   close
-#define _read		   read
-#define _write		   write
-#define _dup		   dup
-#define _dup2		   dup2
+#define _isatty            isatty
+#define _access            access
+#define _close             close
+#define _read              read
+#define _write             write
+#define _dup               dup
+#define _dup2              dup2
 /* A descriptor of a file's handle, which is closed with it; a handle of a descriptor, which stays. */
 ETW_API int _open_osfhandle(INT_PTR osfhandle, int flags);
 ETW_API INT_PTR _get_osfhandle(int fd);
 #ifndef _O_RDONLY
 #define _O_RDONLY O_RDONLY
 #define _O_WRONLY O_WRONLY
-#define _O_RDWR	  O_RDWR
+#define _O_RDWR   O_RDWR
 #define _O_APPEND O_APPEND
 #define _O_CREAT  O_CREAT
 #define _O_TRUNC  O_TRUNC
-#define _O_EXCL	  O_EXCL
+#define _O_EXCL   O_EXCL
 #endif
 #endif

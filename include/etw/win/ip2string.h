@@ -11,14 +11,12 @@ ETW_API PSTR NTAPI RtlIpv4AddressToStringA(const IN_ADDR *Addr, PSTR S);
 ETW_API PWSTR NTAPI RtlIpv4AddressToStringW(const IN_ADDR *Addr, PWSTR S);
 ETW_API PSTR NTAPI RtlIpv6AddressToStringA(const IN6_ADDR *Addr, PSTR S);
 ETW_API PWSTR NTAPI RtlIpv6AddressToStringW(const IN6_ADDR *Addr, PWSTR S);
-ETW_API NTSTATUS NTAPI RtlIpv4AddressToStringExA(const IN_ADDR *Address, USHORT Port,
+ETW_API NTSTATUS NTAPI RtlIpv4AddressToStringExA(const IN_ADDR *Address, USHORT Port, PSTR AddressString,
+						 PULONG AddressStringLength);
+ETW_API NTSTATUS NTAPI RtlIpv6AddressToStringExA(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port,
 						 PSTR AddressString, PULONG AddressStringLength);
-ETW_API NTSTATUS NTAPI RtlIpv6AddressToStringExA(const IN6_ADDR *Address, ULONG ScopeId,
-						 USHORT Port, PSTR AddressString,
+ETW_API NTSTATUS NTAPI RtlIpv4AddressToStringExW(const IN_ADDR *Address, USHORT Port, PWSTR AddressString,
 						 PULONG AddressStringLength);
-ETW_API NTSTATUS NTAPI RtlIpv4AddressToStringExW(const IN_ADDR *Address, USHORT Port,
+ETW_API NTSTATUS NTAPI RtlIpv6AddressToStringExW(const IN6_ADDR *Address, ULONG ScopeId, USHORT Port,
 						 PWSTR AddressString, PULONG AddressStringLength);
-ETW_API NTSTATUS NTAPI RtlIpv6AddressToStringExW(const IN6_ADDR *Address, ULONG ScopeId,
-						 USHORT Port, PWSTR AddressString,
-						 PULONG AddressStringLength);
 #endif

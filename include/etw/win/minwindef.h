@@ -128,19 +128,19 @@ typedef INT_PTR (*PROC)(void);
 #define FAR
 #define NEAR
 
-#define MAX_PATH	     260
+#define MAX_PATH             260
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
-#define INFINITE	     0xFFFFFFFFu
+#define INFINITE             0xFFFFFFFFu
 /* Our own headers write [1]: clang takes an array whose length comes from a macro for a fixed one. */
-#define ANYSIZE_ARRAY	     1
-#define UNICODE_NULL	     ((WCHAR)0)
-#define ANSI_NULL	     ((CHAR)0)
-#define MAKEWORD(lo, hi)     ((WORD)(((BYTE)(lo)) | ((WORD)((BYTE)(hi))) << 8))
-#define MAKELONG(lo, hi)     ((LONG)(((WORD)(lo)) | ((DWORD)((WORD)(hi))) << 16))
-#define LOWORD(v)	     ((WORD)((DWORD_PTR)(v)&0xFFFF))
-#define HIWORD(v)	     ((WORD)(((DWORD_PTR)(v) >> 16) & 0xFFFF))
-#define LOBYTE(v)	     ((BYTE)((DWORD_PTR)(v)&0xFF))
-#define HIBYTE(v)	     ((BYTE)(((DWORD_PTR)(v) >> 8) & 0xFF))
+#define ANYSIZE_ARRAY    1
+#define UNICODE_NULL     ((WCHAR)0)
+#define ANSI_NULL        ((CHAR)0)
+#define MAKEWORD(lo, hi) ((WORD)(((BYTE)(lo)) | ((WORD)((BYTE)(hi))) << 8))
+#define MAKELONG(lo, hi) ((LONG)(((WORD)(lo)) | ((DWORD)((WORD)(hi))) << 16))
+#define LOWORD(v)        ((WORD)((DWORD_PTR)(v)&0xFFFF))
+#define HIWORD(v)        ((WORD)(((DWORD_PTR)(v) >> 16) & 0xFFFF))
+#define LOBYTE(v)        ((BYTE)((DWORD_PTR)(v)&0xFF))
+#define HIBYTE(v)        ((BYTE)(((DWORD_PTR)(v) >> 8) & 0xFF))
 
 /* min and max are macros on Windows; libstdc++ does not survive that, so C++ gets templates that
  * also lose against std::min and std::max where both are visible. */
@@ -149,13 +149,11 @@ typedef INT_PTR (*PROC)(void);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
 extern "C++" {
-template <class A, class B>
-constexpr auto min(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
+template <class A, class B> constexpr auto min(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
 {
 	return a < b ? a + 0 : b + 0;
 }
-template <class A, class B>
-constexpr auto max(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
+template <class A, class B> constexpr auto max(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
 {
 	return a > b ? a + 0 : b + 0;
 }

@@ -7,7 +7,7 @@
 #include "winsock2.h"
 
 #define NET_IFINDEX_UNSPECIFIED 0
-#define IFI_UNSPECIFIED		0
+#define IFI_UNSPECIFIED         0
 typedef ULONG NET_IFINDEX, *PNET_IFINDEX;
 
 #pragma pack(push, 1)

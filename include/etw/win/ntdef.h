@@ -12,7 +12,7 @@
 #include "winnt.h"
 
 typedef struct _UNICODE_STRING {
-	USHORT Length;	      /* bytes, without terminator */
+	USHORT Length;        /* bytes, without terminator */
 	USHORT MaximumLength; /* bytes */
 	PWSTR Buffer;
 } UNICODE_STRING, *PUNICODE_STRING;
@@ -36,12 +36,14 @@ typedef struct _OBJECT_ATTRIBUTES {
 } OBJECT_ATTRIBUTES, *POBJECT_ATTRIBUTES;
 
 /* `text` is a literal or an array. */
-#define RTL_CONSTANT_STRING(text) {sizeof(text) - sizeof((text)[0]), sizeof(text), (text)}
-#define OBJ_CASE_INSENSITIVE	  0x00000040
-#define InitializeObjectAttributes(p, name, attributes, root, security)                            \
-	((p)->Length = sizeof(OBJECT_ATTRIBUTES), (p)->RootDirectory = (root),                     \
-	 (p)->ObjectName = (name), (p)->Attributes = (attributes),                                 \
-	 (p)->SecurityDescriptor = (security), (p)->SecurityQualityOfService = NULL)
+#define RTL_CONSTANT_STRING(text)                                      \
+	{                                                              \
+		sizeof(text) - sizeof((text)[0]), sizeof(text), (text) \
+	}
+#define OBJ_CASE_INSENSITIVE 0x00000040
+#define InitializeObjectAttributes(p, name, attributes, root, security)                                  \
+	((p)->Length = sizeof(OBJECT_ATTRIBUTES), (p)->RootDirectory = (root), (p)->ObjectName = (name), \
+	 (p)->Attributes = (attributes), (p)->SecurityDescriptor = (security), (p)->SecurityQualityOfService = NULL)
 
 #ifndef NT_SUCCESS
 #define NT_SUCCESS(status) (((NTSTATUS)(status)) >= 0)

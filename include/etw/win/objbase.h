@@ -18,21 +18,21 @@ typedef WCHAR OLECHAR, *LPOLESTR, *BSTR;
 typedef const WCHAR *LPCOLESTR;
 #define OLESTR(text) ETW_WIDE(text)
 
-#define CLSCTX_INPROC_SERVER	 1
-#define CLSCTX_INPROC_HANDLER	 2
-#define CLSCTX_LOCAL_SERVER	 4
-#define CLSCTX_ALL		 23
-#define COINIT_MULTITHREADED	 0
+#define CLSCTX_INPROC_SERVER     1
+#define CLSCTX_INPROC_HANDLER    2
+#define CLSCTX_LOCAL_SERVER      4
+#define CLSCTX_ALL               23
+#define COINIT_MULTITHREADED     0
 #define COINIT_APARTMENTTHREADED 2
 
-#define STDAPI		    EXTERN_C HRESULT STDAPICALLTYPE
-#define STDAPI_(type)	    EXTERN_C type STDAPICALLTYPE
-#define STDMETHODIMP	    HRESULT STDMETHODCALLTYPE
+#define STDAPI              EXTERN_C HRESULT STDAPICALLTYPE
+#define STDAPI_(type)       EXTERN_C type STDAPICALLTYPE
+#define STDMETHODIMP        HRESULT STDMETHODCALLTYPE
 #define STDMETHODIMP_(type) type STDMETHODCALLTYPE
 #ifdef __cplusplus
-#define STDMETHOD(method)	 virtual HRESULT STDMETHODCALLTYPE method
+#define STDMETHOD(method)        virtual HRESULT STDMETHODCALLTYPE method
 #define STDMETHOD_(type, method) virtual type STDMETHODCALLTYPE method
-#define PURE			 = 0
+#define PURE                     = 0
 #endif
 
 EXTERN_C const IID IID_IUnknown; /* in libetw */
@@ -82,8 +82,8 @@ ETW_API LONG WINAPI UuidCreate(UUID *Uuid); /* RPC_S_OK */
 
 /* Objects of libetw, such as CLSID_TraceRelogger: found through the symbol openetw_create_object.
  * REGDB_E_CLASSNOTREG for any other class. */
-ETW_API HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext,
-					REFIID riid, LPVOID *ppv);
+ETW_API HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext, REFIID riid,
+					LPVOID *ppv);
 
 /* The id of the interface that a pointer's pointer is for, and that pointer: two arguments. */
 #ifdef __cplusplus
@@ -104,21 +104,20 @@ ETW_API UINT WINAPI SysStringLen(BSTR bstr);
 ETW_API UINT WINAPI SysStringByteLen(BSTR bstr);
 
 /* COM's security has no meaning here: S_OK. */
-ETW_API HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc,
-					    PVOID pReserved1, DWORD dwAuthnLevel, DWORD dwImpLevel,
-					    PVOID pAuthList, DWORD dwCapabilities,
+ETW_API HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc, PVOID pReserved1,
+					    DWORD dwAuthnLevel, DWORD dwImpLevel, PVOID pAuthList, DWORD dwCapabilities,
 					    PVOID pReserved3);
 ETW_API HRESULT WINAPI CoSetProxyBlanket(IUnknown *pProxy, DWORD dwAuthnSvc, DWORD dwAuthzSvc,
-					 OLECHAR *pServerPrincName, DWORD dwAuthnLevel,
-					 DWORD dwImpLevel, PVOID pAuthInfo, DWORD dwCapabilities);
-#define RPC_C_AUTHN_WINNT	    10
-#define RPC_C_AUTHZ_NONE	    0
+					 OLECHAR *pServerPrincName, DWORD dwAuthnLevel, DWORD dwImpLevel,
+					 PVOID pAuthInfo, DWORD dwCapabilities);
+#define RPC_C_AUTHN_WINNT           10
+#define RPC_C_AUTHZ_NONE            0
 #define RPC_C_AUTHN_LEVEL_DEFAULT   0
-#define RPC_C_AUTHN_LEVEL_CALL	    3
-#define RPC_C_AUTHN_LEVEL_PKT	    4
+#define RPC_C_AUTHN_LEVEL_CALL      3
+#define RPC_C_AUTHN_LEVEL_PKT       4
 #define RPC_C_IMP_LEVEL_IDENTIFY    2
 #define RPC_C_IMP_LEVEL_IMPERSONATE 3
-#define EOAC_NONE		    0
+#define EOAC_NONE                   0
 
 /* As on Windows: a source that defines INITGUID first may have a GUID_NULL of its own. */
 #ifndef INITGUID

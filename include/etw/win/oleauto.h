@@ -76,9 +76,9 @@ typedef struct tagVARIANT {
 		PVOID pair[2]; /* gives the union the size Windows' has */
 	};
 } VARIANT, VARIANTARG, *LPVARIANT;
-#define V_VT(v)	  ((v)->vt)
+#define V_VT(v)   ((v)->vt)
 #define V_BSTR(v) ((v)->bstrVal)
-#define V_I4(v)	  ((v)->lVal)
+#define V_I4(v)   ((v)->lVal)
 
 /* VariantClear frees what the variant owns (BSTR, SAFEARRAY, a COM reference). DISP_E_BADVARTYPE for
  * types not listed above. */

@@ -9,27 +9,25 @@
 
 #include "windows.h"
 
-#define PATHCCH_MAX_CCH		    0x8000
+#define PATHCCH_MAX_CCH             0x8000
 #define PATHCCH_E_FILENAME_TOO_LONG ((HRESULT)0x800700CEu)
 /* Taken by the functions with Ex, where they change nothing. */
-#define PATHCCH_NONE				0x00
-#define PATHCCH_ALLOW_LONG_PATHS		0x01
-#define PATHCCH_FORCE_ENABLE_LONG_NAME_PROCESS	0x02
+#define PATHCCH_NONE                            0x00
+#define PATHCCH_ALLOW_LONG_PATHS                0x01
+#define PATHCCH_FORCE_ENABLE_LONG_NAME_PROCESS  0x02
 #define PATHCCH_FORCE_DISABLE_LONG_NAME_PROCESS 0x04
-#define PATHCCH_DO_NOT_NORMALIZE_SEGMENTS	0x08
-#define PATHCCH_ENSURE_IS_EXTENDED_LENGTH_PATH	0x10
-#define PATHCCH_ENSURE_TRAILING_SLASH		0x20
+#define PATHCCH_DO_NOT_NORMALIZE_SEGMENTS       0x08
+#define PATHCCH_ENSURE_IS_EXTENDED_LENGTH_PATH  0x10
+#define PATHCCH_ENSURE_TRAILING_SLASH           0x20
 
 EXTERN_C_START
 ETW_API HRESULT WINAPI PathCchAddBackslash(PWSTR pszPath, size_t cchPath); /* S_FALSE: it had one */
 ETW_API HRESULT WINAPI PathCchRemoveBackslash(PWSTR pszPath, size_t cchPath);
 ETW_API HRESULT WINAPI PathCchAppend(PWSTR pszPath, size_t cchPath, PCWSTR pszMore);
-ETW_API HRESULT WINAPI PathCchAppendEx(PWSTR pszPath, size_t cchPath, PCWSTR pszMore,
-				       unsigned int dwFlags);
-ETW_API HRESULT WINAPI PathCchCombine(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn,
-				      PCWSTR pszMore);
-ETW_API HRESULT WINAPI PathCchCombineEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn,
-					PCWSTR pszMore, unsigned int dwFlags);
+ETW_API HRESULT WINAPI PathCchAppendEx(PWSTR pszPath, size_t cchPath, PCWSTR pszMore, unsigned int dwFlags);
+ETW_API HRESULT WINAPI PathCchCombine(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn, PCWSTR pszMore);
+ETW_API HRESULT WINAPI PathCchCombineEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn, PCWSTR pszMore,
+					unsigned int dwFlags);
 /* "." and ".." are worked out. */
 ETW_API HRESULT WINAPI PathCchCanonicalize(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn);
 ETW_API HRESULT WINAPI PathCchCanonicalizeEx(PWSTR pszPathOut, size_t cchPathOut, PCWSTR pszPathIn,

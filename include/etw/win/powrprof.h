@@ -25,12 +25,11 @@ typedef enum {
 
 /* ProcessorInformation: for each processor { ULONG Number, MaxMhz, CurrentMhz, MhzLimit, MaxIdleState,
  * CurrentIdleState }; STATUS_BUFFER_TOO_SMALL. Other levels: STATUS_NOT_SUPPORTED. */
-ETW_API NTSTATUS WINAPI CallNtPowerInformation(POWER_INFORMATION_LEVEL InformationLevel,
-					       PVOID InputBuffer, ULONG InputBufferLength,
-					       PVOID OutputBuffer, ULONG OutputBufferLength);
+ETW_API NTSTATUS WINAPI CallNtPowerInformation(POWER_INFORMATION_LEVEL InformationLevel, PVOID InputBuffer,
+					       ULONG InputBufferLength, PVOID OutputBuffer, ULONG OutputBufferLength);
 ETW_API DWORD WINAPI PowerGetActiveScheme(HKEY UserRootPowerKey, GUID **ActivePolicyGuid);
 ETW_API DWORD WINAPI PowerSetActiveScheme(HKEY UserRootPowerKey, const GUID *SchemeGuid);
 ETW_API DWORD WINAPI PowerReadACValueIndex(HKEY RootPowerKey, const GUID *SchemeGuid,
-					   const GUID *SubGroupOfPowerSettingsGuid,
-					   const GUID *PowerSettingGuid, LPDWORD AcValueIndex);
+					   const GUID *SubGroupOfPowerSettingsGuid, const GUID *PowerSettingGuid,
+					   LPDWORD AcValueIndex);
 #endif

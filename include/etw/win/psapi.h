@@ -46,33 +46,26 @@ typedef struct _PROCESS_MEMORY_COUNTERS_EX {
 } PROCESS_MEMORY_COUNTERS_EX, *PPROCESS_MEMORY_COUNTERS_EX;
 
 /* Each under the name of psapi and that of kernel32. */
-#define ETW_PSAPI(ret, name, parameters)                                                           \
-	ETW_API ret WINAPI name parameters;                                                        \
+#define ETW_PSAPI(ret, name, parameters)    \
+	ETW_API ret WINAPI name parameters; \
 	ETW_API ret WINAPI K32##name parameters;
 /* *lpcbNeeded: bytes that were written. */
-ETW_PSAPI(BOOL, EnumProcesses, (DWORD *lpidProcess, DWORD cb, LPDWORD lpcbNeeded))
+ETW_PSAPI(BOOL, EnumProcesses, (DWORD * lpidProcess, DWORD cb, LPDWORD lpcbNeeded))
 /* The files that are mapped to be executed, the program first; *lpcbNeeded: bytes for all of them. Other
  * users' processes: ERROR_ACCESS_DENIED. */
-ETW_PSAPI(BOOL, EnumProcessModules,
-	  (HANDLE hProcess, HMODULE *lphModule, DWORD cb, LPDWORD lpcbNeeded))
+ETW_PSAPI(BOOL, EnumProcessModules, (HANDLE hProcess, HMODULE *lphModule, DWORD cb, LPDWORD lpcbNeeded))
 ETW_PSAPI(BOOL, EnumProcessModulesEx,
 	  (HANDLE hProcess, HMODULE *lphModule, DWORD cb, LPDWORD lpcbNeeded, DWORD dwFilterFlag))
 /* hModule NULL: the program. */
-ETW_PSAPI(DWORD, GetModuleFileNameExW,
-	  (HANDLE hProcess, HMODULE hModule, LPWSTR lpFilename, DWORD nSize))
-ETW_PSAPI(DWORD, GetModuleFileNameExA,
-	  (HANDLE hProcess, HMODULE hModule, LPSTR lpFilename, DWORD nSize))
-ETW_PSAPI(DWORD, GetModuleBaseNameW,
-	  (HANDLE hProcess, HMODULE hModule, LPWSTR lpBaseName, DWORD nSize))
-ETW_PSAPI(DWORD, GetModuleBaseNameA,
-	  (HANDLE hProcess, HMODULE hModule, LPSTR lpBaseName, DWORD nSize))
-ETW_PSAPI(BOOL, GetModuleInformation,
-	  (HANDLE hProcess, HMODULE hModule, LPMODULEINFO lpmodinfo, DWORD cb))
+ETW_PSAPI(DWORD, GetModuleFileNameExW, (HANDLE hProcess, HMODULE hModule, LPWSTR lpFilename, DWORD nSize))
+ETW_PSAPI(DWORD, GetModuleFileNameExA, (HANDLE hProcess, HMODULE hModule, LPSTR lpFilename, DWORD nSize))
+ETW_PSAPI(DWORD, GetModuleBaseNameW, (HANDLE hProcess, HMODULE hModule, LPWSTR lpBaseName, DWORD nSize))
+ETW_PSAPI(DWORD, GetModuleBaseNameA, (HANDLE hProcess, HMODULE hModule, LPSTR lpBaseName, DWORD nSize))
+ETW_PSAPI(BOOL, GetModuleInformation, (HANDLE hProcess, HMODULE hModule, LPMODULEINFO lpmodinfo, DWORD cb))
 /* Also takes a PROCESS_MEMORY_COUNTERS_EX. */
-ETW_PSAPI(BOOL, GetProcessMemoryInfo,
-	  (HANDLE Process, PPROCESS_MEMORY_COUNTERS ppsmemCounters, DWORD cb))
+ETW_PSAPI(BOOL, GetProcessMemoryInfo, (HANDLE Process, PPROCESS_MEMORY_COUNTERS ppsmemCounters, DWORD cb))
 /* There are none: drivers of Windows' kernel. */
-ETW_PSAPI(BOOL, EnumDeviceDrivers, (LPVOID *lpImageBase, DWORD cb, LPDWORD lpcbNeeded))
+ETW_PSAPI(BOOL, EnumDeviceDrivers, (LPVOID * lpImageBase, DWORD cb, LPDWORD lpcbNeeded))
 ETW_PSAPI(DWORD, GetDeviceDriverBaseNameW, (LPVOID ImageBase, LPWSTR lpBaseName, DWORD nSize))
 ETW_PSAPI(DWORD, GetDeviceDriverBaseNameA, (LPVOID ImageBase, LPSTR lpBaseName, DWORD nSize))
 ETW_PSAPI(DWORD, GetDeviceDriverFileNameW, (LPVOID ImageBase, LPWSTR lpFilename, DWORD nSize))
@@ -84,14 +77,14 @@ ETW_PSAPI(DWORD, GetProcessImageFileNameA, (HANDLE hProcess, LPSTR lpImageFileNa
 EXTERN_C_END
 
 #ifdef UNICODE
-#define GetModuleFileNameEx	GetModuleFileNameExW
-#define GetModuleBaseName	GetModuleBaseNameW
+#define GetModuleFileNameEx     GetModuleFileNameExW
+#define GetModuleBaseName       GetModuleBaseNameW
 #define GetProcessImageFileName GetProcessImageFileNameW
 #define GetDeviceDriverBaseName GetDeviceDriverBaseNameW
 #define GetDeviceDriverFileName GetDeviceDriverFileNameW
 #else
-#define GetModuleFileNameEx	GetModuleFileNameExA
-#define GetModuleBaseName	GetModuleBaseNameA
+#define GetModuleFileNameEx     GetModuleFileNameExA
+#define GetModuleBaseName       GetModuleBaseNameA
 #define GetProcessImageFileName GetProcessImageFileNameA
 #define GetDeviceDriverBaseName GetDeviceDriverBaseNameA
 #define GetDeviceDriverFileName GetDeviceDriverFileNameA

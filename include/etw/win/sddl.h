@@ -16,21 +16,21 @@ ETW_API BOOL WINAPI ConvertStringSidToSidA(LPCSTR StringSid, PSID *Sid);
 
 /* A descriptor that is one piece (self-relative) as "O:BAG:BAD:(A;;0x1;;;WD)"; the parts that
  * SecurityInformation names. Masks are numbers, SIDs two letters where they have them. */
-ETW_API BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorW(
-	PSECURITY_DESCRIPTOR SecurityDescriptor, DWORD RequestedStringSDRevision,
-	SECURITY_INFORMATION SecurityInformation, LPWSTR *StringSecurityDescriptor,
-	PULONG StringSecurityDescriptorLen);
-ETW_API BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorA(
-	PSECURITY_DESCRIPTOR SecurityDescriptor, DWORD RequestedStringSDRevision,
-	SECURITY_INFORMATION SecurityInformation, LPSTR *StringSecurityDescriptor,
-	PULONG StringSecurityDescriptorLen);
+ETW_API BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorW(PSECURITY_DESCRIPTOR SecurityDescriptor,
+									 DWORD RequestedStringSDRevision,
+									 SECURITY_INFORMATION SecurityInformation,
+									 LPWSTR *StringSecurityDescriptor,
+									 PULONG StringSecurityDescriptorLen);
+ETW_API BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorA(PSECURITY_DESCRIPTOR SecurityDescriptor,
+									 DWORD RequestedStringSDRevision,
+									 SECURITY_INFORMATION SecurityInformation,
+									 LPSTR *StringSecurityDescriptor,
+									 PULONG StringSecurityDescriptorLen);
 
 #ifdef UNICODE
-#define ConvertSecurityDescriptorToStringSecurityDescriptor                                        \
-	ConvertSecurityDescriptorToStringSecurityDescriptorW
+#define ConvertSecurityDescriptorToStringSecurityDescriptor ConvertSecurityDescriptorToStringSecurityDescriptorW
 #else
-#define ConvertSecurityDescriptorToStringSecurityDescriptor                                        \
-	ConvertSecurityDescriptorToStringSecurityDescriptorA
+#define ConvertSecurityDescriptorToStringSecurityDescriptor ConvertSecurityDescriptorToStringSecurityDescriptorA
 #endif
 #ifdef UNICODE
 #define ConvertSidToStringSid ConvertSidToStringSidW

@@ -9,11 +9,11 @@
 #define _WIN32_WINNT_WIN8    0x0602
 #define _WIN32_WINNT_WINBLUE 0x0603
 #define _WIN32_WINNT_WIN10   0x0A00
-#define NTDDI_VISTA	     0x06000000
-#define NTDDI_WIN7	     0x06010000
-#define NTDDI_WIN8	     0x06020000
-#define NTDDI_WINBLUE	     0x06030000
-#define NTDDI_WIN10	     0x0A000000
-#define NTDDI_WIN10_RS1	     0x0A000002
-#define NTDDI_WIN10_RS5	     0x0A000006
+#define NTDDI_VISTA          0x06000000
+#define NTDDI_WIN7           0x06010000
+#define NTDDI_WIN8           0x06020000
+#define NTDDI_WINBLUE        0x06030000
+#define NTDDI_WIN10          0x0A000000
+#define NTDDI_WIN10_RS1      0x0A000002
+#define NTDDI_WIN10_RS5      0x0A000006
 #endif

@@ -34,26 +34,26 @@ ETW_API PSTR WINAPI StrStrIA(PCSTR pszFirst, PCSTR pszSrch);
 EXTERN_C_END
 
 #ifdef UNICODE
-#define PathFindFileName  PathFindFileNameW
-#define PathFindExtension PathFindExtensionW
-#define PathFileExists	  PathFileExistsW
-#define PathIsDirectory	  PathIsDirectoryW
-#define StrStrI		  StrStrIW
-#define PathIsRelative	    PathIsRelativeW
+#define PathFindFileName    PathFindFileNameW
+#define PathFindExtension   PathFindExtensionW
+#define PathFileExists      PathFileExistsW
+#define PathIsDirectory     PathIsDirectoryW
+#define StrStrI             StrStrIW
+#define PathIsRelative      PathIsRelativeW
 #define PathRemoveFileSpec  PathRemoveFileSpecW
-#define PathAppend	    PathAppendW
-#define PathCombine	    PathCombineW
+#define PathAppend          PathAppendW
+#define PathCombine         PathCombineW
 #define PathRenameExtension PathRenameExtensionW
 #define PathRemoveExtension PathRemoveExtensionW
-#define StrCmp		    StrCmpW
-#define StrCmpI		    StrCmpIW
-#define StrCmpNI	    StrCmpNIW
-#define StrStr		    StrStrW
+#define StrCmp              StrCmpW
+#define StrCmpI             StrCmpIW
+#define StrCmpNI            StrCmpNIW
+#define StrStr              StrStrW
 #else
 #define PathFindFileName  PathFindFileNameA
 #define PathFindExtension PathFindExtensionA
-#define PathFileExists	  PathFileExistsA
-#define PathIsDirectory	  PathIsDirectoryA
-#define StrStrI		  StrStrIA
+#define PathFileExists    PathFileExistsA
+#define PathIsDirectory   PathIsDirectoryA
+#define StrStrI           StrStrIA
 #endif
 #endif

@@ -31,9 +31,8 @@ ETW_API BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *lpSystemTime, LPFILET
 ETW_API BOOL WINAPI FileTimeToLocalFileTime(const FILETIME *lpFileTime, LPFILETIME lpLocalFileTime);
 ETW_API BOOL WINAPI LocalFileTimeToFileTime(const FILETIME *lpLocalFileTime, LPFILETIME lpFileTime);
 /* With the offset in force at that time. lpTimeZoneInformation NULL: this machine's zone. */
-ETW_API BOOL WINAPI
-SystemTimeToTzSpecificLocalTime(const TIME_ZONE_INFORMATION *lpTimeZoneInformation,
-				const SYSTEMTIME *lpUniversalTime, LPSYSTEMTIME lpLocalTime);
+ETW_API BOOL WINAPI SystemTimeToTzSpecificLocalTime(const TIME_ZONE_INFORMATION *lpTimeZoneInformation,
+						    const SYSTEMTIME *lpUniversalTime, LPSYSTEMTIME lpLocalTime);
 ETW_API DWORD WINAPI GetTimeZoneInformation(LPTIME_ZONE_INFORMATION lpTimeZoneInformation);
 ETW_API LONG WINAPI CompareFileTime(const FILETIME *lpFileTime1, const FILETIME *lpFileTime2);
 

@@ -10,7 +10,7 @@
 #define TH32CS_SNAPPROCESS  2
 #define TH32CS_SNAPTHREAD   4
 #define TH32CS_SNAPMODULE   8
-#define TH32CS_SNAPALL	    15
+#define TH32CS_SNAPALL      15
 
 typedef struct tagPROCESSENTRY32 {
 	DWORD dwSize; /* set it before Process32First */
@@ -46,11 +46,11 @@ ETW_API BOOL WINAPI Process32Next(HANDLE hSnapshot, LPPROCESSENTRY32 lppe);
 ETW_API BOOL WINAPI Process32FirstW(HANDLE hSnapshot, LPPROCESSENTRY32W lppe);
 ETW_API BOOL WINAPI Process32NextW(HANDLE hSnapshot, LPPROCESSENTRY32W lppe);
 #ifdef UNICODE
-#define PROCESSENTRY32	 PROCESSENTRY32W
-#define PPROCESSENTRY32	 PPROCESSENTRY32W
+#define PROCESSENTRY32   PROCESSENTRY32W
+#define PPROCESSENTRY32  PPROCESSENTRY32W
 #define LPPROCESSENTRY32 LPPROCESSENTRY32W
-#define Process32First	 Process32FirstW
-#define Process32Next	 Process32NextW
+#define Process32First   Process32FirstW
+#define Process32Next    Process32NextW
 #endif
 
 #endif

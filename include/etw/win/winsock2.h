@@ -11,13 +11,13 @@
 
 #ifndef AF_INET
 #define AF_UNSPEC 0
-#define AF_UNIX	  1
-#define AF_INET	  2
+#define AF_UNIX   1
+#define AF_INET   2
 #define AF_INET6  23
-#define AF_LINK	  33
+#define AF_LINK   33
 #endif
 #ifndef INET_ADDRSTRLEN
-#define INET_ADDRSTRLEN	 22
+#define INET_ADDRSTRLEN  22
 #define INET6_ADDRSTRLEN 65
 #endif
 

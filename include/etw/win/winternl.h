@@ -12,7 +12,7 @@ ETW_API ULONG NTAPI RtlNtStatusToDosError(NTSTATUS Status);
 
 /* LZNT1 and XPRESS, as trace events carry them; *FinalUncompressedSize is what there was.
  * STATUS_BAD_COMPRESSION_BUFFER, STATUS_UNSUPPORTED_COMPRESSION; the Huffman kind with …Ex only. */
-#define COMPRESSION_FORMAT_NONE	       0x0000
+#define COMPRESSION_FORMAT_NONE        0x0000
 #define COMPRESSION_FORMAT_DEFAULT     0x0001
 #define COMPRESSION_FORMAT_LZNT1       0x0002
 #define COMPRESSION_FORMAT_XPRESS      0x0003
@@ -21,12 +21,10 @@ ETW_API ULONG NTAPI RtlNtStatusToDosError(NTSTATUS Status);
 #define COMPRESSION_ENGINE_MAXIMUM     0x0100
 ETW_API NTSTATUS NTAPI RtlDecompressBuffer(USHORT CompressionFormat, PUCHAR UncompressedBuffer,
 					   ULONG UncompressedBufferSize, PUCHAR CompressedBuffer,
-					   ULONG CompressedBufferSize,
-					   PULONG FinalUncompressedSize);
+					   ULONG CompressedBufferSize, PULONG FinalUncompressedSize);
 ETW_API NTSTATUS NTAPI RtlDecompressBufferEx(USHORT CompressionFormat, PUCHAR UncompressedBuffer,
 					     ULONG UncompressedBufferSize, PUCHAR CompressedBuffer,
-					     ULONG CompressedBufferSize,
-					     PULONG FinalUncompressedSize, PVOID WorkSpace);
+					     ULONG CompressedBufferSize, PULONG FinalUncompressedSize, PVOID WorkSpace);
 ETW_API NTSTATUS NTAPI RtlGetCompressionWorkSpaceSize(USHORT CompressionFormatAndEngine,
 						      PULONG CompressBufferWorkSpaceSize,
 						      PULONG CompressFragmentWorkSpaceSize);
@@ -58,10 +56,8 @@ typedef struct _SYSTEM_BASIC_INFORMATION {
 } SYSTEM_BASIC_INFORMATION, *PSYSTEM_BASIC_INFORMATION;
 
 ETW_API NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass,
-						PVOID SystemInformation,
-						ULONG SystemInformationLength,
+						PVOID SystemInformation, ULONG SystemInformationLength,
 						PULONG ReturnLength);
-ETW_API NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass,
-					      PVOID SystemInformation,
+ETW_API NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass, PVOID SystemInformation,
 					      ULONG SystemInformationLength);
 #endif

@@ -62,9 +62,7 @@ static __always_inline void fill(struct kbpf_disk *d, struct request *rq, const 
 	d->inode = m->key.inode;
 	d->device = m->key.device;
 	d->generation = m->key.generation;
-	d->disk = disk ? (uint32_t)BPF_CORE_READ(disk, major) << 20 |
-				 (uint32_t)BPF_CORE_READ(disk, first_minor)
-		       : 0;
+	d->disk = disk ? (uint32_t)BPF_CORE_READ(disk, major) << 20 | (uint32_t)BPF_CORE_READ(disk, first_minor) : 0;
 	d->bytes = BPF_CORE_READ(rq, __data_len);
 	/* A flush is asked for by a write of nothing. What the device gets for it then, REQ_OP_FLUSH, may
 	 * serve several that asked, in anybody's thread. */
@@ -94,9 +92,8 @@ static __always_inline void made(void *ctx, uint32_t slot, struct request *rq, b
 		return;
 	}
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct made m = {.irp = now << 10 | (bpf_get_smp_processor_id() & 1023),
-			 .made = now,
-			 .issued = issued ? now : 0};
+	struct made m = {
+		.irp = now << 10 | (bpf_get_smp_processor_id() & 1023), .made = now, .issued = issued ? now : 0};
 	m.pid = id >> 32;
 	m.tid = (uint32_t)id;
 	m.flags = task->flags & PF_KTHREAD ? KBPF_KERNEL_THREAD : 0;

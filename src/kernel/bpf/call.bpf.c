@@ -8,13 +8,13 @@
  */
 #include "kbpf_open.h"
 
-#define MAP_ANONYMOUS 0x20
-#define PROT_EXEC     4
-#define VM_ACCESS     7 /* VM_READ, VM_WRITE, VM_EXEC */
-#define MEM_COMMIT    0x1000
-#define MEM_RESERVE   0x2000
-#define MEM_DECOMMIT  0x4000
-#define MEM_RELEASE   0x8000
+#define MAP_ANONYMOUS       0x20
+#define PROT_EXEC           4
+#define VM_ACCESS           7 /* VM_READ, VM_WRITE, VM_EXEC */
+#define MEM_COMMIT          0x1000
+#define MEM_RESERVE         0x2000
+#define MEM_DECOMMIT        0x4000
+#define MEM_RELEASE         0x8000
 #define CLOSE_RANGE_CLOEXEC 4
 
 /* ---- small things ----------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static __always_inline bool enter_file(void *ctx, const struct kbpf_call *call, 
 	if (call->flags & KBPF_CALL_VECTOR) {
 		st->size = vector_bytes(st->args[1], st->args[2]);
 	}
-	bool appends = (call->flags & KBPF_CALL_RWF) && (st->args[5] & 0x10); /* RWF_APPEND */
+	bool appends = (call->flags & KBPF_CALL_RWF) && (st->args[5] & 0x10);                       /* RWF_APPEND */
 	if (call->hook == KBPF_FILE_WRITE && (appends || (BPF_CORE_READ(file, f_flags) & 02000))) { /* O_APPEND */
 		st->offset = BPF_CORE_READ(inode, i_size);
 	}
@@ -169,8 +169,8 @@ static long close_one(uint32_t i, struct range *r)
 		return 0;
 	}
 	handle_event(r->ctx, KBPF_HANDLE_CLOSE, KBPF_SLOT_CALL_ENTER, file, fd);
-	tell_close(r->ctx, KBPF_SLOT_CALL_ENTER, file, fd,
-		   !kbpf_is_last(file) && has_copy(file, r->first, fd, NULL), r->irp, &r->seen);
+	tell_close(r->ctx, KBPF_SLOT_CALL_ENTER, file, fd, !kbpf_is_last(file) && has_copy(file, r->first, fd, NULL),
+		   r->irp, &r->seen);
 	return 0;
 }
 
@@ -202,8 +202,7 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 		who.pid = bpf_get_current_pid_tgid() >> 32;
 		who.time = 0;
 		bool descriptors = call->kind == KBPF_CALL_OPEN || call->kind == KBPF_CALL_CLOSE ||
-				   call->kind == KBPF_CALL_CLOSE_RANGE ||
-				   (call->flags & KBPF_CALL_NEW_FD);
+				   call->kind == KBPF_CALL_CLOSE_RANGE || (call->flags & KBPF_CALL_NEW_FD);
 		bool closes = call->kind == KBPF_CALL_CLOSE || call->kind == KBPF_CALL_CLOSE_RANGE;
 		if (!(descriptors && kbpf_wanted(closes ? KBPF_HANDLE_CLOSE : KBPF_HANDLE_CREATE, &other))) {
 			return 0;
@@ -314,8 +313,7 @@ static __always_inline void exit_open(void *ctx, const struct kbpf_call *call, s
 		end += n;
 	} else {
 		uint64_t fd = call->dir == KBPF_NO_ARG ? (uint64_t)AT_FDCWD : argument(st, call->dir);
-		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
-			       KBPF_HALF_MAX);
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1], KBPF_HALF_MAX);
 	}
 	who.time = st->start ? st->start : now;
 	kbpf_send(ctx, &who, slot, s, end);
@@ -341,14 +339,11 @@ static __always_inline void exit_path(void *ctx, const struct kbpf_call *call, s
 		f->size = size;
 	}
 	if (call->path2 != KBPF_NO_ARG) {
-		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
-			       KBPF_TEXT_MAX);
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1], KBPF_TEXT_MAX);
 		fd = call->dir2 == KBPF_NO_ARG ? (uint64_t)AT_FDCWD : argument(st, call->dir2);
-		end = put_path(slot, s, end, fd, argument(st, call->path2), &f->text[2], &f->text[3],
-			       KBPF_TEXT_MAX);
+		end = put_path(slot, s, end, fd, argument(st, call->path2), &f->text[2], &f->text[3], KBPF_TEXT_MAX);
 	} else {
-		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
-			       KBPF_HALF_MAX);
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1], KBPF_HALF_MAX);
 	}
 	if (call->path2 == KBPF_NO_ARG && f->text[0] <= 1 && (call->flags & KBPF_CALL_NULL_PATH)) {
 		/* No path: about the descriptor. */
@@ -371,8 +366,8 @@ static __always_inline void exit_path(void *ctx, const struct kbpf_call *call, s
 	operation_end(ctx, st, result);
 }
 
-static __always_inline void memory_event(void *ctx, uint32_t hook, const struct kbpf_state *st,
-					 uint64_t address, uint64_t bytes, uint64_t flags)
+static __always_inline void memory_event(void *ctx, uint32_t hook, const struct kbpf_state *st, uint64_t address,
+					 uint64_t bytes, uint64_t flags)
 {
 	struct kbpf_who who;
 	if (kbpf_wanted(hook, &who)) {
@@ -385,8 +380,7 @@ static __always_inline void memory_event(void *ctx, uint32_t hook, const struct 
 	}
 }
 
-static __always_inline void exit_mmap(void *ctx, struct kbpf_state *st, struct kbpf_scratch *s,
-				      int64_t result)
+static __always_inline void exit_mmap(void *ctx, struct kbpf_state *st, struct kbpf_scratch *s, int64_t result)
 {
 	if (st->args[3] & MAP_ANONYMOUS) {
 		memory_event(ctx, KBPF_VIRTUAL_ALLOC, st, result, st->args[1],
@@ -404,8 +398,8 @@ static __always_inline void exit_mmap(void *ctx, struct kbpf_state *st, struct k
 	}
 }
 
-static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_state *st,
-					struct kbpf_scratch *s, int64_t result)
+static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_state *st, struct kbpf_scratch *s,
+					int64_t result)
 {
 	bool failed = (uint64_t)result >= (uint64_t)-4095;
 	struct kbpf_who who;
@@ -421,12 +415,11 @@ static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_st
 	if (kind == KBPF_CALL_MMAP) {
 		exit_mmap(ctx, st, s, result);
 	} else if (kind == KBPF_CALL_MUNMAP) {
-		memory_event(ctx, st->key.inode ? KBPF_UNMAP_FILE : KBPF_VIRTUAL_FREE, st, st->args[0],
-			     st->args[1], MEM_RELEASE);
+		memory_event(ctx, st->key.inode ? KBPF_UNMAP_FILE : KBPF_VIRTUAL_FREE, st, st->args[0], st->args[1],
+			     MEM_RELEASE);
 	} else if (kind == KBPF_CALL_BRK) {
 		if (result > st->brk) {
-			memory_event(ctx, KBPF_VIRTUAL_ALLOC, st, st->brk, result - st->brk,
-				     MEM_RESERVE | MEM_COMMIT);
+			memory_event(ctx, KBPF_VIRTUAL_ALLOC, st, st->brk, result - st->brk, MEM_RESERVE | MEM_COMMIT);
 		} else if (result < st->brk) {
 			memory_event(ctx, KBPF_VIRTUAL_FREE, st, result, st->brk - result, MEM_RELEASE);
 		}

@@ -89,8 +89,7 @@ static long exec_step(uint32_t fd, struct ends *e)
 	struct file *file = goes(e->going, fd) ? ends_file(e, fd) : NULL;
 	if (file) {
 		handle_event(e->ctx, KBPF_HANDLE_CLOSE, KBPF_SLOT_EXEC_FILES, file, fd);
-		tell_close(e->ctx, KBPF_SLOT_EXEC_FILES, file, fd, has_copy(file, fd, fd, e->going), e->irp,
-			   &e->seen);
+		tell_close(e->ctx, KBPF_SLOT_EXEC_FILES, file, fd, has_copy(file, fd, fd, e->going), e->irp, &e->seen);
 	}
 	return 0;
 }

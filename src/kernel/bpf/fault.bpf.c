@@ -33,10 +33,10 @@ static __always_inline void fault(void *ctx, uint32_t slot, uint64_t address, ui
 	struct found f = {0};
 	long err = bpf_find_vma(task, address, on_vma, &f, 0);
 	struct kbpf_fault r = {.address = address, .ip = ip, .error_code = code};
-	r.area = err == -2     ? KBPF_FAULT_NOWHERE /* ENOENT */
-		 : err != 0    ? KBPF_FAULT_UNKNOWN
-		 : f.file      ? KBPF_FAULT_OF_FILE
-			       : KBPF_FAULT_ANONYMOUS;
+	r.area = err == -2  ? KBPF_FAULT_NOWHERE /* ENOENT */
+		 : err != 0 ? KBPF_FAULT_UNKNOWN
+		 : f.file   ? KBPF_FAULT_OF_FILE
+			    : KBPF_FAULT_ANONYMOUS;
 	kbpf_write(ctx, &who, slot, &r, sizeof r);
 }
 

@@ -14,9 +14,9 @@
 #define ARG3(regs)   ((regs)->dx)
 #define RESULT(regs) ((regs)->ax)
 #else
-#define ARG1(r)	  ((r)->regs[0])
-#define ARG2(r)	  ((r)->regs[1])
-#define ARG3(r)	  ((r)->regs[2])
+#define ARG1(r)   ((r)->regs[0])
+#define ARG2(r)   ((r)->regs[1])
+#define ARG3(r)   ((r)->regs[2])
 #define RESULT(r) ((r)->regs[0])
 #endif
 
@@ -62,9 +62,7 @@ static __always_inline int leave(void *ctx, uint64_t address)
 	struct kbpf_heap h = {.address = address, .bytes = a->bytes, .old = a->old};
 	/* realloc() to nothing frees. */
 	bool frees = a->kind == REALLOC && h.old && !h.address && !h.bytes;
-	uint32_t hook = frees			      ? KBPF_HEAP_FREE
-			: a->kind == REALLOC && h.old ? KBPF_HEAP_REALLOC
-						      : KBPF_HEAP_ALLOC;
+	uint32_t hook = frees ? KBPF_HEAP_FREE : a->kind == REALLOC && h.old ? KBPF_HEAP_REALLOC : KBPF_HEAP_ALLOC;
 	bpf_map_delete_elem(&heap_asked, &tid);
 	if (frees) {
 		h.address = h.old;
@@ -140,8 +138,7 @@ int kbpf_heap_free(struct pt_regs *ctx)
 	uint64_t address = ARG1(ctx);
 	struct kbpf_heap h = {.address = address};
 	struct kbpf_who who;
-	if (address && !bpf_map_lookup_elem(&heap_asked, &tid) &&
-	    kbpf_wanted(KBPF_HEAP_FREE, &who)) {
+	if (address && !bpf_map_lookup_elem(&heap_asked, &tid) && kbpf_wanted(KBPF_HEAP_FREE, &who)) {
 		kbpf_write(ctx, &who, KBPF_SLOT_HEAP_FREE, &h, sizeof h);
 	}
 	return 0;

@@ -23,13 +23,7 @@ struct work_struct___irq {
 
 /* Where on this processor something began: an interrupt (which no other interrupts), each softirq,
  * a tasklet, and each of the processor's own vectors. */
-enum {
-	BEGAN_IRQ,
-	BEGAN_TASKLET,
-	BEGAN_SOFTIRQ,
-	BEGAN_VECTOR = BEGAN_SOFTIRQ + SOFTIRQS,
-	BEGAN = 32
-};
+enum { BEGAN_IRQ, BEGAN_TASKLET, BEGAN_SOFTIRQ, BEGAN_VECTOR = BEGAN_SOFTIRQ + SOFTIRQS, BEGAN = 32 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BEGAN);
@@ -77,9 +71,8 @@ int BPF_PROG(kbpf_irq_entry, int irq, struct irqaction___irq *action)
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(kbpf_irq_exit, int irq, struct irqaction___irq *action, int result)
 {
-	struct kbpf_irq i = {.routine = (uint64_t)BPF_CORE_READ(action, handler),
-			     .vector = irq,
-			     .handled = result != 0};
+	struct kbpf_irq i = {
+		.routine = (uint64_t)BPF_CORE_READ(action, handler), .vector = irq, .handled = result != 0};
 	end(ctx, KBPF_ISR, BEGAN_IRQ, &i);
 	return 0;
 }
@@ -122,8 +115,7 @@ SEC("tp_btf/workqueue_execute_start")
 int BPF_PROG(kbpf_work_start, struct work_struct___irq *work)
 {
 	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-	struct work w = {.began = bpf_ktime_get_ns(),
-			 .function = (uint64_t)BPF_CORE_READ(work, func)};
+	struct work w = {.began = bpf_ktime_get_ns(), .function = (uint64_t)BPF_CORE_READ(work, func)};
 	bpf_map_update_elem(&irq_work_began, &tid, &w, BPF_ANY);
 	return 0;
 }
@@ -143,19 +135,19 @@ int BPF_PROG(kbpf_work_end, void *work)
 }
 
 #if defined(__TARGET_ARCH_x86)
-#define VECTOR(name, which)                                                                        \
-	SEC("tp_btf/" #name "_entry")                                                              \
-	int BPF_PROG(kbpf_##name##_entry, int vector)                                              \
-	{                                                                                          \
-		begin(BEGAN_VECTOR + which);                                                       \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("tp_btf/" #name "_exit")                                                               \
-	int BPF_PROG(kbpf_##name##_exit, int vector)                                               \
-	{                                                                                          \
-		struct kbpf_irq i = {.vector = vector, .handled = 1, .own = which};                \
-		end(ctx, KBPF_VECTOR, BEGAN_VECTOR + which, &i);                                   \
-		return 0;                                                                          \
+#define VECTOR(name, which)                                                         \
+	SEC("tp_btf/" #name "_entry")                                               \
+	int BPF_PROG(kbpf_##name##_entry, int vector)                               \
+	{                                                                           \
+		begin(BEGAN_VECTOR + which);                                        \
+		return 0;                                                           \
+	}                                                                           \
+	SEC("tp_btf/" #name "_exit")                                                \
+	int BPF_PROG(kbpf_##name##_exit, int vector)                                \
+	{                                                                           \
+		struct kbpf_irq i = {.vector = vector, .handled = 1, .own = which}; \
+		end(ctx, KBPF_VECTOR, BEGAN_VECTOR + which, &i);                    \
+		return 0;                                                           \
 	}
 VECTOR(local_timer, KBPF_VECTOR_TIMER)
 VECTOR(reschedule, KBPF_VECTOR_RESCHEDULE)

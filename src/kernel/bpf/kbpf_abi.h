@@ -13,8 +13,8 @@
 /* What can be asked for. The order is nobody's business but this program's. */
 enum kbpf_hook {
 	KBPF_USER_STACK, /* no event: struct kbpf_user_stack */
-	KBPF_SYS_ENTER, /* u64 number */
-	KBPF_SYS_EXIT,	/* u64 number, i64 result */
+	KBPF_SYS_ENTER,  /* u64 number */
+	KBPF_SYS_EXIT,   /* u64 number, i64 result */
 	/* net.bpf.c: struct kbpf_net */
 	KBPF_TCP_SEND,
 	KBPF_TCP_RECV,
@@ -114,45 +114,45 @@ enum kbpf_scratch_slot {
 	KBPF_SLOTS_MAX = 48,
 };
 
-#define KBPF_STACK_FRAMES 128u /* of each half: kernel, user */
-#define KBPF_COPY_MAX	  4096u /* bytes of a user stack to be unwound */
+#define KBPF_STACK_FRAMES 128u  /* of each half: kernel, user */
+#define KBPF_COPY_MAX     4096u /* bytes of a user stack to be unwound */
 #define KBPF_COPY_SWITCH  2048u /* the same at switches and wake-ups: what waits is not deep */
-#define KBPF_REGS	  40u	/* by their DWARF numbers, room for all machines */
+#define KBPF_REGS         40u   /* by their DWARF numbers, room for all machines */
 #define KBPF_PAYLOAD_MAX  4608u
 #define KBPF_COUNTERS_MAX 8u /* that are read with an event */
 
 enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
-	KBPF_USER_STACK_ID = 1u << 1, /* behind the frames, which are the kernel's, stands a u64: the user
+	KBPF_USER_STACK_ID = 1u << 1,   /* behind the frames, which are the kernel's, stands a u64: the user
 					 part is that of the last KBPF_USER_STACK with this id */
-	KBPF_COUNTERS = 1u << 3, /* between the payload and the frames stand KBPF_COUNTERS_MAX u64: what this
+	KBPF_COUNTERS = 1u << 3,        /* between the payload and the frames stand KBPF_COUNTERS_MAX u64: what this
 				    processor's counters showed, as many as there are, then zeros */
 	KBPF_KERNEL_STACK_ID = 1u << 2, /* before that, another: without frames the kernel's part is that of
 					   the last record with frames and this id */
 };
 
 struct kbpf_record {
-	uint64_t time;	   /* CLOCK_MONOTONIC, ns */
+	uint64_t time;     /* CLOCK_MONOTONIC, ns */
 	uint64_t sessions; /* who wants it, a bit each */
 	uint32_t pid, tid; /* of the current task; thread group and thread */
 	uint16_t hook, cpu;
-	uint16_t bytes;	 /* of payload, a multiple of 8 */
+	uint16_t bytes;  /* of payload, a multiple of 8 */
 	uint16_t frames; /* behind the payload, innermost first, kernel before user */
-	uint32_t flags;	 /* enum kbpf_flags */
+	uint32_t flags;  /* enum kbpf_flags */
 	uint32_t kernel_frames;
 };
 
 /* Written by the collector at any time, read by every program first. */
 struct kbpf_config {
-	uint64_t filtered; /* sessions that see only the processes in kbpf_pids */
-	uint64_t follow;   /* of which those that see their children too */
-	uint64_t confined; /* of which those that see what belongs to their user, by kbpf_uids */
-	uint32_t own_pid;  /* the collector: never recorded */
-	uint32_t unwind;   /* user stacks are copied; else frame pointers are followed */
+	uint64_t filtered;                 /* sessions that see only the processes in kbpf_pids */
+	uint64_t follow;                   /* of which those that see their children too */
+	uint64_t confined;                 /* of which those that see what belongs to their user, by kbpf_uids */
+	uint32_t own_pid;                  /* the collector: never recorded */
+	uint32_t unwind;                   /* user stacks are copied; else frame pointers are followed */
 	uint64_t sessions[KBPF_HOOKS_MAX]; /* that want the hook */
 	uint64_t stacks[KBPF_HOOKS_MAX];   /* that want a stack with it */
 	uint64_t counted[KBPF_HOOKS_MAX];  /* that want the counters with it */
-	uint32_t counters;		   /* how many there are */
+	uint32_t counters;                 /* how many there are */
 	int32_t preempt_from_rq; /* x86: from a processor's run queue to what says whether it is interrupted; 0: unknown */
 };
 
@@ -174,7 +174,7 @@ struct kbpf_user_scratch {
 	struct kbpf_record head;
 	struct kbpf_user_stack user;
 	uint8_t beyond[KBPF_COPY_MAX]; /* never written; the verifier adds up what cannot come together */
-	uint64_t raw[KBPF_REGS + 8]; /* registers as the kernel keeps them; not sent */
+	uint64_t raw[KBPF_REGS + 8];   /* registers as the kernel keeps them; not sent */
 };
 #define KBPF_USER_STACKS_MAX 16384u
 
@@ -188,13 +188,13 @@ struct kbpf_user_scratch {
 
 enum kbpf_call_kind {
 	KBPF_CALL_NONE,
-	KBPF_CALL_OPEN,	   /* path, flags: result is a descriptor */
-	KBPF_CALL_CLOSE,   /* dir = its descriptor */
+	KBPF_CALL_OPEN,        /* path, flags: result is a descriptor */
+	KBPF_CALL_CLOSE,       /* dir = its descriptor */
 	KBPF_CALL_CLOSE_RANGE, /* arguments 0 to 1, unless 2 says otherwise */
-	KBPF_CALL_FILE,	   /* dir = the descriptor it works on */
-	KBPF_CALL_PATH,	   /* one or two paths */
-	KBPF_CALL_HANDLE,  /* only: result is a descriptor, of type `info` */
-	KBPF_CALL_PAIR,	   /* only: two descriptors at argument `path` */
+	KBPF_CALL_FILE,        /* dir = the descriptor it works on */
+	KBPF_CALL_PATH,        /* one or two paths */
+	KBPF_CALL_HANDLE,      /* only: result is a descriptor, of type `info` */
+	KBPF_CALL_PAIR,        /* only: two descriptors at argument `path` */
 	KBPF_CALL_MMAP,
 	KBPF_CALL_MUNMAP,
 	KBPF_CALL_BRK,
@@ -204,12 +204,12 @@ enum kbpf_call_kind {
 	KBPF_CALL_MSYNC,
 };
 enum kbpf_call_flags {
-	KBPF_CALL_OFFSET = 1u << 0,   /* argument 3 is the offset; else the file's */
-	KBPF_CALL_VECTOR = 1u << 1,   /* arguments 1, 2 are a vector and its count */
-	KBPF_CALL_HOW = 1u << 2,      /* flags are the first word of a structure (openat2) */
-	KBPF_CALL_CREATES = 1u << 3,  /* flags are O_WRONLY | O_CREAT | O_TRUNC (creat) */
-	KBPF_CALL_NEW_FD = 1u << 4,   /* the result is a new descriptor of the same file (dup) */
-	KBPF_CALL_SECOND = 1u << 5,   /* also a write to the descriptor in argument dir2; arguments path, path2
+	KBPF_CALL_OFFSET = 1u << 0,    /* argument 3 is the offset; else the file's */
+	KBPF_CALL_VECTOR = 1u << 1,    /* arguments 1, 2 are a vector and its count */
+	KBPF_CALL_HOW = 1u << 2,       /* flags are the first word of a structure (openat2) */
+	KBPF_CALL_CREATES = 1u << 3,   /* flags are O_WRONLY | O_CREAT | O_TRUNC (creat) */
+	KBPF_CALL_NEW_FD = 1u << 4,    /* the result is a new descriptor of the same file (dup) */
+	KBPF_CALL_SECOND = 1u << 5,    /* also a write to the descriptor in argument dir2; arguments path, path2
 					 point to offsets, or are zero: then the files' */
 	KBPF_CALL_NULL_PATH = 1u << 6, /* without a path it is about the descriptor itself */
 	KBPF_CALL_DIRECTORY = 1u << 7, /* of mkdir, rmdir */
@@ -220,8 +220,8 @@ struct kbpf_call {
 	uint8_t kind;
 	uint16_t flags;
 	uint8_t dir, path, dir2, path2; /* KBPF_NO_ARG: none */
-	uint8_t size;			/* argument with the size, or flags of an open or rename */
-	uint8_t info;			/* information class; handle type */
+	uint8_t size;                   /* argument with the size, or flags of an open or rename */
+	uint8_t info;                   /* information class; handle type */
 	uint16_t hook;
 	uint16_t reserved[3];
 };
@@ -243,7 +243,7 @@ enum kbpf_file_flags {
  * directory it begins in; the same for the second. Directories, and paths of open files, are names
  * from the last to the first, each terminated. */
 struct kbpf_file {
-	uint64_t irp;	 /* of this operation: thread << 32 | number */
+	uint64_t irp;    /* of this operation: thread << 32 | number */
 	uint64_t object; /* the kernel's open file; 0 none */
 	uint64_t inode;
 	uint32_t device, generation;
@@ -251,7 +251,7 @@ struct kbpf_file {
 	int64_t result; /* of what is recorded when it is over */
 	uint32_t open_flags;
 	uint32_t number; /* the system call */
-	uint32_t flags;	 /* enum kbpf_file_flags */
+	uint32_t flags;  /* enum kbpf_file_flags */
 	uint32_t mode;
 	uint16_t text[4];
 };
@@ -275,7 +275,7 @@ struct kbpf_disk {
 	uint64_t started; /* when the device got it, or when it was asked for */
 	uint64_t inode;
 	uint32_t device, generation; /* of the file's file system */
-	uint32_t disk;		     /* major << 20 | minor */
+	uint32_t disk;               /* major << 20 | minor */
 	uint32_t bytes;
 	uint32_t op, op_flags;
 	uint32_t tid, ioprio;
@@ -286,7 +286,7 @@ enum kbpf_fault_area { KBPF_FAULT_UNKNOWN, KBPF_FAULT_NOWHERE, KBPF_FAULT_ANONYM
 struct kbpf_fault {
 	uint64_t address, ip;
 	uint64_t error_code; /* x86's: 1 present, 2 write, 4 user, 16 fetch */
-	uint64_t area;	     /* enum kbpf_fault_area */
+	uint64_t area;       /* enum kbpf_fault_area */
 	/* hard ones */
 	uint64_t started, inode, offset, pages;
 	uint32_t device, generation;

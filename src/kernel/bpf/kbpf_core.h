@@ -119,8 +119,7 @@ struct kbpf_who {
 };
 
 /* For a hook whose task is not the current one: is it wanted of that thread group? */
-static __always_inline bool kbpf_wanted_of(uint32_t hook, uint32_t pid, uint32_t tid,
-					   struct kbpf_who *who)
+static __always_inline bool kbpf_wanted_of(uint32_t hook, uint32_t pid, uint32_t tid, struct kbpf_who *who)
 {
 	uint32_t zero = 0;
 	struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
@@ -304,8 +303,8 @@ __noinline uint64_t kbpf_user_stack(uint32_t slot, bool waits, uint64_t time, ui
 	struct kbpf_who who = {.time = time, .sessions = sessions, .pid = pid, .hook = KBPF_USER_STACK};
 	kbpf_head(&u->head, &who, sizeof u->user - KBPF_COPY_MAX + bytes);
 	if (bytes > KBPF_COPY_MAX || !ring ||
-	    bpf_ringbuf_output(ring, u, sizeof u->head + sizeof u->user - KBPF_COPY_MAX + bytes,
-			       BPF_RB_NO_WAKEUP) < 0) {
+	    bpf_ringbuf_output(ring, u, sizeof u->head + sizeof u->user - KBPF_COPY_MAX + bytes, BPF_RB_NO_WAKEUP) <
+		    0) {
 		return 0; /* the event goes without; the next one tries again */
 	}
 	bpf_map_update_elem(&kbpf_user_stacks, &id, &one, BPF_ANY);
@@ -333,8 +332,8 @@ static __noinline void kbpf_stack_known(uint64_t id)
 
 /* Sends what stands in the slot: `bytes` of payload (made a multiple of 8), and the stack when wanted.
  * False: no room. */
-static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uint32_t slot,
-				      struct kbpf_scratch *s, uint32_t bytes)
+static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uint32_t slot, struct kbpf_scratch *s,
+				      uint32_t bytes)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&kbpf_rings, &cpu);
@@ -412,8 +411,8 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 }
 
 /* A record of a fixed number of bytes (a constant, a multiple of 8). */
-static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, uint32_t slot,
-				       const void *payload, const uint32_t bytes)
+static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, uint32_t slot, const void *payload,
+				       const uint32_t bytes)
 {
 #ifdef KBPF_NO_SLOT
 	bool build = who->stacks != 0;

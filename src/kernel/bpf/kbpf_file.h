@@ -8,7 +8,7 @@
 
 #include "kbpf_core.h"
 
-#define S_IFMT	0170000u
+#define S_IFMT  0170000u
 #define S_IFREG 0100000u
 #define S_IFDIR 0040000u
 #define S_IFBLK 0060000u
@@ -27,7 +27,7 @@ struct kbpf_state {
 	uint64_t start, irp, object, offset, size, brk;
 	struct kbpf_key key;
 	uint64_t args[8]; /* 6, and room for the verifier's mask */
-	uint32_t call; /* number + 1; 0: nothing we follow */
+	uint32_t call;    /* number + 1; 0: nothing we follow */
 	uint32_t count;
 	uint64_t object2;
 	struct kbpf_key key2;
@@ -165,8 +165,8 @@ static long kbpf_walk_step(uint32_t i, struct kbpf_walk *w)
 
 /* Names from the last to the first into the slot's body from `at` on; bytes written, at most `max`, a
  * constant. */
-static __always_inline uint32_t kbpf_walk(uint32_t slot, uint32_t at, struct dentry *dentry,
-					  struct vfsmount *mnt, const uint32_t max)
+static __always_inline uint32_t kbpf_walk(uint32_t slot, uint32_t at, struct dentry *dentry, struct vfsmount *mnt,
+					  const uint32_t max)
 {
 	struct kbpf_walk w = {.dentry = dentry, .slot = slot, .at = at, .end = at + max};
 	if (mnt) {
@@ -180,8 +180,8 @@ static __always_inline uint32_t kbpf_walk(uint32_t slot, uint32_t at, struct den
 
 /* The same when only the inode is at hand: the path in its file system, told once. Block devices have
  * none; their number stands in `offset`. */
-static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbpf_scratch *s,
-					    struct inode *inode, const struct kbpf_key *key)
+static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbpf_scratch *s, struct inode *inode,
+					    const struct kbpf_key *key)
 {
 	struct kbpf_who who;
 	uint8_t one = 1;
@@ -204,8 +204,7 @@ static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbp
 	f->offset = BPF_CORE_READ(inode, i_rdev);
 	f->text[0] = f->text[1] = f->text[2] = f->text[3] = 0;
 	if (alias) {
-		struct dentry *dentry =
-			(void *)((char *)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
+		struct dentry *dentry = (void *)((char *)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
 		f->text[1] = kbpf_walk(slot, sizeof *f, dentry, NULL, KBPF_PATH_MAX);
 	} else if ((f->mode & S_IFMT) != S_IFBLK) {
 		return; /* no name yet, or no more */
@@ -216,8 +215,7 @@ static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbp
 	}
 }
 
-static __always_inline uint32_t kbpf_walk_file(uint32_t slot, uint32_t at, struct file *file,
-					       const uint32_t max)
+static __always_inline uint32_t kbpf_walk_file(uint32_t slot, uint32_t at, struct file *file, const uint32_t max)
 {
 	return kbpf_walk(slot, at, BPF_CORE_READ(file, f_path.dentry), BPF_CORE_READ(file, f_path.mnt), max);
 }

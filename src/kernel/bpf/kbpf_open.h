@@ -8,7 +8,7 @@
 #include "kbpf_file.h"
 
 #define AT_FDCWD (-100)
-#define FDS_MAX	 65536 /* of a process, that are looked through */
+#define FDS_MAX  65536 /* of a process, that are looked through */
 
 /* Open files: how many processes have descriptors of them, and whether their end was told. */
 struct opened {
@@ -90,8 +90,7 @@ static __always_inline uint32_t put_directory(uint32_t slot, uint32_t at, uint64
 {
 	if ((int32_t)fd == AT_FDCWD) {
 		struct task_struct *task = bpf_get_current_task_btf();
-		return kbpf_walk(slot, at, BPF_CORE_READ(task, fs, pwd.dentry),
-				 BPF_CORE_READ(task, fs, pwd.mnt), max);
+		return kbpf_walk(slot, at, BPF_CORE_READ(task, fs, pwd.dentry), BPF_CORE_READ(task, fs, pwd.mnt), max);
 	}
 	struct file *file = kbpf_file_of_fd((uint32_t)fd);
 	return file ? kbpf_walk_file(slot, at, file, max) : 0;
@@ -99,9 +98,8 @@ static __always_inline uint32_t put_directory(uint32_t slot, uint32_t at, uint64
 
 /* A path as it was given, and where it begins, each of at most `max` bytes, a constant; returns where
  * it ends. */
-static __always_inline uint32_t put_path(uint32_t slot, struct kbpf_scratch *s, uint32_t at, uint64_t fd,
-					 uint64_t path, uint16_t *ret_path, uint16_t *ret_directory,
-					 const uint32_t max)
+static __always_inline uint32_t put_path(uint32_t slot, struct kbpf_scratch *s, uint32_t at, uint64_t fd, uint64_t path,
+					 uint16_t *ret_path, uint16_t *ret_directory, const uint32_t max)
 {
 	if (at > sizeof(struct kbpf_file) + 4 * KBPF_TEXT_MAX - 2 * max) {
 		return at;
@@ -141,8 +139,7 @@ static __always_inline uint64_t vector_bytes(uint64_t vector, uint64_t count)
 	return v.sum;
 }
 
-static __always_inline void handle_event(void *ctx, uint32_t hook, uint32_t slot, struct file *file,
-					 uint32_t fd)
+static __always_inline void handle_event(void *ctx, uint32_t hook, uint32_t slot, struct file *file, uint32_t fd)
 {
 	struct kbpf_who who;
 	if (file && kbpf_wanted(hook, &who)) {

@@ -10,7 +10,7 @@
 
 struct kbpf_exec {
 	uint32_t uid, bytes; /* of arguments behind this, each with its NUL */
-	uint32_t owner;	     /* uid that may trace it without rights; KBPF_NO_OWNER: nobody */
+	uint32_t owner;      /* uid that may trace it without rights; KBPF_NO_OWNER: nobody */
 	uint32_t old_tid;    /* of the thread that did it: from now on it is the process' first */
 };
 

@@ -26,9 +26,9 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 typedef _Bool bool;
-#define true  1
+#define true 1
 #define false 0
-#define NULL  ((void *)0)
+#define NULL ((void *)0)
 
 /* Of linux/bpf.h, which wants more headers than there are for this machine. */
 enum bpf_map_type {
@@ -54,8 +54,7 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags,
-		sp;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {

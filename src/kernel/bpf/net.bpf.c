@@ -18,18 +18,18 @@
 
 #include "kbpf_net.h"
 
-#define AF_INET	     2
+#define AF_INET      2
 #define AF_INET6     10
 #define IPPROTO_TCP  6
 #define IPPROTO_UDP  17
-#define S_IFMT	     0170000
+#define S_IFMT       0170000
 #define S_IFSOCK     0140000
 #define MSG_PEEK     0x2
 #define MSG_ERRQUEUE 0x2000
 #define EALREADY     114
-#define EISCONN	     106
+#define EISCONN      106
 #define EINPROGRESS  115
-#define EINTR	     4
+#define EINTR        4
 #define ERESTARTSYS  512
 
 enum { /* states of TCP */
@@ -259,8 +259,7 @@ static __always_inline void unmap(struct kbpf_net *n)
 static __always_inline bool fill(struct sock___net *sk, uint16_t protocol, struct kbpf_net *n)
 {
 	uint16_t family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	if (BPF_CORE_READ(sk, sk_protocol) != protocol ||
-	    (family != AF_INET && family != AF_INET6)) {
+	if (BPF_CORE_READ(sk, sk_protocol) != protocol || (family != AF_INET && family != AF_INET6)) {
 		return false;
 	}
 	__builtin_memset(n, 0, sizeof *n);
@@ -515,8 +514,7 @@ static __always_inline uint64_t name_of(uint64_t message)
 		uint64_t name;
 		uint32_t bytes;
 	} m = {0};
-	return message && bpf_probe_read_user(&m, 12, (void *)message) == 0 && m.bytes >= 8 ? m.name
-											    : 0;
+	return message && bpf_probe_read_user(&m, 12, (void *)message) == 0 && m.bytes >= 8 ? m.name : 0;
 }
 
 #define MMSGHDR_BYTES 64
@@ -748,8 +746,8 @@ static __always_inline void refused(void *ctx, struct pt_regs *regs, int error)
 		bpf_map_delete_elem(&net_asked, &tid);
 		return; /* the state of the socket says it */
 	}
-	if (error <= 0 || error == EINPROGRESS || error == EALREADY || error == EISCONN ||
-	    error == EINTR || error >= ERESTARTSYS) {
+	if (error <= 0 || error == EINPROGRESS || error == EALREADY || error == EISCONN || error == EINTR ||
+	    error >= ERESTARTSYS) {
 		return;
 	}
 	struct sock___net *sk = sock_of(CALL_ARG1(regs));
@@ -788,21 +786,16 @@ int BPF_PROG(kbpf_net_exit, struct pt_regs *regs, long result)
 			accepted(ctx, result);
 		}
 		break;
-	case SYS_CONNECT:
-		refused(ctx, regs, -result);
-		break;
+	case SYS_CONNECT: refused(ctx, regs, -result); break;
 	case SYS_RECVFROM:
-	case SYS_RECVMSG:
-		flush(ctx, (uint32_t)bpf_get_current_pid_tgid(), KBPF_SLOT_NET_EXIT);
-		break;
+	case SYS_RECVMSG: flush(ctx, (uint32_t)bpf_get_current_pid_tgid(), KBPF_SLOT_NET_EXIT); break;
 	case SYS_RECVMMSG:
 	case SYS_SENDMMSG:
 		tid = (uint32_t)bpf_get_current_pid_tgid();
 		flush(ctx, tid, KBPF_SLOT_NET_EXIT);
 		bpf_map_delete_elem(&net_messages, &tid);
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return 0;
 }
@@ -845,10 +838,10 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(kbpf_net_calls, struct pt_regs *regs, long result)
 {
 	uint64_t number = CALL_NUMBER(regs), flags = 0, name = 0;
-	bool in = number == SYS_READ || number == SYS_READV || number == SYS_RECVFROM ||
-		  number == SYS_RECVMSG || number == SYS_RECVMMSG;
-	bool out = number == SYS_WRITE || number == SYS_WRITEV || number == SYS_SENDTO ||
-		   number == SYS_SENDMSG || number == SYS_SENDMMSG;
+	bool in = number == SYS_READ || number == SYS_READV || number == SYS_RECVFROM || number == SYS_RECVMSG ||
+		  number == SYS_RECVMMSG;
+	bool out = number == SYS_WRITE || number == SYS_WRITEV || number == SYS_SENDTO || number == SYS_SENDMSG ||
+		   number == SYS_SENDMMSG;
 	if (result < 0 || !(in || out)) {
 		return 0;
 	}

@@ -208,17 +208,15 @@ int BPF_PROG(kbpf_exit, struct task_struct___process *task)
 {
 	struct kbpf_exit e = {0};
 	struct kbpf_who who;
-	if (BPF_CORE_READ(task, signal, live.counter) != 0 ||
-	    !kbpf_wanted_of_all(KBPF_EXIT, &who)) {
+	if (BPF_CORE_READ(task, signal, live.counter) != 0 || !kbpf_wanted_of_all(KBPF_EXIT, &who)) {
 		return 0; /* other threads of it go on */
 	}
 	struct signal_struct___process *signal = BPF_CORE_READ(task, signal);
-	e.code = BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT
-			 ? BPF_CORE_READ(signal, group_exit_code)
-			 : BPF_CORE_READ(task, group_leader, exit_code);
+	e.code = BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT ? BPF_CORE_READ(signal, group_exit_code)
+								  : BPF_CORE_READ(task, group_leader, exit_code);
 	e.parent = BPF_CORE_READ(task, group_leader, real_parent, tgid);
-	e.faults = BPF_CORE_READ(signal, min_flt) + BPF_CORE_READ(signal, maj_flt) +
-		   BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+	e.faults = BPF_CORE_READ(signal, min_flt) + BPF_CORE_READ(signal, maj_flt) + BPF_CORE_READ(task, min_flt) +
+		   BPF_CORE_READ(task, maj_flt);
 	BPF_CORE_READ_STR_INTO(&e.name, task, group_leader, comm);
 	e.uid = BPF_CORE_READ(task, cred, uid.val);
 	e.peak_pages = BPF_CORE_READ(signal, maxrss);

@@ -60,16 +60,34 @@ struct io_splice {
 };
 #pragma clang attribute pop
 
-enum { URING_READV = 1, URING_WRITEV, URING_FSYNC, URING_READ_FIXED, URING_WRITE_FIXED, URING_SYNC_RANGE = 8,
-       URING_FALLOCATE = 17, URING_OPENAT = 18, URING_CLOSE = 19, URING_STATX = 21, URING_READ = 22, URING_WRITE,
-       URING_OPENAT2 = 28, URING_SPLICE = 30, URING_RENAMEAT = 35, URING_UNLINKAT, URING_MKDIRAT,
-       URING_SYMLINKAT, URING_LINKAT, URING_FTRUNCATE = 55 };
-#define URING_FIXED_FILE 1u		/* of a request's flags: `fd` is none, but an index */
-#define URING_IRP	 0x20000000u
-#define URING_SECOND	 0x40000000u	/* the write of what reads and writes */
-#define SPLICE_FIXED	 0x80000000u	/* of a splice's flags: the descriptor read from is an index */
-#define URING_TEXTS	 (sizeof(struct kbpf_file) + 4 * KBPF_TEXT_MAX)
-#define AT_REMOVEDIR	 0x200u
+enum {
+	URING_READV = 1,
+	URING_WRITEV,
+	URING_FSYNC,
+	URING_READ_FIXED,
+	URING_WRITE_FIXED,
+	URING_SYNC_RANGE = 8,
+	URING_FALLOCATE = 17,
+	URING_OPENAT = 18,
+	URING_CLOSE = 19,
+	URING_STATX = 21,
+	URING_READ = 22,
+	URING_WRITE,
+	URING_OPENAT2 = 28,
+	URING_SPLICE = 30,
+	URING_RENAMEAT = 35,
+	URING_UNLINKAT,
+	URING_MKDIRAT,
+	URING_SYMLINKAT,
+	URING_LINKAT,
+	URING_FTRUNCATE = 55
+};
+#define URING_FIXED_FILE 1u /* of a request's flags: `fd` is none, but an index */
+#define URING_IRP        0x20000000u
+#define URING_SECOND     0x40000000u /* the write of what reads and writes */
+#define SPLICE_FIXED     0x80000000u /* of a splice's flags: the descriptor read from is an index */
+#define URING_TEXTS      (sizeof(struct kbpf_file) + 4 * KBPF_TEXT_MAX)
+#define AT_REMOVEDIR     0x200u
 
 enum { TOLD = 1, TOLD_SECOND = 2, HAS_TEXT = 4, FIXED_RESULT = 8 };
 
@@ -103,22 +121,16 @@ static __always_inline uint32_t uring_hook(uint8_t opcode)
 	case URING_READV:
 	case URING_READ:
 	case URING_READ_FIXED:
-	case URING_SPLICE:
-		return KBPF_FILE_READ;
+	case URING_SPLICE: return KBPF_FILE_READ;
 	case URING_WRITEV:
 	case URING_WRITE:
-	case URING_WRITE_FIXED:
-		return KBPF_FILE_WRITE;
+	case URING_WRITE_FIXED: return KBPF_FILE_WRITE;
 	case URING_FSYNC:
-	case URING_SYNC_RANGE:
-		return KBPF_FILE_FLUSH;
+	case URING_SYNC_RANGE: return KBPF_FILE_FLUSH;
 	case URING_FALLOCATE:
-	case URING_FTRUNCATE:
-		return KBPF_FILE_SET_INFO;
-	case URING_CLOSE:
-		return KBPF_FILE_CLOSE;
-	default:
-		return KBPF_HOOKS_MAX;
+	case URING_FTRUNCATE: return KBPF_FILE_SET_INFO;
+	case URING_CLOSE: return KBPF_FILE_CLOSE;
+	default: return KBPF_HOOKS_MAX;
 	}
 }
 
@@ -128,18 +140,12 @@ static __always_inline uint32_t uring_path_hook(uint8_t opcode)
 	case URING_OPENAT:
 	case URING_OPENAT2:
 	case URING_MKDIRAT:
-	case URING_SYMLINKAT:
-		return KBPF_FILE_CREATE;
-	case URING_STATX:
-		return KBPF_FILE_QUERY_INFO;
-	case URING_UNLINKAT:
-		return KBPF_FILE_DELETE;
-	case URING_RENAMEAT:
-		return KBPF_FILE_RENAME;
-	case URING_LINKAT:
-		return KBPF_FILE_LINK;
-	default:
-		return KBPF_HOOKS_MAX;
+	case URING_SYMLINKAT: return KBPF_FILE_CREATE;
+	case URING_STATX: return KBPF_FILE_QUERY_INFO;
+	case URING_UNLINKAT: return KBPF_FILE_DELETE;
+	case URING_RENAMEAT: return KBPF_FILE_RENAME;
+	case URING_LINKAT: return KBPF_FILE_LINK;
+	default: return KBPF_HOOKS_MAX;
 	}
 }
 
@@ -200,8 +206,8 @@ static __always_inline bool uring_splice(void *ctx, struct uring *u, struct io_k
 		       BPF_CORE_READ(splice, off_in), 0)) {
 		u->flags |= TOLD;
 	}
-	if (!fixed && uring_side(ctx, u, KBPF_FILE_WRITE, kbpf_file_of_fd(fd), BPF_CORE_READ(splice, off_out),
-				 URING_SECOND)) {
+	if (!fixed &&
+	    uring_side(ctx, u, KBPF_FILE_WRITE, kbpf_file_of_fd(fd), BPF_CORE_READ(splice, off_out), URING_SECOND)) {
 		u->flags |= TOLD_SECOND;
 	}
 	return u->flags & (TOLD | TOLD_SECOND);
@@ -295,8 +301,7 @@ int BPF_PROG(kbpf_uring_submit, struct io_kiocb *req)
 			u.offset = BPF_CORE_READ(rw, kiocb.ki_pos);
 		}
 		u.size = uring_size(req, opcode);
-		if (!fixed &&
-		    !uring_tell(ctx, KBPF_SLOT_URING_SUBMIT, &who, &u, kbpf_file_of_fd(fd), opcode)) {
+		if (!fixed && !uring_tell(ctx, KBPF_SLOT_URING_SUBMIT, &who, &u, kbpf_file_of_fd(fd), opcode)) {
 			return 0;
 		}
 	}

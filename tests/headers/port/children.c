@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 
 static int failed;
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                     \
-		}                                                                                  \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			failed++;                                              \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+		}                                                              \
 	} while (0)
 
 /* ---- __declspec: a word with an argument or without, several, none --------------------------------- */
@@ -54,8 +54,8 @@ static BOOL start(const WCHAR *line, STARTUPINFOW *how, LPVOID environment, cons
 {
 	WCHAR text[512];
 	wcscpy_s(text, ARRAYSIZE(text), line);
-	return CreateProcessW(NULL, text, NULL, NULL, TRUE, environment ? CREATE_UNICODE_ENVIRONMENT : 0,
-			      environment, folder, how, ret);
+	return CreateProcessW(NULL, text, NULL, NULL, TRUE, environment ? CREATE_UNICODE_ENVIRONMENT : 0, environment,
+			      folder, how, ret);
 }
 
 static DWORD code_of(const WCHAR *line)

@@ -36,8 +36,7 @@ int main(void)
 	UNICODE_STRING s = {2, 4, NULL};
 	PSTRING none = NULL;
 	return !(EventTraceGuid.Data1 == 1 && other_guid(0) == &EventTraceGuid &&
-		 IID_ITraceRelogger.Data1 == 0xF754AD43 && other_guid(1)->Data1 == 21 &&
-		 other_guid(1) == &OwnGuid && other_guid(2) == &SharedGuid &&
-		 SystemTraceControlGuid.Data1 == 0x9e814aad && GUID_NULL.Data1 == 0 &&
+		 IID_ITraceRelogger.Data1 == 0xF754AD43 && other_guid(1)->Data1 == 21 && other_guid(1) == &OwnGuid &&
+		 other_guid(2) == &SharedGuid && SystemTraceControlGuid.Data1 == 0x9e814aad && GUID_NULL.Data1 == 0 &&
 		 CLSID_TraceRelogger.Data1 == 0x7b40792d && NT_SUCCESS(0) && s.Length == 2 && !none);
 }

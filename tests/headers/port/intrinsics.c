@@ -7,12 +7,12 @@
 #include <intrin.h>
 #include <stdio.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                     \
-		}                                                                                  \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			failed++;                                              \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+		}                                                              \
 	} while (0)
 
 int main(void)

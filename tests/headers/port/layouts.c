@@ -16,33 +16,29 @@
 #else
 #define ALIGN_OF(type) __alignof__(type)
 #endif
-#define SIZE(type, bytes)	   C_ASSERT(sizeof(type) == (bytes));
-#define ALIGNMENT(type, bytes)	   C_ASSERT(ALIGN_OF(type) == (bytes));
+#define SIZE(type, bytes)           C_ASSERT(sizeof(type) == (bytes));
+#define ALIGNMENT(type, bytes)      C_ASSERT(ALIGN_OF(type) == (bytes));
 #define OFFSET(type, member, bytes) C_ASSERT(offsetof(type, member) == (bytes));
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-__pragma(pack(push, 1))
-typedef struct packed_1 {
+__pragma(pack(push, 1)) typedef struct packed_1 {
 	UCHAR a;
 	ULONG b;
 	ULONGLONG c;
 } packed_1;
-__pragma(pack(pop))
-SIZE(packed_1, 13)
-OFFSET(packed_1, c, 5)
+__pragma(pack(pop)) SIZE(packed_1, 13) OFFSET(packed_1, c, 5)
 
 #define PACK_BEGIN(n) __pragma(pack(push, n))
 #define PACK_END      __pragma(pack(pop))
-PACK_BEGIN(2)
-typedef struct packed_2 {
+	PACK_BEGIN(2) typedef struct packed_2 {
 	UCHAR a;
 	ULONG b;
 } packed_2;
 PACK_END
 SIZE(packed_2, 6)
 
-#define WIDTH	 1
+#define WIDTH    1
 #define WIDTH_OF WIDTH
 #pragma pack(push, WIDTH_OF)
 typedef struct packed_macro {
@@ -52,16 +48,14 @@ typedef struct packed_macro {
 #pragma pack(pop)
 SIZE(packed_macro, 5)
 
-__pragma(pack(push, WIDTH))
-typedef struct packed_pragma_macro {
+__pragma(pack(push, WIDTH)) typedef struct packed_pragma_macro {
 	UCHAR a;
 	ULONG b;
 } packed_pragma_macro;
-__pragma(pack(pop))
-SIZE(packed_pragma_macro, 5)
+__pragma(pack(pop)) SIZE(packed_pragma_macro, 5)
 
 #pragma pack(push, before, WIDTH)
-typedef struct packed_label {
+	typedef struct packed_label {
 	UCHAR a;
 	ULONG b;
 } packed_label;

@@ -30,12 +30,12 @@ EXTERN_C VOID NTAPI RtlSetLastWin32Error(ULONG Win32Error);
 EXTERN_C ULONG NTAPI RtlGetLastWin32Error(VOID);
 
 static int failed;
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                     \
-		}                                                                                  \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			failed++;                                              \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+		}                                                              \
 	} while (0)
 
 static void modules_of(HANDLE process)
@@ -91,8 +91,7 @@ static void processes(void)
 	CHECK(!EnumProcessModules(NULL, NULL, 0, &need));
 	/* The handle of a module is one for GetProcAddress. */
 	HMODULE first;
-	CHECK(EnumProcessModules(GetCurrentProcess(), &first, sizeof first, &need) &&
-	      GetModuleHandleW(NULL) == first);
+	CHECK(EnumProcessModules(GetCurrentProcess(), &first, sizeof first, &need) && GetModuleHandleW(NULL) == first);
 }
 
 static void combined(PCWSTR a, PCWSTR b, PCWSTR expected)
@@ -112,8 +111,7 @@ static void paths(void)
 	CHECK(PathCchAppend(p, 16, L"b.txt") == S_OK && wcscmp(p, L"C:\\a\\b.txt") == 0);
 	CHECK(PathCchFindExtension(p, 16, &ext) == S_OK && wcscmp(ext, L".txt") == 0);
 	CHECK(PathCchRenameExtension(p, 16, L"etl") == S_OK && wcscmp(p, L"C:\\a\\b.etl") == 0);
-	CHECK(PathCchAppend(p, 16, L"longer") == STRSAFE_E_INSUFFICIENT_BUFFER &&
-	      wcscmp(p, L"C:\\a\\b.etl") == 0);
+	CHECK(PathCchAppend(p, 16, L"longer") == STRSAFE_E_INSUFFICIENT_BUFFER && wcscmp(p, L"C:\\a\\b.etl") == 0);
 	CHECK(PathCchRemoveExtension(p, 16) == S_OK && PathCchRemoveExtension(p, 16) == S_FALSE);
 	CHECK(PathCchRemoveFileSpec(p, 16) == S_OK && wcscmp(p, L"C:\\a") == 0);
 	CHECK(PathCchAddBackslash(p, 16) == S_OK && PathCchAddBackslash(p, 16) == S_FALSE);
@@ -127,8 +125,7 @@ static void paths(void)
 	combined(L"/var/log/", L"./../x.etl", L"/var/x.etl");
 	combined(L"\\\\server\\share\\a", L"..\\..\\..\\b", L"\\\\server\\share\\b");
 	combined(L"C:\\", L"..", L"C:\\");
-	CHECK(wcscmp(PathFindFileNameW(L"C:\\a\\b"), L"b") == 0 &&
-	      strcmp(PathFindExtensionA("a.b/c"), "") == 0);
+	CHECK(wcscmp(PathFindFileNameW(L"C:\\a\\b"), L"b") == 0 && strcmp(PathFindExtensionA("a.b/c"), "") == 0);
 	CHECK(PathFileExistsW(L"C:\\dev\\null") && !PathIsDirectoryA("/dev/null") && PathIsDirectoryA("/"));
 	CHECK(PathIsRelativeW(L"a") && !PathIsRelativeW(L"\\a"));
 	CHECK(wcscmp(StrStrIW(L"abCd", L"cD"), L"Cd") == 0 && StrCmpW(L"a", L"b") < 0 && !StrStrW(L"a", L"b"));
@@ -163,8 +160,7 @@ static void strings(void)
 	WCHAR wide[64];
 	CHECK(strerror_s(text, sizeof text, ENOENT) == 0 && strcmp(text, strerror(ENOENT)) == 0);
 	CHECK(strerror_s(small, sizeof small, ENOENT) == 0 && strlen(small) == 3);
-	CHECK(strerror_s(NULL, 4, 0) == EINVAL && _wcserror_s(wide, 64, ENOENT) == 0 &&
-	      wcslen(wide) == strlen(text));
+	CHECK(strerror_s(NULL, 4, 0) == EINVAL && _wcserror_s(wide, 64, ENOENT) == 0 && wcslen(wide) == strlen(text));
 	errno = EACCES;
 	CHECK(_strerror_s(text, sizeof text, "here") == 0 && strncmp(text, "here: ", 6) == 0);
 	CHECK(lstrcmpW(L"a", L"A") < 0 && lstrcmpW(L"A", L"b") < 0 && lstrcmpW(L"same", L"same") == 0);

@@ -3,12 +3,12 @@
  * What functions of windows.h do that ETW programs rely on, and no other test of this folder looks at.
  */
 static int failed;
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                     \
-		}                                                                                  \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			failed++;                                              \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+		}                                                              \
 	} while (0)
 
 static void modules(void)
@@ -91,18 +91,17 @@ static void files(void)
 static void people(void)
 {
 	/* self-relative, owner Administrators; one entry: everyone, mask 3 */
-	static const UCHAR sd[] = {1,  0, 4, 0x80, 20, 0, 0, 0, 0,    0,    0, 0, 0, 0, 0, 0,  36, 0,
-				   0,  0, 1, 2,	   0,  0, 0, 0, 0,    5,    32, 0, 0, 0, 32, 2, 0,  0,
-				   2,  0, 28, 0,   1,  0, 0, 0, 0,    0,    20, 0, 3, 0, 0, 0,  1,  1,
-				   0,  0, 0, 0,	   0,  1, 0, 0, 0,    0};
+	static const UCHAR sd[] = {1, 0, 4,  0x80, 20, 0, 0,  0, 0, 0, 0,  0, 0, 0, 0, 0, 36, 0, 0, 0, 1, 2,
+				   0, 0, 0,  0,    0,  5, 32, 0, 0, 0, 32, 2, 0, 0, 2, 0, 28, 0, 1, 0, 0, 0,
+				   0, 0, 20, 0,    3,  0, 0,  0, 1, 1, 0,  0, 0, 0, 0, 1, 0,  0, 0, 0};
 	LPWSTR text;
 	ULONG len;
 	WCHAR name[UNLEN + 1];
 	DWORD n = UNLEN + 1, need = 0;
 	SYSTEM_BASIC_INFORMATION basic;
 	CHECK(ConvertSecurityDescriptorToStringSecurityDescriptorW(
-		(PSECURITY_DESCRIPTOR)sd, SDDL_REVISION_1,
-		OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &text, &len));
+		(PSECURITY_DESCRIPTOR)sd, SDDL_REVISION_1, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
+		&text, &len));
 	CHECK(wcscmp(text, L"O:BAD:(A;;0x3;;;WD)") == 0 && len == 19);
 	LocalFree(text);
 	CHECK(GetUserNameW(name, &n) && n == wcslen(name) + 1);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			failures++;                                                                \
-		}                                                                                  \
+#define CHECK(condition)                                                                        \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			failures++;                                                             \
+		}                                                                               \
 	} while (0)
 
 static int failures;
@@ -68,8 +68,7 @@ static void mutexes(void)
 	HANDLE thread = CreateThread(NULL, 0, other_thread, NULL, 0, NULL);
 	AcquireSRWLockShared(&lock);
 	while (stage == 0) {
-		CHECK(SleepConditionVariableSRW(&condition, &lock, INFINITE,
-						CONDITION_VARIABLE_LOCKMODE_SHARED));
+		CHECK(SleepConditionVariableSRW(&condition, &lock, INFINITE, CONDITION_VARIABLE_LOCKMODE_SHARED));
 	}
 	CHECK(TryAcquireSRWLockShared(&lock));
 	ReleaseSRWLockShared(&lock);
@@ -141,14 +140,11 @@ int main(void)
 {
 	CHECK(SUCCEEDED(TraceLoggingRegister(provider)));
 	TraceLoggingWrite(provider, "Nothing", TagOfTheOwner(1));
-	TraceLoggingWrite(provider, "Something", TagOfTheOwner(1), TraceLoggingInt32(5, "five"),
-			  TagOfTheOwner(2));
+	TraceLoggingWrite(provider, "Something", TagOfTheOwner(1), TraceLoggingInt32(5, "five"), TagOfTheOwner(2));
 	TraceLoggingUnregister(provider);
 	switch (HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME)) {
-	case __HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME):
-		break;
-	default:
-		CHECK(!"a constant");
+	case __HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): break;
+	default: CHECK(!"a constant");
 	}
 	mutexes();
 	semaphores();

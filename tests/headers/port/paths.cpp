@@ -17,12 +17,12 @@
 namespace fs = std::filesystem;
 
 static int failed;
-#define CHECK(...)                                                                                 \
-	do {                                                                                       \
-		if (!(__VA_ARGS__)) {                                                              \
-			failed++;                                                                  \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #__VA_ARGS__);                   \
-		}                                                                                  \
+#define CHECK(...)                                                               \
+	do {                                                                     \
+		if (!(__VA_ARGS__)) {                                            \
+			failed++;                                                \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #__VA_ARGS__); \
+		}                                                                \
 	} while (0)
 static void is(int line, const fs::path &got, const wchar_t *expected)
 {
@@ -143,7 +143,8 @@ static void operations()
 	std::wstring text;
 	std::wifstream(file) >> text;
 	CHECK(text == L"hello");
-	CHECK(fs::copy_file(file, top / "copy") && !fs::copy_file(file, top / "copy", e) && e == std::errc::file_exists);
+	CHECK(fs::copy_file(file, top / "copy") && !fs::copy_file(file, top / "copy", e) &&
+	      e == std::errc::file_exists);
 	CHECK(fs::copy_file(file, top / "copy", fs::copy_options::overwrite_existing));
 	CHECK(!fs::copy_file(file, top / "copy", fs::copy_options::skip_existing));
 	fs::resize_file(top / "copy", 2);
@@ -152,7 +153,8 @@ static void operations()
 	CHECK(!fs::exists(top / "copy") && fs::exists(top / "moved"));
 	fs::create_symlink(L"moved", top / "link");
 	CHECK(fs::is_symlink(top / "link") && fs::read_symlink(top / "link") == L"moved");
-	CHECK(fs::equivalent(top / "link", top / "moved") && fs::canonical(top / "link") == fs::canonical(top) / "moved");
+	CHECK(fs::equivalent(top / "link", top / "moved") &&
+	      fs::canonical(top / "link") == fs::canonical(top) / "moved");
 	fs::create_hard_link(top / "moved", top / "hard");
 	CHECK(fs::hard_link_count(top / "hard") == 2);
 	fs::permissions(top / "hard", fs::perms::owner_read);
@@ -161,7 +163,8 @@ static void operations()
 	CHECK(fs::status(top / "hard").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 	auto then = fs::last_write_time(file) - std::chrono::hours(24);
 	fs::last_write_time(file, then);
-	CHECK(fs::last_write_time(file) - then < std::chrono::seconds(1) && then - fs::last_write_time(file) < std::chrono::seconds(1));
+	CHECK(fs::last_write_time(file) - then < std::chrono::seconds(1) &&
+	      then - fs::last_write_time(file) < std::chrono::seconds(1));
 
 	std::set<fs::path> flat, deep;
 	for (const auto &d : fs::directory_iterator(top)) {

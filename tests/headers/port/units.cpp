@@ -71,9 +71,8 @@ TEST_CLASS(unit_tests)
 	TEST_METHOD(knows_the_version)
 	{
 		OSVERSIONINFOEXW v = {sizeof v, 6, 1};
-		ULONGLONG mask = VerSetConditionMask(
-			VerSetConditionMask(0, VER_MAJORVERSION, VER_GREATER_EQUAL),
-			VER_MINORVERSION, VER_GREATER_EQUAL);
+		ULONGLONG mask = VerSetConditionMask(VerSetConditionMask(0, VER_MAJORVERSION, VER_GREATER_EQUAL),
+						     VER_MINORVERSION, VER_GREATER_EQUAL);
 		Assert::IsTrue(VerifyVersionInfoW(&v, VER_MAJORVERSION | VER_MINORVERSION, mask));
 		v.dwMajorVersion = 11;
 		Assert::IsFalse(VerifyVersionInfoW(&v, VER_MAJORVERSION | VER_MINORVERSION, mask));
@@ -99,4 +98,4 @@ TEST_CLASS(unit_tests)
 		Assert::AreEqual(L"abc", buffer);
 	}
 };
-}
+} // namespace shapes

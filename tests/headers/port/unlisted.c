@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			failures++;                                                                \
-		}                                                                                  \
+#define CHECK(condition)                                                                        \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			failures++;                                                             \
+		}                                                                               \
 	} while (0)
 
 static int failures;
@@ -28,8 +28,7 @@ static int failures;
 TRACELOGGING_DEFINE_PROVIDER(provider, "Unlisted.Names",
 			     (0x5a1d0b4c, 0x77e2, 0x4d0e, 0x9b, 0x1f, 0x30, 0x66, 0x0c, 0x52, 0xd1, 0x7e),
 			     TraceLoggingOptionMicrosoftTelemetry());
-static const GUID scenario_guid = {
-	0x8d1f3c22, 0x4a8b, 0x4c55, {0x8e, 0x10, 0x2b, 0x9c, 0x44, 0xf0, 0x6a, 0x91}};
+static const GUID scenario_guid = {0x8d1f3c22, 0x4a8b, 0x4c55, {0x8e, 0x10, 0x2b, 0x9c, 0x44, 0xf0, 0x6a, 0x91}};
 
 static WCHAR folder[300];
 
@@ -45,20 +44,19 @@ static LPCWSTR in_folder(LPCWSTR name)
 /* The song of MS-XCA's chapter on LZNT1. */
 static void unpack(void)
 {
-	static const UCHAR packed[] = {
-		0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00,
-		0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44, 0x00, 0x08, 0x45, 0x01,
-		0x50, 0x79, 0x00, 0xc0, 0x45, 0x20, 0x05, 0x24, 0x13, 0x88, 0x05, 0xb4,
-		0x02, 0x4a, 0x44, 0xef, 0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48,
-		0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00};
+	static const UCHAR packed[] = {0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00,
+				       0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44, 0x00, 0x08, 0x45, 0x01,
+				       0x50, 0x79, 0x00, 0xc0, 0x45, 0x20, 0x05, 0x24, 0x13, 0x88, 0x05, 0xb4,
+				       0x02, 0x4a, 0x44, 0xef, 0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48,
+				       0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00};
 	static const char song[] = "F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# "
 				   "E D D E E F# D E F# G F# D E F# G F# E D E A F# F# G A A G F# E "
 				   "D D E F# E D D";
 	UCHAR in[sizeof packed], out[4096];
 	ULONG n = 0, fragment;
 	memcpy(in, packed, sizeof in);
-	NTSTATUS s = RtlDecompressBuffer(COMPRESSION_FORMAT_LZNT1 | COMPRESSION_ENGINE_MAXIMUM,
-					 out, sizeof out, in, sizeof in, &n);
+	NTSTATUS s = RtlDecompressBuffer(COMPRESSION_FORMAT_LZNT1 | COMPRESSION_ENGINE_MAXIMUM, out, sizeof out, in,
+					 sizeof in, &n);
 	CHECK(s == STATUS_SUCCESS && n == sizeof song && memcmp(out, song, sizeof song) == 0);
 	s = RtlDecompressBuffer(COMPRESSION_FORMAT_LZNT1, out, 10, in, sizeof in, &n);
 	CHECK(s == STATUS_SUCCESS && n == 10);
@@ -92,8 +90,8 @@ static void record(void)
 	memset(&s, 0, sizeof s);
 	s.p.Wnode.BufferSize = sizeof s;
 	s.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
-	s.p.LogFileMode = EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC |
-			  EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.p.LogFileMode =
+		EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC | EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	s.p.LoggerNameOffset = offsetof(__typeof__(s), name);
 	s.p.LogFileNameOffset = offsetof(__typeof__(s), file);
 	wcscpy_s(s.file, 400, in_folder(L"one.etl"));
@@ -105,8 +103,7 @@ static void record(void)
 	CHECK(EnableTraceEx2(session, &scenario_guid, 1, 5, 0, 0, 0, NULL) == ERROR_SUCCESS);
 	CHECK(start_scenario && start_scenario(h, &start, 0, NULL) == ERROR_SUCCESS);
 	TraceLoggingWrite(provider, "Used", TraceLoggingKeyword(MICROSOFT_KEYWORD_MEASURES),
-			  TelemetryPrivacyDataTag(PDT_ProductAndServiceUsage),
-			  TraceLoggingInt32(42, "answer"));
+			  TelemetryPrivacyDataTag(PDT_ProductAndServiceUsage), TraceLoggingInt32(42, "answer"));
 	CHECK(end_scenario && end_scenario(h, &end, 0, NULL) == ERROR_SUCCESS);
 	EventUnregister(h);
 	TraceLoggingUnregister(provider);
@@ -129,8 +126,7 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	PTRACE_EVENT_INFO *infos = malloc(bytes);
 	CHECK(all(e, NULL, &index, &count, infos, &bytes) == ERROR_SUCCESS);
 	CHECK(index == 0 && count == 1 && infos[0]->PropertyCount == 2);
-	LPCWSTR name = (LPCWSTR)(void *)((BYTE *)infos[0] +
-					 infos[0]->EventPropertyInfoArray[1].NameOffset);
+	LPCWSTR name = (LPCWSTR)(void *)((BYTE *)infos[0] + infos[0]->EventPropertyInfoArray[1].NameOffset);
 	CHECK(wcscmp(name, L"answer") == 0);
 	described++;
 	free(infos);
@@ -147,13 +143,11 @@ static void merge(void)
 	CHECK(CreateMergedTraceFile(output, inputs, 0, 0) == ERROR_INVALID_PARAMETER);
 	CHECK(CreateMergedTraceFile(output, NULL, 1, 0) == ERROR_INVALID_PARAMETER);
 	CHECK(CreateMergedTraceFile(output, none, 1, 0) == ERROR_FILE_NOT_FOUND);
-	CHECK(CreateMergedTraceFile(output, inputs, 1,
-				    EVENT_TRACE_MERGE_EXTENDED_DATA_INJECT_ONLY) ==
+	CHECK(CreateMergedTraceFile(output, inputs, 1, EVENT_TRACE_MERGE_EXTENDED_DATA_INJECT_ONLY) ==
 	      ERROR_NOT_SUPPORTED);
 	CHECK(CreateMergedTraceFile(output, inputs, 2,
 				    EVENT_TRACE_MERGE_EXTENDED_DATA_DEFAULT |
-					    EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE) ==
-	      ERROR_SUCCESS);
+					    EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE) == ERROR_SUCCESS);
 	EVENT_TRACE_LOGFILEW log;
 	memset(&log, 0, sizeof log);
 	log.LogFileName = (LPWSTR)output;

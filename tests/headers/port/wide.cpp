@@ -42,8 +42,8 @@ static void strings()
 	s << L"word " << 12 << L" " << 2.25 << L" " << std::boolalpha << true;
 	s >> word >> n >> d;
 	std::wcout << word << n << d << std::endl;
-	std::wcout << std::to_wstring(-5) << L' ' << std::stoi(std::wstring(L"17")) << L' '
-		   << std::to_wstring(1.5) << std::endl;
+	std::wcout << std::to_wstring(-5) << L' ' << std::stoi(std::wstring(L"17")) << L' ' << std::to_wstring(1.5)
+		   << std::endl;
 	std::wsmatch m;
 	std::wstring text(L"abc-123");
 	bool fits = std::regex_match(text, m, std::wregex(L"(\\w+)-(\\d+)"));
@@ -63,8 +63,8 @@ static void paths()
 	std::filesystem::path p(L"z\x00e4hler-\xD83D\xDE00");
 	p /= std::wstring(L"one.txt");
 	if (p.string() != "z\303\244hler-\360\237\230\200/one.txt" ||
-	    p.parent_path().wstring() != L"z\x00e4hler-\xD83D\xDE00" ||
-	    p.filename() != L"one.txt" || p.extension().wstring() != L".txt") {
+	    p.parent_path().wstring() != L"z\x00e4hler-\xD83D\xDE00" || p.filename() != L"one.txt" ||
+	    p.extension().wstring() != L".txt") {
 		std::wcout << L"not this path: " << p.wstring() << std::endl;
 	}
 #endif
@@ -73,9 +73,9 @@ static void paths()
 int main()
 {
 	paths();
-	std::wcout << L"h\x00e9llo \x20ac \xD83D\xDE00 " << 42 << L' ' << 1.5 << L' ' << std::hex
-		   << std::setw(8) << std::setfill(L'0') << 255 << std::dec << " narrow "
-		   << std::boolalpha << true << std::noboolalpha << std::endl;
+	std::wcout << L"h\x00e9llo \x20ac \xD83D\xDE00 " << 42 << L' ' << 1.5 << L' ' << std::hex << std::setw(8)
+		   << std::setfill(L'0') << 255 << std::dec << " narrow " << std::boolalpha << true << std::noboolalpha
+		   << std::endl;
 	printf("%s %lu %I64u\n", "printf", (ULONG)1, 2ull);
 	wprintf(L"%s %hs %c\n", L"wprintf", "narrow", L'\x00fc');
 	std::cout << "cout\n";

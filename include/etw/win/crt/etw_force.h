@@ -24,7 +24,8 @@ template <class> struct etw_none {
 };
 _LIBCPP_END_NAMESPACE_STD
 /* clang's own would call the C library's, of 32 bits. */
-namespace etw_wide {
+namespace etw_wide
+{
 template <class C> inline _LIBCPP_CONSTEXPR_SINCE_CXX14 decltype(sizeof(0)) length(const C *s)
 {
 	decltype(sizeof(0)) n = 0;
@@ -51,7 +52,7 @@ template <class C> inline _LIBCPP_CONSTEXPR_SINCE_CXX14 C *find(C *s, wchar_t c,
 	}
 	return nullptr;
 }
-}
+} // namespace etw_wide
 #define __builtin_wcslen(...)  etw_wide::length(__VA_ARGS__)
 #define __builtin_wmemcmp(...) etw_wide::compare(__VA_ARGS__)
 #define __builtin_wmemchr(...) etw_wide::find(__VA_ARGS__)

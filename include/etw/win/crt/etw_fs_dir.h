@@ -9,15 +9,18 @@
 
 #include "etw_fs_types.h"
 
-namespace std::filesystem {
-inline namespace etw16 {
+namespace std::filesystem
+{
+inline namespace etw16
+{
 
 uintmax_t etw_file_size(const path &p, error_code *to);
 uintmax_t etw_hard_link_count(const path &p, error_code *to);
 file_time_type etw_last_write_time(const path &p, error_code *to);
 
 /* A path that asks each time; nothing is remembered. */
-class directory_entry {
+class directory_entry
+{
 	filesystem::path path_;
 
       public:
@@ -57,14 +60,14 @@ class directory_entry {
 	{
 		return path_;
 	}
-#define ETW_FS_ASK(type, name)                                                                     \
-	type name() const                                                                          \
-	{                                                                                          \
-		return filesystem::name(path_);                                                    \
-	}                                                                                          \
-	type name(error_code &e) const noexcept                                                    \
-	{                                                                                          \
-		return filesystem::name(path_, e);                                                 \
+#define ETW_FS_ASK(type, name)                     \
+	type name() const                          \
+	{                                          \
+		return filesystem::name(path_);    \
+	}                                          \
+	type name(error_code &e) const noexcept    \
+	{                                          \
+		return filesystem::name(path_, e); \
 	}
 	ETW_FS_ASK(bool, exists)
 	ETW_FS_ASK(bool, is_regular_file)
@@ -174,7 +177,8 @@ template <class D> struct etw_entry_proxy {
 	}
 };
 
-class directory_iterator {
+class directory_iterator
+{
 	std::shared_ptr<etw_folder> folder_;
 
 	directory_iterator &step(error_code *to)
@@ -248,7 +252,8 @@ inline directory_iterator end(const directory_iterator &) noexcept
 	return directory_iterator();
 }
 
-class recursive_directory_iterator {
+class recursive_directory_iterator
+{
 	struct state {
 		std::vector<std::shared_ptr<etw_folder>> open;
 		directory_options options = directory_options::none;
@@ -399,7 +404,7 @@ inline recursive_directory_iterator end(const recursive_directory_iterator &) no
 {
 	return recursive_directory_iterator();
 }
-}
-}
+} // namespace etw16
+} // namespace std::filesystem
 #endif
 #endif

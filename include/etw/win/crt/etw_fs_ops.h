@@ -10,26 +10,28 @@
 
 #include "etw_fs_dir.h"
 
-namespace std::filesystem {
-inline namespace etw16 {
+namespace std::filesystem
+{
+inline namespace etw16
+{
 
-#define ETW_FS_ONE(type, name)                                                                     \
-	inline type name(const path &p)                                                            \
-	{                                                                                          \
-		return etw_##name(p, nullptr);                                                     \
-	}                                                                                          \
-	inline type name(const path &p, error_code &e)                                             \
-	{                                                                                          \
-		return etw_##name(p, &e);                                                          \
+#define ETW_FS_ONE(type, name)                         \
+	inline type name(const path &p)                \
+	{                                              \
+		return etw_##name(p, nullptr);         \
+	}                                              \
+	inline type name(const path &p, error_code &e) \
+	{                                              \
+		return etw_##name(p, &e);              \
 	}
-#define ETW_FS_TWO(type, name)                                                                     \
-	inline type name(const path &a, const path &b)                                             \
-	{                                                                                          \
-		return etw_##name(a, b, nullptr);                                                  \
-	}                                                                                          \
-	inline type name(const path &a, const path &b, error_code &e)                              \
-	{                                                                                          \
-		return etw_##name(a, b, &e);                                                       \
+#define ETW_FS_TWO(type, name)                                        \
+	inline type name(const path &a, const path &b)                \
+	{                                                             \
+		return etw_##name(a, b, nullptr);                     \
+	}                                                             \
+	inline type name(const path &a, const path &b, error_code &e) \
+	{                                                             \
+		return etw_##name(a, b, &e);                          \
 	}
 
 /* ---- facts ------------------------------------------------------------------------------------ */
@@ -422,7 +424,8 @@ inline bool etw_copy_file(const path &a, const path &b, copy_options o, error_co
 			etw_report(to, 0, "cannot copy file", a, b);
 			return false;
 		}
-		bool replace = etw_has(o, copy_options::overwrite_existing) || etw_has(o, copy_options::update_existing);
+		bool replace =
+			etw_has(o, copy_options::overwrite_existing) || etw_has(o, copy_options::update_existing);
 		err = same || !replace || etw_type_of(y.mode) != file_type::regular ? EEXIST : 0;
 	}
 	err = err ? err : etw_fs_copy(a.c_str(), b.c_str(), !there);
@@ -455,10 +458,15 @@ inline void etw_copy_symlink(const path &a, const path &b, error_code *to)
 ETW_FS_TWO(void, copy_symlink)
 inline void etw_copy(const path &a, const path &b, copy_options o, error_code *to, int depth = 0)
 {
-	bool links = etw_has(o, copy_options::create_symlinks | copy_options::copy_symlinks | copy_options::skip_symlinks);
+	bool links =
+		etw_has(o, copy_options::create_symlinks | copy_options::copy_symlinks | copy_options::skip_symlinks);
 	file_status f = etw_status(a, !links, to), t = etw_status(b, !links, nullptr);
 	if (!exists(f) || (exists(t) && is_directory(f) && !is_directory(t)) || is_other(f) || is_other(t)) {
-		etw_report(to, !exists(f) ? ENOENT : is_other(f) || is_other(t) ? ENOTSUP : ENOTDIR, "cannot copy", a, b);
+		etw_report(to,
+			   !exists(f)                   ? ENOENT
+			   : is_other(f) || is_other(t) ? ENOTSUP
+							: ENOTDIR,
+			   "cannot copy", a, b);
 	} else if (is_symlink(f)) {
 		if (etw_has(o, copy_options::skip_symlinks)) {
 			etw_report(to, 0, "cannot copy", a, b);
@@ -479,7 +487,8 @@ inline void etw_copy(const path &a, const path &b, copy_options o, error_code *t
 		}
 	} else if (is_directory(f) && etw_has(o, copy_options::create_symlinks)) {
 		etw_report(to, EISDIR, "cannot copy", a, b);
-	} else if (is_directory(f) && (etw_has(o, copy_options::recursive) || (o == copy_options::none && depth == 0))) {
+	} else if (is_directory(f) &&
+		   (etw_has(o, copy_options::recursive) || (o == copy_options::none && depth == 0))) {
 		if (!exists(t)) {
 			etw_create_directory(b, to);
 		}
@@ -520,7 +529,7 @@ inline void copy(const path &a, const path &b, copy_options o, error_code &e)
 }
 #undef ETW_FS_ONE
 #undef ETW_FS_TWO
-}
-}
+} // namespace etw16
+} // namespace std::filesystem
 #endif
 #endif

@@ -23,8 +23,10 @@
 
 #include "etw_wide_locale.h"
 
-namespace std::filesystem {
-inline namespace etw16 {
+namespace std::filesystem
+{
+inline namespace etw16
+{
 
 /* Text in any of the five kinds of characters, from and to UTF-16. */
 struct etw_text {
@@ -131,7 +133,8 @@ struct etw_source<I, enable_if_t<etw_is_char<remove_cv_t<typename iterator_trait
 	}
 };
 
-class path {
+class path
+{
 	std::wstring text_;
 
 	static bool is_separator(wchar_t c)
@@ -682,7 +685,8 @@ class path {
 	}
 };
 
-class path::iterator {
+class path::iterator
+{
 	friend class path;
 	std::shared_ptr<const std::vector<path>> parts_;
 	size_t at_ = 0;
@@ -770,8 +774,8 @@ template <class I> path u8path(I first, I last)
 {
 	return path(first, last);
 }
-}
-}
+} // namespace etw16
+} // namespace std::filesystem
 
 template <> struct std::hash<std::filesystem::path> {
 	size_t operator()(const std::filesystem::path &p) const noexcept

@@ -15,8 +15,10 @@
 #include "etw_fs_native.h"
 #include "etw_fs_path.h"
 
-namespace std::filesystem {
-inline namespace etw16 {
+namespace std::filesystem
+{
+inline namespace etw16
+{
 
 enum class file_type : signed char {
 	none = 0,
@@ -66,34 +68,34 @@ enum class copy_options : unsigned short {
 	create_hard_links = 256
 };
 enum class directory_options : unsigned char { none = 0, follow_directory_symlink = 1, skip_permission_denied = 2 };
-#define ETW_FS_BITS(E)                                                                             \
-	constexpr E operator&(E a, E b) noexcept                                                   \
-	{                                                                                          \
-		return E(unsigned(a) & unsigned(b));                                               \
-	}                                                                                          \
-	constexpr E operator|(E a, E b) noexcept                                                   \
-	{                                                                                          \
-		return E(unsigned(a) | unsigned(b));                                               \
-	}                                                                                          \
-	constexpr E operator^(E a, E b) noexcept                                                   \
-	{                                                                                          \
-		return E(unsigned(a) ^ unsigned(b));                                               \
-	}                                                                                          \
-	constexpr E operator~(E a) noexcept                                                        \
-	{                                                                                          \
-		return E(~unsigned(a));                                                            \
-	}                                                                                          \
-	inline E &operator&=(E &a, E b) noexcept                                                   \
-	{                                                                                          \
-		return a = a & b;                                                                  \
-	}                                                                                          \
-	inline E &operator|=(E &a, E b) noexcept                                                   \
-	{                                                                                          \
-		return a = a | b;                                                                  \
-	}                                                                                          \
-	inline E &operator^=(E &a, E b) noexcept                                                   \
-	{                                                                                          \
-		return a = a ^ b;                                                                  \
+#define ETW_FS_BITS(E)                               \
+	constexpr E operator&(E a, E b) noexcept     \
+	{                                            \
+		return E(unsigned(a) & unsigned(b)); \
+	}                                            \
+	constexpr E operator|(E a, E b) noexcept     \
+	{                                            \
+		return E(unsigned(a) | unsigned(b)); \
+	}                                            \
+	constexpr E operator^(E a, E b) noexcept     \
+	{                                            \
+		return E(unsigned(a) ^ unsigned(b)); \
+	}                                            \
+	constexpr E operator~(E a) noexcept          \
+	{                                            \
+		return E(~unsigned(a));              \
+	}                                            \
+	inline E &operator&=(E &a, E b) noexcept     \
+	{                                            \
+		return a = a & b;                    \
+	}                                            \
+	inline E &operator|=(E &a, E b) noexcept     \
+	{                                            \
+		return a = a | b;                    \
+	}                                            \
+	inline E &operator^=(E &a, E b) noexcept     \
+	{                                            \
+		return a = a ^ b;                    \
 	}
 ETW_FS_BITS(perms)
 ETW_FS_BITS(perm_options)
@@ -121,7 +123,8 @@ using file_time_type = chrono::time_point<chrono::system_clock, chrono::nanoseco
 constexpr int64_t etw_file_epoch = 0;
 #endif
 
-class file_status {
+class file_status
+{
 	file_type type_;
 	perms perms_;
 
@@ -154,7 +157,8 @@ class file_status {
 	}
 };
 
-class filesystem_error : public system_error {
+class filesystem_error : public system_error
+{
 	struct data {
 		path one, two;
 		std::string what;
@@ -223,22 +227,14 @@ inline path etw_take(wchar_t *s)
 inline file_type etw_type_of(unsigned mode)
 {
 	switch (mode & 0170000) {
-	case 0100000:
-		return file_type::regular;
-	case 0040000:
-		return file_type::directory;
-	case 0120000:
-		return file_type::symlink;
-	case 0060000:
-		return file_type::block;
-	case 0020000:
-		return file_type::character;
-	case 0010000:
-		return file_type::fifo;
-	case 0140000:
-		return file_type::socket;
-	default:
-		return file_type::unknown;
+	case 0100000: return file_type::regular;
+	case 0040000: return file_type::directory;
+	case 0120000: return file_type::symlink;
+	case 0060000: return file_type::block;
+	case 0020000: return file_type::character;
+	case 0010000: return file_type::fifo;
+	case 0140000: return file_type::socket;
+	default: return file_type::unknown;
 	}
 }
 inline file_status etw_status(const path &p, bool follow, error_code *to)
@@ -289,18 +285,18 @@ inline bool exists(const path &p, error_code &e) noexcept
 	}
 	return exists(s);
 }
-#define ETW_FS_IS(name, kind)                                                                      \
-	inline bool name(file_status s) noexcept                                                   \
-	{                                                                                          \
-		return s.type() == file_type::kind;                                                \
-	}                                                                                          \
-	inline bool name(const path &p)                                                            \
-	{                                                                                          \
-		return name(etw_status(p, file_type::kind != file_type::symlink, nullptr));        \
-	}                                                                                          \
-	inline bool name(const path &p, error_code &e) noexcept                                    \
-	{                                                                                          \
-		return name(etw_status(p, file_type::kind != file_type::symlink, &e));             \
+#define ETW_FS_IS(name, kind)                                                               \
+	inline bool name(file_status s) noexcept                                            \
+	{                                                                                   \
+		return s.type() == file_type::kind;                                         \
+	}                                                                                   \
+	inline bool name(const path &p)                                                     \
+	{                                                                                   \
+		return name(etw_status(p, file_type::kind != file_type::symlink, nullptr)); \
+	}                                                                                   \
+	inline bool name(const path &p, error_code &e) noexcept                             \
+	{                                                                                   \
+		return name(etw_status(p, file_type::kind != file_type::symlink, &e));      \
 	}
 ETW_FS_IS(is_regular_file, regular)
 ETW_FS_IS(is_directory, directory)
@@ -332,7 +328,7 @@ inline int64_t etw_unix_nanoseconds(file_time_type t)
 	using namespace chrono;
 	return duration_cast<nanoseconds>(t.time_since_epoch() + chrono::seconds(etw_file_epoch)).count();
 }
-}
-}
+} // namespace etw16
+} // namespace std::filesystem
 #endif
 #endif

@@ -21,10 +21,12 @@
 #include <time.h>
 #include <wctype.h>
 
-namespace etw_wide {
+namespace etw_wide
+{
 
 /* A definition below is made in every program that reads this, never found in libstdc++. */
-class ctype16 : public std::ctype<wchar_t> {
+class ctype16 : public std::ctype<wchar_t>
+{
       public:
 	explicit ctype16(size_t refs = 0) : std::ctype<wchar_t>(refs)
 	{
@@ -33,11 +35,10 @@ class ctype16 : public std::ctype<wchar_t> {
       protected:
 	static bool is_one(mask m, wchar_t c)
 	{
-		return ((m & space) && iswspace(c)) || ((m & print) && iswprint(c)) ||
-		       ((m & cntrl) && iswcntrl(c)) || ((m & upper) && iswupper(c)) ||
-		       ((m & lower) && iswlower(c)) || ((m & alpha) && iswalpha(c)) ||
-		       ((m & digit) && iswdigit(c)) || ((m & punct) && iswpunct(c)) ||
-		       ((m & xdigit) && iswxdigit(c)) || ((m & blank) && (c == ' ' || c == '\t'));
+		return ((m & space) && iswspace(c)) || ((m & print) && iswprint(c)) || ((m & cntrl) && iswcntrl(c)) ||
+		       ((m & upper) && iswupper(c)) || ((m & lower) && iswlower(c)) || ((m & alpha) && iswalpha(c)) ||
+		       ((m & digit) && iswdigit(c)) || ((m & punct) && iswpunct(c)) || ((m & xdigit) && iswxdigit(c)) ||
+		       ((m & blank) && (c == ' ' || c == '\t'));
 	}
 	virtual bool do_is(mask m, wchar_t c) const override
 	{
@@ -45,8 +46,7 @@ class ctype16 : public std::ctype<wchar_t> {
 	}
 	virtual const wchar_t *do_is(const wchar_t *lo, const wchar_t *hi, mask *v) const override
 	{
-		static const mask bits[] = {space, print, cntrl, upper, lower,
-					    alpha, digit, punct, xdigit, blank};
+		static const mask bits[] = {space, print, cntrl, upper, lower, alpha, digit, punct, xdigit, blank};
 		for (; lo < hi; lo++, v++) {
 			*v = 0;
 			for (mask m : bits) {
@@ -106,8 +106,7 @@ class ctype16 : public std::ctype<wchar_t> {
 	{
 		return c < 128 ? (char)c : otherwise;
 	}
-	virtual const wchar_t *do_narrow(const wchar_t *lo, const wchar_t *hi, char otherwise,
-					 char *to) const override
+	virtual const wchar_t *do_narrow(const wchar_t *lo, const wchar_t *hi, char otherwise, char *to) const override
 	{
 		for (; lo < hi; lo++) {
 			*to++ = *lo < 128 ? (char)*lo : otherwise;
@@ -116,7 +115,8 @@ class ctype16 : public std::ctype<wchar_t> {
 	}
 };
 
-class numpunct16 : public std::numpunct<wchar_t> {
+class numpunct16 : public std::numpunct<wchar_t>
+{
       public:
 	explicit numpunct16(size_t refs = 0) : std::numpunct<wchar_t>(refs)
 	{
@@ -146,13 +146,15 @@ class numpunct16 : public std::numpunct<wchar_t> {
 };
 
 /* Deriving is what makes the compiler write these two out for 16 bits. */
-class num_put16 : public std::num_put<wchar_t> {
+class num_put16 : public std::num_put<wchar_t>
+{
       public:
 	explicit num_put16(size_t refs = 0) : std::num_put<wchar_t>(refs)
 	{
 	}
 };
-class num_get16 : public std::num_get<wchar_t> {
+class num_get16 : public std::num_get<wchar_t>
+{
       public:
 	explicit num_get16(size_t refs = 0) : std::num_get<wchar_t>(refs)
 	{
@@ -160,7 +162,8 @@ class num_get16 : public std::num_get<wchar_t> {
 };
 
 /* UTF-16 in the program, UTF-8 outside. What is wrong on one side becomes U+FFFD on the other. */
-class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t> {
+class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t>
+{
       public:
 	explicit codecvt16(size_t refs = 0) : std::codecvt<wchar_t, char, mbstate_t>(refs)
 	{
@@ -199,16 +202,17 @@ class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t> {
 			}
 			v = v << 6 | ((unsigned char)p[i] & 0x3F);
 		}
-		bool good = v >= (n == 4 ? 0x10000u : n == 3 ? 0x800u : 0x80u) && v < 0x110000 &&
-			    (v & ~0x7FFu) != 0xD800;
+		bool good = v >= (n == 4   ? 0x10000u
+				  : n == 3 ? 0x800u
+					   : 0x80u) &&
+			    v < 0x110000 && (v & ~0x7FFu) != 0xD800;
 		*cp = good ? v : 0xFFFD;
 		return n;
 	}
 
       protected:
-	virtual result do_out(mbstate_t &, const wchar_t *from, const wchar_t *end,
-			      const wchar_t *&from_next, char *to, char *to_end,
-			      char *&to_next) const override
+	virtual result do_out(mbstate_t &, const wchar_t *from, const wchar_t *end, const wchar_t *&from_next, char *to,
+			      char *to_end, char *&to_next) const override
 	{
 		result r = ok;
 		while (from < end) {
@@ -239,8 +243,8 @@ class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t> {
 		to_next = to;
 		return r;
 	}
-	virtual result do_in(mbstate_t &, const char *from, const char *end, const char *&from_next,
-			     wchar_t *to, wchar_t *to_end, wchar_t *&to_next) const override
+	virtual result do_in(mbstate_t &, const char *from, const char *end, const char *&from_next, wchar_t *to,
+			     wchar_t *to_end, wchar_t *&to_next) const override
 	{
 		result r = ok;
 		while (from < end) {
@@ -274,8 +278,7 @@ class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t> {
 	{
 		return false;
 	}
-	virtual int do_length(mbstate_t &, const char *from, const char *end,
-			      size_t max) const override
+	virtual int do_length(mbstate_t &, const char *from, const char *end, size_t max) const override
 	{
 		const char *p = from;
 		unsigned cp;
@@ -295,7 +298,8 @@ class codecvt16 : public std::codecvt<wchar_t, char, mbstate_t> {
 };
 
 /* By the numbers of the units. */
-class collate16 : public std::collate<wchar_t> {
+class collate16 : public std::collate<wchar_t>
+{
       public:
 	explicit collate16(size_t refs = 0) : std::collate<wchar_t>(refs)
 	{
@@ -327,7 +331,8 @@ class collate16 : public std::collate<wchar_t> {
 };
 
 /* Dates as the C runtime writes them. */
-class time_put16 : public std::time_put<wchar_t> {
+class time_put16 : public std::time_put<wchar_t>
+{
       public:
 	explicit time_put16(size_t refs = 0) : std::time_put<wchar_t>(refs)
 	{
@@ -370,6 +375,6 @@ struct install {
 	}
 };
 static const install installed;
-}
+} // namespace etw_wide
 #endif
 #endif

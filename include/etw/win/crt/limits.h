@@ -14,8 +14,8 @@
 
 /* The limits of integers by width: that header has them beside the standard's. */
 #ifndef _I8_MIN
-#define _I8_MIN	  ((signed char)(-127 - 1))
-#define _I8_MAX	  ((signed char)127)
+#define _I8_MIN   ((signed char)(-127 - 1))
+#define _I8_MAX   ((signed char)127)
 #define _UI8_MAX  0xffu
 #define _I16_MIN  ((short)(-32767 - 1))
 #define _I16_MAX  ((short)32767)

@@ -39,19 +39,18 @@ ETW_CRT(int, _snprintf, (char *d, size_t cap, const char *format, ...));
 ETW_CRT(int, _vsnprintf, (char *d, size_t cap, const char *format, va_list ap));
 ETW_CRT(int, _snprintf_s, (char *d, size_t cap, size_t n, const char *format, ...));
 ETW_CRT(int, _vsnprintf_s, (char *d, size_t cap, size_t n, const char *format, va_list ap));
-ETW_CRT_ALIAS(int, vsnprintf_s, _vsnprintf_s,
-	      (char *d, size_t cap, size_t n, const char *format, va_list ap));
+ETW_CRT_ALIAS(int, vsnprintf_s, _vsnprintf_s, (char *d, size_t cap, size_t n, const char *format, va_list ap));
 ETW_CRT(int, _scprintf, (const char *format, ...));
 ETW_CRT(int, _vscprintf, (const char *format, va_list ap));
 ETW_CRT(int, sscanf_s, (const char *s, const char *format, ...));
 ETW_CRT(errno_t, fopen_s, (FILE * *ret, const char *path, const char *mode));
 ETW_CRT_END
 
-#define _fileno		       fileno
-#define _popen		       popen
-#define _pclose		       pclose
+#define _fileno                fileno
+#define _popen                 popen
+#define _pclose                pclose
 #define _fseeki64(f, at, from) fseeko((f), (off_t)(at), (from))
-#define _ftelli64(f)	       ((long long)ftello(f))
+#define _ftelli64(f)           ((long long)ftello(f))
 
 #ifdef __cplusplus
 extern "C++" {

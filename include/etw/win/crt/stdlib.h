@@ -28,8 +28,7 @@ ETW_CRT(wchar_t *, _wfullpath, (wchar_t * d, const wchar_t *path, size_t cap));
 ETW_CRT(errno_t, mbstowcs_s, (size_t * ret, wchar_t *d, size_t cap, const char *s, size_t n));
 ETW_CRT(errno_t, wcstombs_s, (size_t * ret, char *d, size_t cap, const wchar_t *s, size_t n));
 ETW_CRT(void, qsort_s,
-	(void *base, size_t n, size_t size, int (*compare)(void *, const void *, const void *),
-	 void *context));
+	(void *base, size_t n, size_t size, int (*compare)(void *, const void *, const void *), void *context));
 
 /* Variables of the environment, checked: EINVAL; ERANGE when `cap` is too small, with what is
  * wanted. */
@@ -41,14 +40,14 @@ ETW_CRT(errno_t, _putenv_s, (const char *name, const char *value)); /* "" takes 
 ETW_CRT(errno_t, _wputenv_s, (const wchar_t *name, const wchar_t *value));
 ETW_CRT_END
 
-#define _MAX_PATH	    260
-#define _MAX_DRIVE	    3
-#define _MAX_DIR	    256
-#define _MAX_FNAME	    256
-#define _MAX_EXT	    256
-#define _strtoui64	    strtoull
-#define _strtoi64	    strtoll
-#define _atoi64		    atoll
+#define _MAX_PATH           260
+#define _MAX_DRIVE          3
+#define _MAX_DIR            256
+#define _MAX_FNAME          256
+#define _MAX_EXT            256
+#define _strtoui64          strtoull
+#define _strtoi64           strtoll
+#define _atoi64             atoll
 #define _aligned_free(p)    free(p)
 #define _byteswap_ushort(v) __builtin_bswap16(v)
 #define _byteswap_ulong(v)  __builtin_bswap32(v)
@@ -57,17 +56,15 @@ ETW_CRT_END
 #define _rotl(v, n) ((unsigned)(((unsigned)(v) << ((n)&31)) | ((unsigned)(v) >> (-(n)&31))))
 #define _rotr(v, n) ((unsigned)(((unsigned)(v) >> ((n)&31)) | ((unsigned)(v) << (-(n)&31))))
 #endif
-#define _rotl64(v, n)                                                                              \
-	(((unsigned long long)(v) << ((n)&63)) | ((unsigned long long)(v) >> (-(n)&63)))
-#define _rotr64(v, n)                                                                              \
-	(((unsigned long long)(v) >> ((n)&63)) | ((unsigned long long)(v) << (-(n)&63)))
+#define _rotl64(v, n) (((unsigned long long)(v) << ((n)&63)) | ((unsigned long long)(v) >> (-(n)&63)))
+#define _rotr64(v, n) (((unsigned long long)(v) >> ((n)&63)) | ((unsigned long long)(v) << (-(n)&63)))
 /* Reports of failures go to stderr, and no window asks anybody. */
-#define _WRITE_ABORT_MSG		 1
-#define _CALL_REPORTFAULT		 2
-#define _OUT_TO_DEFAULT			 0
-#define _OUT_TO_STDERR			 1
-#define _OUT_TO_MSGBOX			 2
-#define _REPORT_ERRMODE			 3
+#define _WRITE_ABORT_MSG  1
+#define _CALL_REPORTFAULT 2
+#define _OUT_TO_DEFAULT   0
+#define _OUT_TO_STDERR    1
+#define _OUT_TO_MSGBOX    2
+#define _REPORT_ERRMODE   3
 static __inline__ __attribute__((unused)) unsigned _set_abort_behavior(unsigned flags, unsigned mask)
 {
 	(void)flags;

@@ -23,11 +23,11 @@ ETW_CRT(errno_t, _strerror_s, (char *d, size_t cap, const char *text)); /* "text
 ETW_CRT(char *, strtok_s, (char *s, const char *set, char **save));
 ETW_CRT_END
 
-#define _stricmp	strcasecmp
-#define _strnicmp	strncasecmp
-#define stricmp		strcasecmp
-#define strnicmp	strncasecmp
-#define _strdup		strdup
+#define _stricmp        strcasecmp
+#define _strnicmp       strncasecmp
+#define stricmp         strcasecmp
+#define strnicmp        strncasecmp
+#define _strdup         strdup
 #define strnlen_s(s, n) ((s) ? strnlen((s), (n)) : 0)
 
 #ifdef __cplusplus

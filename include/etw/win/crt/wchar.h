@@ -119,10 +119,8 @@ ETW_CRT(errno_t, wcscat_s, (wchar_t * d, size_t cap, const wchar_t *s));
 ETW_CRT(errno_t, wcsncat_s, (wchar_t * d, size_t cap, const wchar_t *s, size_t n));
 ETW_CRT(errno_t, _wcserror_s, (wchar_t * d, size_t cap, int number));
 ETW_CRT_ALIAS(wchar_t *, wcstok_s, wcstok, (wchar_t * s, const wchar_t *set, wchar_t **save));
-__extension__ ETW_CRT_ALIAS(long long, _wcstoi64, wcstoll,
-			    (const wchar_t *s, wchar_t **end, int base));
-__extension__ ETW_CRT_ALIAS(unsigned long long, _wcstoui64, wcstoull,
-			    (const wchar_t *s, wchar_t **end, int base));
+__extension__ ETW_CRT_ALIAS(long long, _wcstoi64, wcstoll, (const wchar_t *s, wchar_t **end, int base));
+__extension__ ETW_CRT_ALIAS(unsigned long long, _wcstoui64, wcstoull, (const wchar_t *s, wchar_t **end, int base));
 ETW_CRT(int, _wtoi, (const wchar_t *s));
 ETW_CRT_ALIAS(int, _wtol, _wtoi, (const wchar_t *s));
 __extension__ ETW_CRT(long long, _wtoi64, (const wchar_t *s));
@@ -131,8 +129,7 @@ ETW_CRT(errno_t, _itow_s, (int v, wchar_t *d, size_t cap, int base));
 ETW_CRT_ALIAS(errno_t, _ltow_s, _itow_s, (int v, wchar_t *d, size_t cap, int base));
 ETW_CRT(errno_t, _ultow_s, (unsigned long v, wchar_t *d, size_t cap, int base));
 __extension__ ETW_CRT(errno_t, _i64tow_s, (long long v, wchar_t *d, size_t cap, int base));
-__extension__ ETW_CRT(errno_t, _ui64tow_s,
-		      (unsigned long long v, wchar_t *d, size_t cap, int base));
+__extension__ ETW_CRT(errno_t, _ui64tow_s, (unsigned long long v, wchar_t *d, size_t cap, int base));
 ETW_CRT_ALIAS(int, wprintf_s, wprintf, (const wchar_t *format, ...));
 ETW_CRT_ALIAS(int, fwprintf_s, fwprintf, (FILE * f, const wchar_t *format, ...));
 ETW_CRT_ALIAS(int, vfwprintf_s, vfwprintf, (FILE * f, const wchar_t *format, va_list ap));
@@ -152,8 +149,8 @@ ETW_CRT(int, _wsystem, (const wchar_t *command));
 ETW_CRT(wchar_t *, _wgetenv, (const wchar_t *name));
 ETW_CRT(int, _wremove, (const wchar_t *path));
 ETW_CRT(errno_t, _wsplitpath_s,
-	(const wchar_t *path, wchar_t *drive, size_t drive_cap, wchar_t *dir, size_t dir_cap,
-	 wchar_t *name, size_t name_cap, wchar_t *ext, size_t ext_cap));
+	(const wchar_t *path, wchar_t *drive, size_t drive_cap, wchar_t *dir, size_t dir_cap, wchar_t *name,
+	 size_t name_cap, wchar_t *ext, size_t ext_cap));
 ETW_CRT(errno_t, _wmakepath_s,
 	(wchar_t * path, size_t cap, const wchar_t *drive, const wchar_t *dir, const wchar_t *name,
 	 const wchar_t *ext));
@@ -210,8 +207,7 @@ template <size_t N> inline int swprintf_s(wchar_t (&d)[N], const wchar_t *format
 	va_end(ap);
 	return n;
 }
-template <size_t N>
-inline int _vsnwprintf_s(wchar_t (&d)[N], size_t n, const wchar_t *format, va_list ap)
+template <size_t N> inline int _vsnwprintf_s(wchar_t (&d)[N], size_t n, const wchar_t *format, va_list ap)
 {
 	return _vsnwprintf_s(d, N, n, format, ap);
 }
@@ -224,14 +220,14 @@ template <size_t N> inline int _snwprintf_s(wchar_t (&d)[N], size_t n, const wch
 	return k;
 }
 template <size_t A, size_t B, size_t C, size_t D>
-inline errno_t _wsplitpath_s(const wchar_t *path, wchar_t (&drive)[A], wchar_t (&dir)[B],
-			     wchar_t (&name)[C], wchar_t (&ext)[D])
+inline errno_t _wsplitpath_s(const wchar_t *path, wchar_t (&drive)[A], wchar_t (&dir)[B], wchar_t (&name)[C],
+			     wchar_t (&ext)[D])
 {
 	return _wsplitpath_s(path, drive, A, dir, B, name, C, ext, D);
 }
 template <size_t N>
-inline errno_t _wmakepath_s(wchar_t (&path)[N], const wchar_t *drive, const wchar_t *dir,
-			    const wchar_t *name, const wchar_t *ext)
+inline errno_t _wmakepath_s(wchar_t (&path)[N], const wchar_t *drive, const wchar_t *dir, const wchar_t *name,
+			    const wchar_t *ext)
 {
 	return _wmakepath_s(path, N, drive, dir, name, ext);
 }

@@ -11,13 +11,16 @@
 #include <utility>
 
 extern "C++" {
-namespace Microsoft {
-namespace WRL {
+namespace Microsoft
+{
+namespace WRL
+{
 
 template <class T> class ComPtr;
 
 /* What &pointer is: an address to write to, or the pointer that is there. */
-template <class T> class ComPtrRef {
+template <class T> class ComPtrRef
+{
 	ComPtr<T> *p_;
 
       public:
@@ -50,7 +53,8 @@ template <class T> class ComPtrRef {
 	}
 };
 
-template <class T> class ComPtr {
+template <class T> class ComPtr
+{
       protected:
 	T *ptr_ = nullptr;
 
@@ -197,8 +201,7 @@ template <class T> class ComPtr {
 	}
 	template <class U> HRESULT As(ComPtr<U> *ret) const
 	{
-		return ptr_->QueryInterface(__uuidof(U),
-					    reinterpret_cast<void **>(ret->ReleaseAndGetAddressOf()));
+		return ptr_->QueryInterface(__uuidof(U), reinterpret_cast<void **>(ret->ReleaseAndGetAddressOf()));
 	}
 	template <class U> HRESULT As(ComPtrRef<U> ret) const
 	{
@@ -206,8 +209,7 @@ template <class T> class ComPtr {
 	}
 	HRESULT AsIID(REFIID iid, ComPtr<IUnknown> *ret) const
 	{
-		return ptr_->QueryInterface(
-			iid, reinterpret_cast<void **>(ret->ReleaseAndGetAddressOf()));
+		return ptr_->QueryInterface(iid, reinterpret_cast<void **>(ret->ReleaseAndGetAddressOf()));
 	}
 };
 
@@ -235,8 +237,8 @@ template <class A> bool operator!=(decltype(nullptr), const ComPtr<A> &a)
 {
 	return a.Get() != nullptr;
 }
-}
-}
+} // namespace WRL
+} // namespace Microsoft
 template <class T> void **IID_PPV_ARGS_Helper(Microsoft::WRL::ComPtrRef<T> pointer)
 {
 	return pointer;

@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #undef s_addr
 #undef s6_addr
-#define sockaddr	 etw_libc_sockaddr
-#define sockaddr_in	 etw_libc_sockaddr_in
-#define sockaddr_in6	 etw_libc_sockaddr_in6
+#define sockaddr         etw_libc_sockaddr
+#define sockaddr_in      etw_libc_sockaddr_in
+#define sockaddr_in6     etw_libc_sockaddr_in6
 #define sockaddr_storage etw_libc_sockaddr_storage
-#define in_addr		 etw_libc_in_addr
-#define in6_addr	 etw_libc_in6_addr
+#define in_addr          etw_libc_in_addr
+#define in6_addr         etw_libc_in6_addr
 #include_next <netinet/in.h>
 #undef sockaddr
 #undef sockaddr_in
@@ -23,7 +23,7 @@
 #undef in_addr
 #undef in6_addr
 #undef s6_addr
-#define s_addr	S_un.S_addr
+#define s_addr  S_un.S_addr
 #define s6_addr u.Byte
 #else
 #include_next <netinet/in.h>

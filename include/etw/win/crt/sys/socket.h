@@ -7,12 +7,12 @@
 #if defined(ETW_WINSOCK_TAGS) && ETW_WINSOCK_TAGS && !defined(_SYS_SOCKET_H)
 #undef s_addr
 #undef s6_addr
-#define sockaddr	 etw_libc_sockaddr
-#define sockaddr_in	 etw_libc_sockaddr_in
-#define sockaddr_in6	 etw_libc_sockaddr_in6
+#define sockaddr         etw_libc_sockaddr
+#define sockaddr_in      etw_libc_sockaddr_in
+#define sockaddr_in6     etw_libc_sockaddr_in6
 #define sockaddr_storage etw_libc_sockaddr_storage
-#define in_addr		 etw_libc_in_addr
-#define in6_addr	 etw_libc_in6_addr
+#define in_addr          etw_libc_in_addr
+#define in6_addr         etw_libc_in6_addr
 #include_next <sys/socket.h>
 #undef sockaddr
 #undef sockaddr_in
@@ -21,7 +21,7 @@
 #undef in_addr
 #undef in6_addr
 #undef s6_addr
-#define s_addr	S_un.S_addr
+#define s_addr  S_un.S_addr
 #define s6_addr u.Byte
 #else
 #include_next <sys/socket.h>

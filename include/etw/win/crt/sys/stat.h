@@ -25,8 +25,8 @@ ETW_CRT(int, _stat, (const char *path, struct _stat *ret));
 ETW_CRT(int, _wstat, (const wchar_t *path, struct _stat *ret));
 ETW_CRT(int, _fstat, (int fd, struct _stat *ret));
 ETW_CRT_END
-#define _stat32	   _stat
-#define _stat64	   _stat
+#define _stat32    _stat
+#define _stat64    _stat
 #define _stati64   _stat
 #define _stat64i32 _stat
 #define __stat64   _stat
@@ -35,7 +35,7 @@ ETW_CRT_END
 #define _fstat64   _fstat
 #define _fstati64  _fstat
 
-#define _S_IFMT	  S_IFMT
+#define _S_IFMT   S_IFMT
 #define _S_IFDIR  S_IFDIR
 #define _S_IFCHR  S_IFCHR
 #define _S_IFIFO  S_IFIFO
