@@ -32,7 +32,9 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	if (p) {
 		memset(p + bytes - 8, 0, 8);
 		memcpy(p, head, head_bytes);
-		memcpy(p + head_bytes, body, body_bytes);
+		if (body_bytes > 0) { /* else there may be no body */
+			memcpy(p + head_bytes, body, body_bytes);
+		}
 		sink_uncount_of_file(f->sink, p, bytes);
 	}
 }
