@@ -103,7 +103,7 @@ static struct sandbox *sandbox(const char *argument, uint32_t answer_ms, uint32_
 	struct sandbox_options o = {.program = self,
 				    .argument = argument,
 				    .memory_bytes = 64 * MIB,
-				    .processor_s = 2,
+				    .processor_s = 1,
 				    .answer_ms = answer_ms,
 				    .starts_max = starts};
 	assert_int_equal(sandbox_create(&o, &s), 0);
@@ -181,7 +181,7 @@ static void a_child_that_never_answers_is_ended(void **state)
 static void processor_time_has_an_end(void **state)
 {
 	struct sandbox *s = sandbox("--child", 120000, 1);
-	assert_int_equal(fails(s, HANG, "used up its 2 s of processor time"), -ECHILD);
+	assert_int_equal(fails(s, HANG, "used up its 1 s of processor time"), -ECHILD);
 	sandbox_destroy(s);
 }
 

@@ -68,7 +68,8 @@ static void use(struct file *f, Dwarf *dwarf, struct symbols_opened *ret, struct
 	const void *id = NULL;
 	f->dwarf = dwarf;
 	ret->state = SYMBOLS_READY;
-	want(ret, more, SYMBOLS_WANTS_SHARED, id, dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id), name);
+	ssize_t n = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	want(ret, more, SYMBOLS_WANTS_SHARED, id, n, name);
 }
 
 static void open_program(struct file *f, const struct symbols_open *o, int *inout_fd, struct symbols_opened *ret,
