@@ -3,6 +3,7 @@
  */
 #include <windows.h>
 #include <evntprov.h>
+#include <unistd.h>
 
 static const GUID provider = {0x5c5f5a11, 0x1f6b, 0x4b7c, {0x9a, 0x21, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16}};
 static REGHANDLE handle;
@@ -44,6 +45,7 @@ int main(void)
 		return 1;
 	}
 	holds_them(1);
+	usleep(300000); /* a process that is gone at once is not told by its path */
 	EventUnregister(handle);
 	return 0;
 }

@@ -28,14 +28,16 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 fi
 
 # A reader that crashes is told, with the file, and the report is whole but for them.
-printf '#!/bin/sh\nkill -SEGV $$\n' >"$T/crashes"
-printf '#!/bin/sh\nexit 3\n' >"$T/leaves"
-chmod +x "$T/crashes" "$T/leaves"
-OPENETW_SYMBOLS=$T/crashes run_status 0 openetw report --folded - "$T/run.etl"
+OPENETW_SYMBOLS=$OPENETW_BUILD/tests/cli/crashing_symbols run_status 0 openetw report --folded - "$T/run.etl"
 says "${outside}acts!say;" "$T/out" "the stack after a crash"
-says "functions inlined in $T/acts are not shown: crashes was ended by signal 11" "$T/err" "the crash"
+says "functions inlined in $T/acts are not shown: crashing_symbols " "$T/err" "the crash"
+expect "times that a file is told" "$(grep -c "in $T/acts " "$T/err")" 1
+# One that does not start is told once, whatever the file.
+printf '#!/bin/sh\nexit 3\n' >"$T/leaves"
+chmod +x "$T/leaves"
 OPENETW_SYMBOLS=$T/leaves run_status 0 openetw report --folded - "$T/run.etl"
-says "leaves ended with status 3" "$T/err" "the end"
+says "no inlined functions are shown from here on: leaves ended with status 3" "$T/err" "the end"
+expect "times that it is told" "$(grep -c leaves "$T/err")" 1
 OPENETW_SYMBOLS=$T/nobody run_status 0 openetw report --folded - "$T/run.etl"
 says "${outside}acts!say;" "$T/out" "no reader at all"
 

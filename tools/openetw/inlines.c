@@ -99,18 +99,22 @@ void inlines_destroy(struct inlines *x)
 	free(x);
 }
 
-/* The child did not answer; while it had this file. */
-static void told(struct inlines *x, struct file *f, int err)
+/* There is no child, and there will be none: nothing about a file. */
+static void end(struct inlines *x)
 {
+	if (!x->ended) {
+		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n",
+			sandbox_problem(x->child));
+	}
+	x->ended = true;
+}
+
+/* It was asked about this file, and there is no answer. */
+static void end_file(struct inlines *x, struct file *f)
+{
+	fprintf(stderr, "openetw: functions inlined in %s are not shown: %s\n", f->path, sandbox_problem(x->child));
 	f->ready = false;
 	f->ended = true;
-	if (err == -ECHILD || err == -ETIMEDOUT || err == -EBADMSG || err == -EMSGSIZE) {
-		fprintf(stderr, "openetw: functions inlined in %s are not shown: %s\n", f->path,
-			sandbox_problem(x->child));
-	} else if (!x->ended) {
-		x->ended = true;
-		fprintf(stderr, "openetw: no more inlined functions are shown: %s\n", sandbox_problem(x->child));
-	}
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -210,13 +214,17 @@ static bool ready(struct inlines *x, struct file *f)
 		return false;
 	}
 	struct symbols_opened opened;
-	int r = give_all(x, f, program, &opened);
+	int child = sandbox_start(x->child), r = child < 0 ? 0 : give_all(x, f, program, &opened);
 	base_close(&program);
-	if (r < 0) {
-		told(x, f, r);
+	if (child < 0) {
+		end(x);
 		return false;
 	}
-	f->child = sandbox_running(x->child);
+	if (r < 0) {
+		end_file(x, f);
+		return false;
+	}
+	f->child = child;
 	f->ready = opened.state == SYMBOLS_READY;
 	f->first = opened.first;
 	return f->ready;
@@ -248,15 +256,12 @@ static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 /* free(); NULL: nothing was put into that function. */
 static char *look(struct inlines *x, struct file *f, uint64_t at)
 {
-	struct {
-		struct symbols_look head;
-		uint64_t at;
-	} q = {{(uint32_t)(f - x->files), 1}, at};
+	struct symbols_look q = {.number = (uint32_t)(f - x->files), .address = at};
 	const uint8_t *p;
 	size_t n;
 	int r = sandbox_ask(x->child, SYMBOLS_LOOK, &q, sizeof q, NULL, 0, &p, &n);
 	if (r < 0) {
-		told(x, f, r);
+		end_file(x, f);
 		return NULL;
 	}
 	n = strnlen((const char *)p, n);

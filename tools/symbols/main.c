@@ -24,14 +24,10 @@ static void open_file(struct sandbox_question *q, struct strbuf *answer)
 
 static void look(const struct sandbox_question *q, struct strbuf *answer)
 {
-	struct symbols_look l = {0};
-	if (q->n >= sizeof l) {
+	struct symbols_look l;
+	if (q->n == sizeof l) {
 		memcpy(&l, q->p, sizeof l);
-	}
-	for (uint32_t i = 0; i < l.count && i < SYMBOLS_LOOK_MAX && q->n - sizeof l >= (i + 1) * sizeof(uint64_t);
-	     i++) {
-		symbols_dwarf_look(l.number, le64_get(q->p + sizeof l + i * sizeof(uint64_t)), answer);
-		strbuf_add(answer, "", 1);
+		symbols_dwarf_look(l.number, l.address, answer);
 	}
 }
 

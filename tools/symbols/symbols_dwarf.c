@@ -156,7 +156,7 @@ void symbols_dwarf_look(uint32_t number, uint64_t at, struct strbuf *out)
 	int n = dwarf_getscopes_die(&found[0], &scopes);
 	free(found);
 	const char *names[DEEP_MAX];
-	size_t count = 0, begin = out->len;
+	size_t count = 0;
 	/* From the innermost out, as far as the function that holds them. */
 	for (int i = 0; i < n && dwarf_tag(&scopes[i]) != DW_TAG_subprogram && count < DEEP_MAX; i++) {
 		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine) {
@@ -165,8 +165,8 @@ void symbols_dwarf_look(uint32_t number, uint64_t at, struct strbuf *out)
 		}
 	}
 	while (count-- > 0) {
-		if (out->len - begin + strnlen(names[count], SYMBOLS_TEXT_MAX) + 1 < SYMBOLS_TEXT_MAX) {
-			strbuf_addf(out, "%s%s", out->len > begin ? ";" : "", names[count]);
+		if (out->len + strnlen(names[count], SYMBOLS_TEXT_MAX) + 1 < SYMBOLS_TEXT_MAX) {
+			strbuf_addf(out, "%s%s", out->len > 0 ? ";" : "", names[count]);
 		}
 	}
 	free(scopes);

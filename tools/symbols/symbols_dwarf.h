@@ -9,7 +9,7 @@
 
 /* Takes *inout_fd when it keeps it. The answer's head is written; what is behind it goes to `more`. */
 void symbols_dwarf_open(const struct symbols_open *o, int *inout_fd, struct symbols_opened *ret, struct strbuf *more);
-/* Adds the text of an address, without a zero byte. */
+/* The text of an address as linked; `out` is empty. */
 void symbols_dwarf_look(uint32_t number, uint64_t at, struct strbuf *out);
 
 #endif

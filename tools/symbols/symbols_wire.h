@@ -4,7 +4,7 @@
  * DWARF of files whose bytes are anybody's. It is a child without rights (src/sandbox/sandbox.h). Front door.
  *
  *   SYMBOLS_OPEN   symbols_open, and the file         ->  symbols_opened, then `id_bytes` and `name_bytes`
- *   SYMBOLS_LOOK   symbols_look, `count` times u64    ->  `count` texts, each with a zero byte behind it
+ *   SYMBOLS_LOOK   symbols_look                       ->  a text
  *
  * A file is opened in up to three steps, each under the same number. The program comes first. When it has no DWARF of
  * its own, the answer is the build id of the separate debug file, which comes next. When that refers to a third one
@@ -20,8 +20,7 @@
 
 #define SYMBOLS_GUID_BYTES 16u
 #define SYMBOLS_FILES_MAX  4096u
-#define SYMBOLS_TEXT_MAX   16384u /* of one address; names that do not fit are left out */
-#define SYMBOLS_LOOK_MAX   3u     /* addresses, so that their texts fit into an answer */
+#define SYMBOLS_TEXT_MAX   16384u /* names that do not fit are left out */
 #define SYMBOLS_ID_MAX     64u
 #define SYMBOLS_NAME_MAX   512u
 
@@ -45,7 +44,8 @@ struct symbols_opened {
 	uint64_t first; /* address of the first page that is loaded, as linked */
 };
 struct symbols_look {
-	uint32_t number, count;
+	uint32_t number, unused;
+	uint64_t address; /* as linked */
 };
 
 #endif
