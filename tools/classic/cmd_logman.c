@@ -55,7 +55,7 @@ struct task {
 	const char *verb;
 	const char *name; /* NULL: none was given */
 	bool ets;
-	struct session_spec s;
+	struct etw_session s;
 	bool saved; /* s was read from `path` */
 	char path[4200];
 };
@@ -119,7 +119,7 @@ static int not_found(const struct task *t, bool live)
 }
 
 /* The file of this run: NAME_000001.etl and so on; the next number is the first one free. */
-static bool run_file(struct session_spec *s)
+static bool run_file(struct etw_session *s)
 {
 	char stem[4096], with[4200];
 	struct stat st;
@@ -154,7 +154,7 @@ static bool run_file(struct session_spec *s)
 /* ---- verbs
  * ------------------------------------------------------------------------------------ */
 
-static int start_live(struct task *t, struct session_spec *s)
+static int start_live(struct task *t, struct etw_session *s)
 {
 	const char *what = NULL, *ln = winargs_value(&t->w, "ln", NULL);
 	char why[700];
@@ -166,7 +166,7 @@ static int start_live(struct task *t, struct session_spec *s)
 		controller_explain(stdout, s, NULL);
 		return CLI_OK;
 	}
-	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
+	bool keeps = s->props.mode & EVENT_TRACE_FILE_MODE_APPEND;
 	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
 		return logman_error(ERROR_FILE_EXISTS, s->file, "-ow overwrites it, -a appends to it");
@@ -190,7 +190,7 @@ static int run_start(struct task *t)
 			return CLI_FAILED;
 		}
 		if (r > 0) {
-			struct session_spec run = t->s;
+			struct etw_session run = t->s;
 			if (!run_file(&run)) {
 				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
 			}
@@ -320,13 +320,13 @@ static int update_live(struct task *t)
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
 	snprintf(t->s.file, sizeof t->s.file, "%s", p.file);
-	t->s.mode = p.p.LogFileMode;
-	t->s.clock = p.p.Wnode.ClientContext;
-	t->s.maximum_buffers = p.p.MaximumBuffers;
-	t->s.flush_timer = p.p.FlushTimer;
-	t->s.maximum_file_size = p.p.MaximumFileSize;
+	t->s.props.mode = p.p.LogFileMode;
+	t->s.props.clock = p.p.Wnode.ClientContext;
+	t->s.props.maximum_buffers = p.p.MaximumBuffers;
+	t->s.props.flush_timer = p.p.FlushTimer;
+	t->s.props.maximum_file_size = p.p.MaximumFileSize;
 	ULONG flags = p.p.EnableFlags;
-	struct session_spec before = t->s;
+	struct etw_session before = t->s;
 	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
 		if (winargs_find(w, fixed[i])) {
@@ -339,12 +339,14 @@ static int update_live(struct task *t)
 	if (!logman_options(w, true, &t->s)) {
 		return CLI_USAGE;
 	}
-	if (winargs_find(w, "cnf") && !(before.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+	if (winargs_find(w, "cnf") && !(before.props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
 	}
 	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
-	bool changed = file || before.mode != t->s.mode || before.maximum_buffers != t->s.maximum_buffers ||
-		       before.flush_timer != t->s.flush_timer || before.maximum_file_size != t->s.maximum_file_size;
+	bool changed = file || before.props.mode != t->s.props.mode ||
+		       before.props.maximum_buffers != t->s.props.maximum_buffers ||
+		       before.props.flush_timer != t->s.props.flush_timer ||
+		       before.props.maximum_file_size != t->s.props.maximum_file_size;
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
 		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
 			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
@@ -357,11 +359,11 @@ static int update_live(struct task *t)
 	}
 	if (changed && !explain) {
 		cli_props_init(&p);
-		p.p.LogFileMode = t->s.mode;
+		p.p.LogFileMode = t->s.props.mode;
 		p.p.EnableFlags = flags; /* none would end its kernel events */
-		p.p.MaximumBuffers = t->s.maximum_buffers;
-		p.p.FlushTimer = t->s.flush_timer;
-		p.p.MaximumFileSize = t->s.maximum_file_size;
+		p.p.MaximumBuffers = t->s.props.maximum_buffers;
+		p.p.FlushTimer = t->s.props.flush_timer;
+		p.p.MaximumFileSize = t->s.props.maximum_file_size;
 		if (file) {
 			snprintf(p.file, sizeof p.file, "%s", t->s.file);
 		} else {
@@ -423,7 +425,7 @@ static int run_update(struct task *t)
 	if (r == 0) {
 		return update_live(t);
 	}
-	struct session_spec *s = &t->s;
+	struct etw_session *s = &t->s;
 	if (!logman_options(&t->w, false, s)) {
 		return CLI_USAGE;
 	}

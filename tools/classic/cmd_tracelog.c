@@ -58,7 +58,7 @@ static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG c
 	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, timeout, &params);
 }
 
-static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct session_spec *s,
+static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct etw_session *s,
 			    const char **ret_what)
 {
 	struct tracelog_filters f;
@@ -84,7 +84,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 /* ---- actions
  * ---------------------------------------------------------------------------------- */
 
-static int run_start(const struct winargs *w, const char *name, struct session_spec *s)
+static int run_start(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	const char *what = NULL;
 	struct tracelog_filters f;
@@ -100,14 +100,14 @@ static int run_start(const struct winargs *w, const char *name, struct session_s
 		return CLI_OK;
 	}
 	/* -newfile without %d has its own code [doc]. */
-	if ((s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
+	if ((s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
 		return tracelog_fail(ERROR_INVALID_NAME, "the file name of -newfile needs %d");
 	}
-	struct session_spec bare = *s;
+	struct etw_session bare = *s;
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
-	bool own = (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	bool own = (s->props.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
 	TRACEHANDLE h;
 	uint32_t code =
 		own ? controller_start_private(s, f.d, f.count, &h) : controller_start_kernel(&bare, &more, &what);
@@ -133,7 +133,7 @@ static int run_start(const struct winargs *w, const char *name, struct session_s
 
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct session_spec *s = ctx;
+	struct etw_session *s = ctx;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
@@ -148,7 +148,7 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 }
 
 /* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct session_spec *s)
+static uint32_t all_enabled(const char *name, struct etw_session *s)
 {
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
@@ -156,7 +156,7 @@ static uint32_t all_enabled(const char *name, struct session_spec *s)
 	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
-static int run_enable(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
+static int run_enable(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
@@ -189,7 +189,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 	return CLI_OK;
 }
 
-static int run_control(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
+static int run_control(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p, before;
 	uint32_t code = cli_session_query(name, &before);
@@ -198,7 +198,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	}
 	cli_props_init(&p);
 	if (control == EVENT_TRACE_CONTROL_UPDATE) {
-		struct session_spec wish;
+		struct etw_session wish;
 		session_init(&wish);
 		if (!tracelog_describe(w, name, &wish)) {
 			return CLI_USAGE;
@@ -210,9 +210,9 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 				p.p.EnableFlags = (ULONG)wish.provider[i].any;
 			}
 		}
-		p.p.LogFileMode = before.p.LogFileMode | (wish.mode & EVENT_TRACE_REAL_TIME_MODE);
-		p.p.MaximumBuffers = wish.maximum_buffers;
-		p.p.FlushTimer = wish.flush_timer;
+		p.p.LogFileMode = before.p.LogFileMode | (wish.props.mode & EVENT_TRACE_REAL_TIME_MODE);
+		p.p.MaximumBuffers = wish.props.maximum_buffers;
+		p.p.FlushTimer = wish.props.flush_timer;
 		*s = wish;
 	}
 	const char *file = winargs_value(w, "f", NULL);
@@ -255,7 +255,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	return CLI_OK;
 }
 
-static int run_autologger(const struct winargs *w, const char *name, struct session_spec *s)
+static int run_autologger(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	char path[4200];
 	int r = session_path(SESSION_AUTOLOGGERS, false, name, path, sizeof path);
@@ -341,7 +341,7 @@ static int refuse(const struct winargs *w)
 }
 
 /* -explain of the actions that have no other way to say it; -1: they have. */
-static int explain(const struct winargs *w, const char *verb, const char *name, struct session_spec *s)
+static int explain(const struct winargs *w, const char *verb, const char *name, struct etw_session *s)
 {
 	if (strcmp(verb, "q") == 0) {
 		return cli_same("query", name, NULL);
@@ -446,7 +446,7 @@ static int run(struct cli_args *a)
 	}
 	const char *verb = action->option->name;
 	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
-	struct session_spec s;
+	struct etw_session s;
 	session_init(&s);
 	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
 	if (told >= 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Starting what a session_spec says, and saying it as a command line.
+ * Starting what a etw_session says, and saying it as a command line.
  */
 #include "tools/common/session_control.h"
 #include "tools/common/output.h"
@@ -15,7 +15,7 @@ static const struct guid kernel_guid = {
 
 static char why[500];
 
-uint64_t controller_end(const struct session_spec *s)
+uint64_t controller_end(const struct etw_session *s)
 {
 	uint64_t end = s->end_filetime, now = clock_filetime();
 	if (end == 0) {
@@ -79,24 +79,24 @@ const char *controller_why(void)
 	return why[0] ? why : openetw_last_error_text();
 }
 
-uint32_t controller_start(const struct session_spec *s, const char **ret_what)
+uint32_t controller_start(const struct etw_session *s, const char **ret_what)
 {
 	return controller_start_kernel(s, NULL, ret_what);
 }
 
-static void put_props(EVENT_TRACE_PROPERTIES *p, const struct session_spec *s)
+static void put_props(EVENT_TRACE_PROPERTIES *p, const struct etw_session *s)
 {
-	memcpy(&p->Wnode.Guid, s->guid.b, 16);
-	p->Wnode.ClientContext = s->clock;
-	p->LogFileMode = s->mode;
-	p->BufferSize = s->buffer_kb;
-	p->MinimumBuffers = s->minimum_buffers;
-	p->MaximumBuffers = s->maximum_buffers;
-	p->MaximumFileSize = s->maximum_file_size;
-	p->FlushTimer = s->flush_timer;
+	memcpy(&p->Wnode.Guid, s->props.guid.b, 16);
+	p->Wnode.ClientContext = s->props.clock;
+	p->LogFileMode = s->props.mode;
+	p->BufferSize = s->props.buffer_kb;
+	p->MinimumBuffers = s->props.minimum_buffers;
+	p->MaximumBuffers = s->props.maximum_buffers;
+	p->MaximumFileSize = s->props.maximum_file_size;
+	p->FlushTimer = s->props.flush_timer;
 }
 
-uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
+uint32_t controller_start_private(const struct etw_session *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
 				  TRACEHANDLE *ret)
 {
 	struct {
@@ -112,7 +112,7 @@ uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DES
 		}
 	}
 	put_props((EVENT_TRACE_PROPERTIES *)&b.p, s);
-	if (guid_is_zero(&s->guid) && s->provider) {
+	if (guid_is_zero(&s->props.guid) && s->provider) {
 		memcpy(&b.p.Wnode.Guid, s->provider[0].guid.b, 16);
 	}
 	b.p.Wnode.BufferSize = sizeof b;
@@ -127,8 +127,7 @@ uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DES
 	return cli_start_trace(ret, s->name, (EVENT_TRACE_PROPERTIES *)&b.p);
 }
 
-uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_kernel_wish *more,
-				 const char **ret_what)
+uint32_t controller_start_kernel(const struct etw_session *s, const struct cli_kernel_wish *more, const char **ret_what)
 {
 	struct cli_props p;
 	TRACEHANDLE h = 0;
@@ -153,9 +152,9 @@ uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_
 		}
 	}
 	bool of_kernel = !kernel_mask_empty(&kernel.mask);
-	uint32_t code = of_kernel                                   ? cli_kernel_start(&h, s->name, &p, &kernel)
-			: s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE ? controller_start_private(s, NULL, 0, &h)
-								    : cli_start_trace(&h, s->name, &p.p);
+	uint32_t code = of_kernel                                         ? cli_kernel_start(&h, s->name, &p, &kernel)
+			: s->props.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE ? controller_start_private(s, NULL, 0, &h)
+									  : cli_start_trace(&h, s->name, &p.p);
 	if (code) {
 		return code;
 	}
@@ -248,10 +247,10 @@ static bool by_itself(const struct session_provider *p)
 	return filtered || p->all;
 }
 
-void controller_explain(FILE *f, const struct session_spec *s, const struct cli_kernel_wish *more)
+void controller_explain(FILE *f, const struct etw_session *s, const struct cli_kernel_wish *more)
 {
 	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
-	uint32_t m = s->mode, said = 0;
+	uint32_t m = s->props.mode, said = 0;
 	fputs("openetw start ", f);
 	controller_quote(f, s->name);
 	if (s->file[0]) {
@@ -278,16 +277,16 @@ void controller_explain(FILE *f, const struct session_spec *s, const struct cli_
 	if (m & ~said) {
 		fprintf(f, " --mode-bits 0x%x", m & ~said);
 	}
-	if (s->maximum_file_size) {
-		fprintf(f, " --max-size %u", s->maximum_file_size);
+	if (s->props.maximum_file_size) {
+		fprintf(f, " --max-size %u", s->props.maximum_file_size);
 	}
-	if (s->buffer_kb) {
-		fprintf(f, " --buffer-size %uK", s->buffer_kb);
+	if (s->props.buffer_kb) {
+		fprintf(f, " --buffer-size %uK", s->props.buffer_kb);
 	}
-	if (s->minimum_buffers || s->maximum_buffers) {
-		fprintf(f, " --buffers %u", s->minimum_buffers ? s->minimum_buffers : 1);
-		if (s->maximum_buffers) {
-			fprintf(f, ":%u", s->maximum_buffers);
+	if (s->props.minimum_buffers || s->props.maximum_buffers) {
+		fprintf(f, " --buffers %u", s->props.minimum_buffers ? s->props.minimum_buffers : 1);
+		if (s->props.maximum_buffers) {
+			fprintf(f, ":%u", s->props.maximum_buffers);
 		}
 	}
 	struct cli_kernel_wish wish = {0};
@@ -304,8 +303,8 @@ void controller_explain(FILE *f, const struct session_spec *s, const struct cli_
 	if (!kernel_mask_empty(&wish.mask)) {
 		cli_kernel_explain(f, &wish);
 	}
-	if (s->flush_timer) {
-		fprintf(f, " --flush-timer %us", s->flush_timer);
+	if (s->props.flush_timer) {
+		fprintf(f, " --flush-timer %us", s->props.flush_timer);
 	}
 	if (s->expire_s) {
 		fprintf(f, " --expire %us", s->expire_s);
@@ -316,7 +315,7 @@ void controller_explain(FILE *f, const struct session_spec *s, const struct cli_
 	if (s->keep_files) {
 		fprintf(f, " --keep-files %u", s->keep_files);
 	}
-	fputs(s->clock < 4 ? clocks[s->clock] : "", f);
+	fputs(s->props.clock < 4 ? clocks[s->props.clock] : "", f);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (s->provider[i].enabled && !by_itself(&s->provider[i]) && !controller_is_kernel(&s->provider[i])) {
 			fputs(" -p ", f);

@@ -14,18 +14,18 @@
 #define CONTROLLER_KERNEL_SESSION KERNEL_LOGGER_NAMEA
 
 /* Start and enable; on failure nothing runs. *ret_what: which provider was refused, else NULL. */
-uint32_t controller_start(const struct session_spec *s, const char **ret_what);
+uint32_t controller_start(const struct etw_session *s, const char **ret_what);
 /* With kernel events that EnableFlags have no bits for, and stacks; `more` may be NULL. */
-uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_kernel_wish *more,
+uint32_t controller_start_kernel(const struct etw_session *s, const struct cli_kernel_wish *more,
 				 const char **ret_what);
 /* A private session in the processes that registered its first provider; of those only which the filters
  * (process id, executable) choose. Enables nothing. */
-uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
+uint32_t controller_start_private(const struct etw_session *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
 				  TRACEHANDLE *ret);
 /* The daemon's sentence about the last failure; "" when there is none. */
 const char *controller_why(void);
 /* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
-uint64_t controller_end(const struct session_spec *s);
+uint64_t controller_end(const struct etw_session *s);
 /* What an autologger that is gone left waiting for a consumer, unless its session runs. */
 void controller_forget_backlog(const char *name, bool system);
 uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms);
@@ -34,7 +34,7 @@ bool controller_is_kernel(const struct session_provider *p);
 /* After it: cli_provider_tell. */
 void controller_tell(const struct session_provider *p);
 /* The same as a command line of openetw. `more`: what else it asks of the kernel, or NULL. */
-void controller_explain(FILE *f, const struct session_spec *s, const struct cli_kernel_wish *more);
+void controller_explain(FILE *f, const struct etw_session *s, const struct cli_kernel_wish *more);
 void controller_explain_enable(FILE *f, const char *session, const struct session_provider *p);
 void controller_quote(FILE *f, const char *word); /* as one word of a shell */
 

@@ -42,7 +42,7 @@ static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_s
 static bool show(void *ctx, const char *path)
 {
 	const struct cli_args *a = ctx;
-	struct session_spec s;
+	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
 	uint32_t status = 0, counter = 0;
@@ -110,7 +110,7 @@ static bool save_filters(const struct cli_args *a, const GUID *g, struct session
 }
 
 /* 1: filled, else an exit status. */
-static int describe(struct cli_args *a, struct session_spec *s)
+static int describe(struct cli_args *a, struct etw_session *s)
 {
 	struct cli_props p;
 	uint64_t expire = 0, quota = 0, file_max = 0;
@@ -129,13 +129,13 @@ static int describe(struct cli_args *a, struct session_spec *s)
 		return cli_usage(a, "the file name is too long");
 	}
 	s->start = !cli_flag(a, "off");
-	s->mode = p.p.LogFileMode;
-	s->clock = p.p.Wnode.ClientContext;
-	s->buffer_kb = p.p.BufferSize;
-	s->minimum_buffers = p.p.MinimumBuffers;
-	s->maximum_buffers = p.p.MaximumBuffers;
-	s->maximum_file_size = p.p.MaximumFileSize;
-	s->flush_timer = p.p.FlushTimer;
+	s->props.mode = p.p.LogFileMode;
+	s->props.clock = p.p.Wnode.ClientContext;
+	s->props.buffer_kb = p.p.BufferSize;
+	s->props.minimum_buffers = p.p.MinimumBuffers;
+	s->props.maximum_buffers = p.p.MaximumBuffers;
+	s->props.maximum_file_size = p.p.MaximumFileSize;
+	s->props.flush_timer = p.p.FlushTimer;
 	s->expire_s = (uint32_t)expire;
 	s->quota = quota << 20;
 	s->file_max = (uint32_t)file_max;
@@ -168,7 +168,7 @@ static int describe(struct cli_args *a, struct session_spec *s)
 
 static int add(struct cli_args *a, const char *name, const char *path)
 {
-	struct session_spec s;
+	struct etw_session s;
 	if (access(path, F_OK) == 0) {
 		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name, path);
 	}

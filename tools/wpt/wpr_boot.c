@@ -63,7 +63,7 @@ static void names_text(const struct profile_names *s, char out[SESSION_FILTER_TE
 	}
 }
 
-static bool add_provider(struct session_spec *s, const struct profile_provider *p)
+static bool add_provider(struct etw_session *s, const struct profile_provider *p)
 {
 	GUID g;
 	struct guid guid, plain;
@@ -101,25 +101,26 @@ static bool add_provider(struct session_spec *s, const struct profile_provider *
 }
 
 static bool describe(struct wpr *w, const struct profile_collector *c, unsigned index, bool marks,
-		     struct session_spec *s)
+		     struct etw_session *s)
 {
 	struct cli_props p;
 	session_init(s);
 	wpr_session_name(w->instance, c, s->name, sizeof s->name);
 	wpr_sessions_properties(w, c, index, &p);
 	s->start = 1;
-	s->mode = p.p.LogFileMode;
-	s->buffer_kb = p.p.BufferSize;
-	s->minimum_buffers = p.p.MinimumBuffers;
-	s->maximum_buffers = p.p.MaximumBuffers;
-	s->maximum_file_size = p.p.MaximumFileSize;
+	s->props.mode = p.p.LogFileMode;
+	s->props.buffer_kb = p.p.BufferSize;
+	s->props.minimum_buffers = p.p.MinimumBuffers;
+	s->props.maximum_buffers = p.p.MaximumBuffers;
+	s->props.maximum_file_size = p.p.MaximumFileSize;
 	if (w->profile->mode == PROFILE_FILE) {
 		snprintf(s->file, sizeof s->file, "%s", p.file);
 	}
-	if (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
+	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		/* Of several files the last ones are wanted: one that goes round has as much. */
-		s->mode = (s->mode & ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE) | EVENT_TRACE_FILE_MODE_CIRCULAR;
-		s->maximum_file_size *= c->file_count;
+		s->props.mode =
+			(s->props.mode & ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE) | EVENT_TRACE_FILE_MODE_CIRCULAR;
+		s->props.maximum_file_size *= c->file_count;
 		wpr_part_path(w, c, index, s->file, sizeof s->file);
 		char *counter = strstr(s->file, "_%d");
 		if (counter) {
@@ -174,12 +175,12 @@ void wpr_boot_tell(const char *again)
 	}
 }
 
-static void explain(const struct session_spec *s)
+static void explain(const struct etw_session *s)
 {
 	printf("openetw%s autologger add %s --buffer-size %uK", of_system() ? " --system" : "",
-	       cli_quoted("%s", s->name), s->buffer_kb);
-	if (s->mode & EVENT_TRACE_BUFFERING_MODE) {
-		printf(" -m buffering --buffers %u", s->minimum_buffers);
+	       cli_quoted("%s", s->name), s->props.buffer_kb);
+	if (s->props.mode & EVENT_TRACE_BUFFERING_MODE) {
+		printf(" -m buffering --buffers %u", s->props.minimum_buffers);
 	} else {
 		printf(" -o %s", cli_quoted("%s", s->file));
 	}
@@ -203,7 +204,7 @@ int wpr_boot_add(struct wpr *w)
 		if (!wpr_recorded(c)) {
 			continue;
 		}
-		struct session_spec s;
+		struct etw_session s;
 		char path[4200];
 		bool ok = describe(w, c, index++, marks && c->kind == PROFILE_EVENT, &s);
 		marks = marks && c->kind != PROFILE_EVENT;
