@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * saved: trace sessions as text files. Front door.
+ * session: a trace session as somebody wishes it. Front door.
  *
- * What "logman create" keeps and what etwd starts by itself (autologgers) is one format: lines
+ * struct etw_session is what all say who want one: the options of the tools, session files, profiles. The numbers in
+ * it (session_properties.h) travel on through protocol, etwd and buffers; session_modes.h says which are possible.
+ *
+ * What "logman create" keeps and what etwd starts by itself (autologgers) is one format of files: lines
  * "Key = value" with the names of the Windows registry's autologger values, first for the session,
  * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the
  * table.
@@ -87,6 +90,7 @@ struct etw_session {
 	bool daily;                        /* both every day, at that time of day */
 	char command[SESSION_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
 	uint64_t quota;                    /* bytes of log file; 0: none */
+	uint32_t owner_pid;                /* it ends with that process; 0: with none. Not in a file */
 	enum session_suffix suffix;
 	uint32_t serial; /* the next number for SESSION_SUFFIX_NUMBER */
 	bool overwrite;

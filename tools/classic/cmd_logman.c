@@ -98,7 +98,7 @@ static int save(struct task *t)
 	bool scheduled = t->s.begin_filetime != 0;
 	uint32_t code = openetw_collectors_changed(scheduled);
 	if (scheduled && code) {
-		return logman_error(code, controller_why(),
+		return logman_error(code, cli_session_why(),
 				    "the collector is saved, but etwd, which would start it, does not run");
 	}
 	if (scheduled && strcmp(t->verb, "start") != 0) {
@@ -163,7 +163,7 @@ static int start_live(struct task *t, struct etw_session *s)
 		snprintf(s->name, sizeof s->name, "%s", ln);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s, NULL);
+		cli_session_explain(stdout, "start", s, NULL);
 		return CLI_OK;
 	}
 	bool keeps = s->props.mode & EVENT_TRACE_FILE_MODE_APPEND;
@@ -174,11 +174,13 @@ static int start_live(struct task *t, struct etw_session *s)
 	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
 		cli_output_overwrite();
 	}
-	uint32_t code = controller_start(s, &what);
+	struct cli_session_run r;
+	uint32_t code = cli_session_start(s, &(struct cli_session_how){.tool = "openetw"}, &r);
 	if (code == 0) {
 		return logman_done();
 	}
-	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "", controller_why());
+	what = r.refused ? r.refused->name : NULL;
+	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "", cli_session_why());
 	return logman_error(code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
 }
 
@@ -215,7 +217,7 @@ static int run_stop(struct task *t)
 	struct cli_props p;
 	if (winargs_on(&t->w, "explain")) {
 		fputs("openetw stop ", stdout);
-		controller_quote(stdout, t->name);
+		cli_quote(stdout, t->name);
 		putchar('\n');
 		return CLI_OK;
 	}
@@ -229,7 +231,7 @@ static int run_stop(struct task *t)
 	}
 	if (code) {
 		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
-							    : logman_error(code, controller_why(), NULL);
+							    : logman_error(code, cli_session_why(), NULL);
 	}
 	if (p.p.EventsLost || p.p.LogBuffersLost) {
 		fprintf(stderr, "logman: warning: '%s' lost %u events and %u buffers\n", t->name, p.p.EventsLost,
@@ -300,7 +302,7 @@ static int run_create(struct task *t)
 		return start_live(t, &t->s);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, &t->s, NULL);
+		cli_session_explain(stdout, "start", &t->s, NULL);
 		return CLI_OK;
 	}
 	int status = save(t);
@@ -315,7 +317,7 @@ static int update_live(struct task *t)
 	uint32_t code = cli_session_query(t->name, &p);
 	if (code) {
 		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
-							    : logman_error(code, controller_why(), NULL);
+							    : logman_error(code, cli_session_why(), NULL);
 	}
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
@@ -348,7 +350,7 @@ static int update_live(struct task *t)
 		       before.props.flush_timer != t->s.props.flush_timer ||
 		       before.props.maximum_file_size != t->s.props.maximum_file_size;
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+		if (cli_session_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
 			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
 							 : flags & ~(ULONG)t->s.provider[i].any;
 			changed = true;
@@ -371,24 +373,24 @@ static int update_live(struct task *t)
 		}
 		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
-			return logman_error(code, controller_why(), NULL);
+			return logman_error(code, cli_session_why(), NULL);
 		}
 	}
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (controller_is_kernel(&t->s.provider[i])) {
+		if (cli_session_is_kernel(&t->s.provider[i])) {
 			continue;
 		}
 		if (explain) {
-			controller_explain_enable(stdout, t->name, &t->s.provider[i]);
+			cli_session_explain_enable(stdout, t->name, &t->s.provider[i], NULL);
 			continue;
 		}
-		code = controller_enable(h, &t->s.provider[i], 5000);
+		code = cli_session_enable(h, &t->s.provider[i], 5000);
 		if (code) {
 			char why[700];
-			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name, controller_why());
+			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name, cli_session_why());
 			return logman_error(code, why, NULL);
 		}
-		controller_tell(&t->s.provider[i]);
+		cli_session_enable_tell(&t->s.provider[i]);
 	}
 	if (!explain && winargs_find(w, "cnf")) {
 		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
@@ -400,7 +402,7 @@ static int update_live(struct task *t)
 		code = code ? code : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
 	}
 	if (code) {
-		return logman_error(code, controller_why(), NULL);
+		return logman_error(code, cli_session_why(), NULL);
 	}
 	if (winargs_on(w, "fd") && explain) {
 		cli_same("flush", t->name, NULL);
@@ -410,7 +412,7 @@ static int update_live(struct task *t)
 		p.p.LogFileNameOffset = 0;
 		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 		if (code) {
-			return logman_error(code, controller_why(), NULL);
+			return logman_error(code, cli_session_why(), NULL);
 		}
 	}
 	return explain ? CLI_OK : logman_done();
@@ -430,7 +432,7 @@ static int run_update(struct task *t)
 		return CLI_USAGE;
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s, NULL); /* what 'start' would do from now on */
+		cli_session_explain(stdout, "start", s, NULL); /* what 'start' would do from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */

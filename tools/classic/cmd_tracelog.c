@@ -17,9 +17,9 @@ int tracelog_fail(uint32_t code, const char *what)
 	const char *text = openetw_error_text(code), *name = openetw_error_name(code);
 	fflush(stdout);
 	fprintf(stderr, "%-24s%uL      %s\n", "Operation Status:", code, text ? text : "Unknown error.");
-	if (*controller_why() || what) {
-		fprintf(stderr, "  %s%s%s\n", what ? what : "", what && *controller_why() ? ": " : "",
-			controller_why());
+	if (*cli_session_why() || what) {
+		fprintf(stderr, "  %s%s%s\n", what ? what : "", what && *cli_session_why() ? ": " : "",
+			cli_session_why());
 	}
 	if (cli_hint(code)) {
 		fprintf(stderr, "  %s\n", cli_hint(code));
@@ -75,7 +75,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 			return code;
 		}
 		if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-			controller_tell(&s->provider[i]);
+			cli_session_enable_tell(&s->provider[i]);
 		}
 	}
 	return 0;
@@ -96,7 +96,7 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 		if (!tracelog_filters_save(w, &f, s)) {
 			return CLI_USAGE;
 		}
-		controller_explain(stdout, s, &more);
+		cli_session_explain(stdout, "start", s, &more);
 		return CLI_OK;
 	}
 	/* -newfile without %d has its own code [doc]. */
@@ -107,10 +107,9 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
-	bool own = (s->props.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
-	TRACEHANDLE h;
-	uint32_t code =
-		own ? controller_start_private(s, f.d, f.count, &h) : controller_start_kernel(&bare, &more, &what);
+	struct cli_session_run r;
+	struct cli_session_how how = {.tool = "openetw", .kernel = &more, .scope = f.d, .scope_count = f.count};
+	uint32_t code = cli_session_start(&bare, &how, &r);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -176,7 +175,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 	if (winargs_on(w, "explain")) {
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-			controller_explain_enable(stdout, name, &s->provider[i]);
+			cli_session_explain_enable(stdout, name, &s->provider[i], NULL);
 		}
 		return CLI_OK;
 	}
@@ -206,7 +205,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		/* The kernel's session is described anew, as on its start; others keep what they have. */
 		p.p.EnableFlags = before.p.EnableFlags;
 		for (uint32_t i = 0; i < wish.provider_count; i++) {
-			if (controller_is_kernel(&wish.provider[i])) {
+			if (cli_session_is_kernel(&wish.provider[i])) {
 				p.p.EnableFlags = (ULONG)wish.provider[i].any;
 			}
 		}
@@ -226,10 +225,10 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 			control == EVENT_TRACE_CONTROL_STOP    ? "stop"
 			: control == EVENT_TRACE_CONTROL_FLUSH ? "flush"
 							       : "enable");
-		controller_quote(stdout, name);
+		cli_quote(stdout, name);
 		if (file) {
 			fputs(" -o ", stdout);
-			controller_quote(stdout, file);
+			cli_quote(stdout, file);
 		}
 		putchar('\n');
 		return CLI_OK;
@@ -374,7 +373,7 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 		}
 		if (*verb == 'a') {
 			fputs("openetw autologger add ", stdout);
-			controller_quote(stdout, name);
+			cli_quote(stdout, name);
 		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			const struct session_provider *p = &s->provider[i];
@@ -384,7 +383,7 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 				 (unsigned long long)p->any, p->level);
 			if (*verb == 'a') {
 				printf(" -p ");
-				controller_quote(stdout, text);
+				cli_quote(stdout, text);
 			} else {
 				cli_same("enable", name, "--capture-state", text, NULL);
 			}

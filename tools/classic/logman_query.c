@@ -43,7 +43,7 @@ static int list_live(void)
 	}
 	free(all);
 	free(array);
-	return code == ERROR_SUCCESS ? CLI_OK : logman_error(code, controller_why(), NULL);
+	return code == ERROR_SUCCESS ? CLI_OK : logman_error(code, cli_session_why(), NULL);
 }
 
 static bool list_saved(void *ctx, const char *path)
@@ -191,7 +191,7 @@ int logman_query_live(const char *name)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	if (code) {
-		return logman_error(code, controller_why(), "'logman query -ets' shows what runs");
+		return logman_error(code, cli_session_why(), "'logman query -ets' shows what runs");
 	}
 	struct etw_session s;
 	session_init(&s);
@@ -212,7 +212,7 @@ int logman_query_live(const char *name)
 		put_provider(&g, kernel.name, kernel.level, 0, p.p.EnableFlags, 0);
 	}
 	code = controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, put_enabled, NULL);
-	return code ? logman_error(code, controller_why(), NULL) : logman_done();
+	return code ? logman_error(code, cli_session_why(), NULL) : logman_done();
 }
 
 int logman_query_saved(struct etw_session *s)
@@ -379,7 +379,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};
 		know_all(&all);
-		bool kernel = controller_is_kernel(&p), known = kernel;
+		bool kernel = cli_session_is_kernel(&p), known = kernel;
 		for (size_t i = 0; i < all.count; i++) {
 			known = known || memcmp(&all.at[i].guid, &g, sizeof g) == 0;
 		}

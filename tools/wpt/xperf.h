@@ -7,7 +7,7 @@
 #ifndef TOOLS_WPT_XPERF_H
 #define TOOLS_WPT_XPERF_H
 
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 #include "etw/values/session_names.h"
 
 #include <stdio.h>
@@ -34,6 +34,8 @@ struct xperf {
 
 /* The options in their order, each to its scope. */
 bool xperf_scopes(struct xperf *x);
+/* All but its providers. */
+void xperf_describe(const struct xperf_scope *s, struct etw_session *ret);
 int xperf_start(struct xperf *x);
 int xperf_stop(struct cli_args *a);
 int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */

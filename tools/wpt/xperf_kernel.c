@@ -180,15 +180,13 @@ int xperf_boot(struct xperf *x)
 	if (status != CLI_OK) {
 		return status;
 	}
-	session_init(&s);
+	xperf_describe(&scope, &s);
 	snprintf(s.name, sizeof s.name, "%s", XPERF_KERNEL);
 	s.start = 1;
-	s.props.buffer_kb = (uint32_t)scope.buffer_kb;
-	s.props.minimum_buffers = (uint32_t)scope.min;
-	s.props.maximum_buffers = (uint32_t)scope.max;
-	s.props.maximum_file_size = (uint32_t)scope.max_file;
 	bool circular = scope.file_mode && strcasecmp(scope.file_mode, "Circular") == 0;
 	s.props.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.props.clock = 1;
+	s.file[0] = 0; /* in the state directory, unless one is named */
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
