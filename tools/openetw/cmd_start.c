@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
 };
 
 /* CLI_OK, or printed why. */
-static int kernel_of(const struct cli_args *a, struct cli_kernel_wish *wish)
+static int kernel_of(const struct cli_args *a, struct session_kernel *wish, struct cli_counters *counters)
 {
 	const char *kernel = cli_value(a, "kernel", NULL), *stacks = cli_value(a, "stackwalk", NULL);
 	const char *pmc = cli_value(a, "pmc", NULL), *source;
@@ -37,11 +37,11 @@ static int kernel_of(const struct cli_args *a, struct cli_kernel_wish *wish)
 	    ((stacks && !cli_kernel_stacks(a, stacks, wish)) || !cli_kernel_pids(a, cli_value(a, "pids", ""), wish))) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish->counters)) {
+	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, counters)) {
 		status = cli_told();
 	}
 	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		status = cli_counters_sampled(a, source, &wish->counters) ? CLI_OK : cli_told();
+		status = cli_counters_sampled(a, source, counters) ? CLI_OK : cli_told();
 		kernel_mask_set(&wish->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return status;
@@ -73,17 +73,17 @@ static int run(struct cli_args *a)
 		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
 	struct etw_session s;
-	struct cli_kernel_wish wish = {0};
+	struct cli_counters counters = {0};
 	struct cli_session_run r = {0};
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", a->words[0]);
 	int status = CLI_USAGE;
 	if (cli_session_providers(a, &s) &&
 	    cli_session_options(a, cli_value(a, "output", NULL), cli_flag(a, "realtime"), &s) && limits(a, &s)) {
-		status = kernel_of(a, &wish);
+		status = kernel_of(a, &s.kernel, &counters);
 	}
 	if (status == CLI_OK) {
-		struct cli_session_how how = {.args = a, .tool = "openetw start", .kernel = &wish};
+		struct cli_session_how how = {.args = a, .tool = "openetw start", .counters = &counters};
 		cli_session_start(&s, &how, &r);
 		status = r.status;
 	}
