@@ -293,7 +293,7 @@ static void sym_end(struct xperf_job *j)
 static void sym_release(struct xperf_job *j)
 {
 	struct symcache *s = j->own;
-	for (size_t i = 0; i < s->images.cap; i++) {
+	for (size_t i = 0; i < s->images.count; i++) {
 		free((void *)(uintptr_t)s->images.list[i].tag);
 	}
 	xperf_sums_finish(&s->images);
