@@ -4,6 +4,7 @@
  * C runtime does. Of the flags those for windows and priorities mean nothing.
  */
 #include "winrt/win.h"
+#include "base/vec.h"
 
 #include "win/io.h"
 #include "win/windows.h"
@@ -133,13 +134,7 @@ void win_child_left(pid_t pid)
 		return;
 	}
 	pthread_mutex_lock(&left_lock);
-	if (left_count == left_room) {
-		size_t room = left_room ? 2 * left_room : 16;
-		pid_t *more = realloc(left, room * sizeof *more);
-		left = more ? more : left;
-		left_room = more ? room : left_room;
-	}
-	if (left_count < left_room) {
+	if (VEC_ROOM(left, left_count, left_room)) {
 		left[left_count++] = pid;
 	}
 	pthread_mutex_unlock(&left_lock);
