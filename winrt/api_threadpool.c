@@ -191,7 +191,7 @@ static DWORD WINAPI wait_main(PVOID arg)
 BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject, WAITORTIMERCALLBACK Callback,
 					PVOID Context, ULONG dwMilliseconds, ULONG dwFlags)
 {
-	if (!phNewWaitObject || !Callback || !win_object_of(hObject, 0)) {
+	if (!phNewWaitObject || !Callback || !win_handle_is(hObject, 0)) {
 		return win_fail(ERROR_INVALID_PARAMETER);
 	}
 	struct registered_wait *w = calloc(1, sizeof *w);
