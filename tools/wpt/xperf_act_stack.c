@@ -393,8 +393,9 @@ static void end(struct xperf_job *j)
 {
 	struct stack *s = j->own;
 	if (s->stacks == 0) {
-		fprintf(stderr, "xperf: no stack was taken: there are none, or none that is asked for; -stackwalk "
-				"records them\n");
+		fprintf(stderr,
+			"%s: no stack was taken: there are none, or none that is asked for; -stackwalk records them\n",
+			j->a->command->name);
 	}
 	if (s->folded) {
 		xperf_sums_sort(&s->lines, 0);

@@ -525,10 +525,11 @@ static void ignore(struct xperf_job *j, void *ctx)
 	(void)ctx;
 }
 
-static void tell_absence(const struct xperf_action *k)
+static void tell_absence(const struct xperf_job *j)
 {
+	const struct xperf_action *k = j->action;
 	const char *how = k->source;
-	fprintf(stderr, "xperf: the files have no events for '%s'; %s%s%s\n", k->name,
+	fprintf(stderr, "%s: the files have no events for '%s'; %s%s%s\n", j->a->command->name, k->name,
 		!how || *how == ':' ? "" : "-on ", !how ? "nothing on Linux writes them" : how + (*how == ':'),
 		!how || *how == ':' ? "" : " records them");
 }
@@ -565,16 +566,17 @@ static int run(struct xperf_job *j, bool quiet)
 	} else {
 		if (j->taken == 0 && !j->action->no_events) {
 			fprintf(j->out, "no such events in this trace\n");
-			tell_absence(j->action);
+			tell_absence(j);
 		} else {
 			j->action->end(j);
 		}
 		if (t->lost_events) {
-			fprintf(stderr, "xperf: warning: %llu Events were lost in this trace.\n",
+			fprintf(stderr, "%s: warning: %llu Events were lost in this trace.\n", j->a->command->name,
 				(unsigned long long)t->lost_events);
 		}
 		if (t->unknown[0]) {
-			fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", j->files[0], t->unknown);
+			fprintf(stderr, "%s: warning: %s: lost: unknown (%s).\n", j->a->command->name, j->files[0],
+				t->unknown);
 		}
 		j->whole = !j->failed;
 		status = j->failed     ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
