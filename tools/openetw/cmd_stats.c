@@ -467,8 +467,9 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], text[64];
 	double seconds = (double)(s->last - s->first) / 1e7;
 	format_duration(s->last - s->first, text, sizeof text);
-	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
-	       s->used - s->header_kinds, text, seconds > 0 ? (double)s->events / seconds : 0.0);
+	size_t kinds = s->used - s->header_kinds;
+	printf("%llu event%s of %zu kind%s in %s, %.0f events/s\n", (unsigned long long)s->events, PLURAL(s->events),
+	       kinds, PLURAL(kinds), text, seconds > 0 ? (double)s->events / seconds : 0.0);
 	if (s->events) {
 		format_time(s->first, s->local, from);
 		format_time(s->last, s->local, to);
@@ -485,10 +486,12 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	print_losses(s, t);
 	if (s->backwards) {
-		printf("clock: %llu events are earlier than the one before them\n", (unsigned long long)s->backwards);
+		printf("clock: %llu event%s earlier than the one before\n", (unsigned long long)s->backwards,
+		       s->backwards == 1 ? " is" : "s are");
 	}
 	if (s->outside) {
-		printf("clock: %llu events lie outside the times of the header\n", (unsigned long long)s->outside);
+		printf("clock: %llu event%s outside the times of the header\n", (unsigned long long)s->outside,
+		       s->outside == 1 ? " lies" : "s lie");
 	}
 	if (s->decode) {
 		print_decoded(s);
