@@ -28,7 +28,7 @@ struct wait {
 	const char *process, *thread;
 	struct waker waker;
 };
-struct report_thread { /* what is known of a thread while it waits or is in the kernel */
+struct report_thread {             /* what is known of a thread while it waits or is in the kernel */
 	struct waker waker, early; /* early: while it ran; on another processor the end may come before the beginning */
 	uint64_t early_time;
 	uint64_t since; /* 0: runs */
