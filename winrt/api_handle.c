@@ -112,6 +112,9 @@ BOOL WINAPI CloseHandle(HANDLE hObject)
 	if (hObject == GetCurrentProcess() || hObject == GetCurrentThread()) {
 		return TRUE;
 	}
+	if (win_handle_is(hObject, WIN_WAIT)) { /* UnregisterWait ends those */
+		return win_fail(ERROR_INVALID_HANDLE);
+	}
 	return win_handle_close(hObject);
 }
 

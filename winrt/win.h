@@ -64,7 +64,8 @@ enum win_kind {
 	WIN_HEAP,
 	WIN_MUTEX,
 	WIN_SEMAPHORE,
-	WIN_MAPPING
+	WIN_MAPPING,
+	WIN_WAIT /* of RegisterWaitForSingleObject; start_arg: its wait */
 };
 
 /* What a HANDLE stands for. */

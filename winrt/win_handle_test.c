@@ -115,6 +115,37 @@ static void who_waits_keeps_what_was_closed(void **state)
 	}
 }
 
+static VOID CALLBACK count_call(PVOID arg, BOOLEAN timed_out)
+{
+	InterlockedIncrement((LONG volatile *)arg);
+}
+
+static void a_wait_is_unregistered_once(void **state)
+{
+	LONG volatile calls = 0;
+	for (int closed = 0; closed < 2; closed++) {
+		HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), wait = NULL;
+		assert_true(RegisterWaitForSingleObject(&wait, event, count_call, (PVOID)&calls, INFINITE, 0));
+		assert_false(CloseHandle(wait));
+		assert_int_equal(WaitForSingleObject(wait, 0), WAIT_FAILED);
+		if (closed) {
+			assert_true(CloseHandle(event)); /* perhaps before the wait has begun */
+		} else {
+			LONG before = calls;
+			assert_true(SetEvent(event));
+			while (calls == before) {
+				SwitchToThread();
+			}
+		}
+		assert_true(UnregisterWaitEx(wait, INVALID_HANDLE_VALUE));
+		SetLastError(0);
+		assert_false(UnregisterWaitEx(wait, INVALID_HANDLE_VALUE));
+		assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+		assert_true(closed || CloseHandle(event));
+	}
+	assert_int_equal(calls, 1);
+}
+
 static void standard_handles_stay(void **state)
 {
 	HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
@@ -134,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_duplicate_lives_on_its_own),
 		cmocka_unit_test(a_name_has_as_many_handles_as_were_asked_for),
 		cmocka_unit_test(who_waits_keeps_what_was_closed),
+		cmocka_unit_test(a_wait_is_unregistered_once),
 		cmocka_unit_test(standard_handles_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
