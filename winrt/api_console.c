@@ -14,24 +14,29 @@
 
 HANDLE WINAPI GetStdHandle(DWORD nStdHandle)
 {
-	/* Made once and never freed: CloseHandle on them is an error Windows programs do not make.
-	 */
-	static struct win_object std[3] = {
-		{.magic = WIN_OBJECT_MAGIC, .kind = WIN_FILE, .refs = 1 << 20, .fd = 0},
-		{.magic = WIN_OBJECT_MAGIC, .kind = WIN_FILE, .refs = 1 << 20, .fd = 1},
-		{.magic = WIN_OBJECT_MAGIC, .kind = WIN_FILE, .refs = 1 << 20, .fd = 2},
-	};
+	/* Made once and never freed: CloseHandle on them is an error Windows programs do not make. */
+	static pthread_mutex_t std_lock = PTHREAD_MUTEX_INITIALIZER;
+	static HANDLE std[3];
 	DWORD i = STD_INPUT_HANDLE - nStdHandle;
 	if (i > 2) {
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return INVALID_HANDLE_VALUE;
 	}
-	return &std[i];
+	pthread_mutex_lock(&std_lock);
+	struct win_object *o = std[i] ? NULL : win_object_new(WIN_FILE);
+	if (o) {
+		o->fd = (int)i;
+		o->stays = true;
+		std[i] = win_handle_give(o);
+	}
+	HANDLE h = std[i];
+	pthread_mutex_unlock(&std_lock);
+	return h ? h : INVALID_HANDLE_VALUE;
 }
 
 static int terminal(HANDLE h)
 {
-	struct win_object *o = win_object_of(h, WIN_FILE);
+	WIN_USED struct win_object *o = win_object_of(h, WIN_FILE);
 	if (o && isatty(o->fd)) {
 		return o->fd;
 	}

@@ -69,8 +69,12 @@ static HANDLE open_path(const char *path, DWORD rights, DWORD disposition)
 	o->fd = fd;
 	o->owns_fd = true;
 	bool says_so = disposition == CREATE_ALWAYS || disposition == OPEN_ALWAYS;
+	HANDLE h = win_handle_give(o);
+	if (!h) {
+		return INVALID_HANDLE_VALUE;
+	}
 	SetLastError(existed && says_so ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS);
-	return o;
+	return h;
 }
 
 HANDLE WINAPI CreateFileA(LPCSTR lpFileName, DWORD dwDesiredAccess, DWORD dwShareMode,
@@ -99,7 +103,7 @@ HANDLE WINAPI CreateFileW(LPCWSTR lpFileName, DWORD dwDesiredAccess, DWORD dwSha
 
 static int fd_of(HANDLE h)
 {
-	struct win_object *o = win_object_of(h, WIN_FILE);
+	WIN_USED struct win_object *o = win_object_of(h, WIN_FILE);
 	return o ? o->fd : -1;
 }
 
@@ -298,15 +302,15 @@ DWORD WINAPI GetFileAttributesW(LPCWSTR lpFileName)
 
 BOOL WINAPI CancelIo(HANDLE hFile)
 {
-	return win_object_of(hFile, 0) != NULL;
+	return win_handle_is(hFile, 0);
 }
 BOOL WINAPI CancelIoEx(HANDLE hFile, LPOVERLAPPED lpOverlapped)
 {
-	return win_object_of(hFile, 0) ? win_fail(ERROR_NOT_FOUND) : FALSE;
+	return win_handle_is(hFile, 0) ? win_fail(ERROR_NOT_FOUND) : FALSE;
 }
 BOOL WINAPI CancelSynchronousIo(HANDLE hThread)
 {
-	return win_object_of(hThread, WIN_THREAD) ? win_fail(ERROR_NOT_FOUND) : FALSE;
+	return win_handle_is(hThread, WIN_THREAD) ? win_fail(ERROR_NOT_FOUND) : FALSE;
 }
 
 /* Text into a caller's buffer of `cap` units: length without terminator, or with it when too small.
@@ -369,7 +373,7 @@ DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lp
 BOOL WINAPI SetFileInformationByHandle(HANDLE hFile, FILE_INFO_BY_HANDLE_CLASS FileInformationClass,
 				       LPVOID lpFileInformation, DWORD dwBufferSize)
 {
-	struct win_object *o = win_object_of(hFile, WIN_FILE);
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
 	if (!o) {
 		return FALSE;
 	}

@@ -73,34 +73,17 @@ struct win_object *win_object_new(enum win_kind kind)
 		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
 	}
-	o->magic = WIN_OBJECT_MAGIC;
 	o->kind = kind;
 	o->refs = 1;
 	o->fd = -1;
 	return o;
 }
 
-struct win_object *win_object_of(void *handle, enum win_kind kind)
-{
-	struct win_object *o = handle;
-	/* Pseudo handles are small negative numbers. */
-	if ((uintptr_t)handle < 4096 || (uintptr_t)handle > UINTPTR_MAX - 4096 || ((uintptr_t)handle & 7) ||
-	    o->magic != WIN_OBJECT_MAGIC || (kind && o->kind != kind)) {
-		SetLastError(ERROR_INVALID_HANDLE);
-		return NULL;
-	}
-	return o;
-}
-
-void win_object_ref(struct win_object *o)
-{
-	lock_all();
-	o->refs++;
-	pthread_mutex_unlock(&lock);
-}
-
 void win_object_unref(struct win_object *o)
 {
+	if (!o) {
+		return;
+	}
 	lock_all();
 	bool last = --o->refs == 0;
 	if (last && o->name) {
@@ -120,7 +103,6 @@ void win_object_unref(struct win_object *o)
 			win_child_left(o->pid);
 		}
 		free(o->name);
-		o->magic = 0;
 		free(o);
 	}
 }
@@ -130,12 +112,10 @@ BOOL WINAPI CloseHandle(HANDLE hObject)
 	if (hObject == GetCurrentProcess() || hObject == GetCurrentThread()) {
 		return TRUE;
 	}
-	struct win_object *o = win_object_of(hObject, 0);
-	if (!o) {
-		return FALSE;
+	if (win_handle_is(hObject, WIN_WAIT)) { /* UnregisterWait ends those */
+		return win_fail(ERROR_INVALID_HANDLE);
 	}
-	win_object_unref(o);
-	return TRUE;
+	return win_handle_close(hObject);
 }
 
 BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, HANDLE hTargetProcessHandle,
@@ -143,13 +123,14 @@ BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, H
 {
 	struct win_object *o = win_object_of(hSourceHandle, 0);
 	if (!o || !lpTargetHandle) {
+		win_object_unref(o);
 		return FALSE;
 	}
-	if (!(dwOptions & DUPLICATE_CLOSE_SOURCE)) {
-		win_object_ref(o);
+	*lpTargetHandle = win_handle_give(o);
+	if (*lpTargetHandle && (dwOptions & DUPLICATE_CLOSE_SOURCE)) {
+		win_handle_close(hSourceHandle);
 	}
-	*lpTargetHandle = o;
-	return TRUE;
+	return *lpTargetHandle != NULL;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -211,7 +192,7 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManual
 		o->signaled = bInitialState;
 	}
 	win_objects_unlock(false);
-	return o;
+	return win_handle_give(o);
 }
 
 HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName)
@@ -220,7 +201,7 @@ HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpN
 	if (o) {
 		win_objects_unlock(false);
 	}
-	return o;
+	return win_handle_give(o);
 }
 
 HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset, BOOL bInitialState,
@@ -241,7 +222,7 @@ HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES lpEventAttributes, LPCWSTR lp
 
 static BOOL event_set(HANDLE h, bool on)
 {
-	struct win_object *o = win_object_of(h, WIN_EVENT);
+	WIN_USED struct win_object *o = win_object_of(h, WIN_EVENT);
 	if (!o) {
 		return FALSE;
 	}
@@ -349,6 +330,18 @@ static DWORD wait_locked(struct win_object **o, DWORD n, bool all, DWORD millise
 	}
 }
 
+static struct win_object *waitable(HANDLE h)
+{
+	struct win_object *o = win_object_of(h, 0);
+	if (o && o->kind != WIN_EVENT && o->kind != WIN_THREAD && o->kind != WIN_PROCESS && o->kind != WIN_MUTEX &&
+	    o->kind != WIN_SEMAPHORE) {
+		win_object_unref(o);
+		SetLastError(ERROR_INVALID_HANDLE);
+		return NULL;
+	}
+	return o;
+}
+
 DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll, DWORD dwMilliseconds)
 {
 	struct win_object *o[MAXIMUM_WAIT_OBJECTS];
@@ -357,26 +350,17 @@ DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL 
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return WAIT_FAILED;
 	}
-	for (DWORD i = 0; i < nCount; i++) {
-		o[i] = win_object_of(lpHandles[i], 0);
-		if (!o[i]) {
-			return WAIT_FAILED;
-		}
-		if (o[i]->kind != WIN_EVENT && o[i]->kind != WIN_THREAD && o[i]->kind != WIN_PROCESS &&
-		    o[i]->kind != WIN_MUTEX && o[i]->kind != WIN_SEMAPHORE) {
-			SetLastError(ERROR_INVALID_HANDLE);
-			return WAIT_FAILED;
-		}
-		polls |= o[i]->kind == WIN_PROCESS;
+	DWORD have = 0, ret = WAIT_FAILED;
+	for (; have < nCount && (o[have] = waitable(lpHandles[have])) != NULL; have++) {
+		polls |= o[have]->kind == WIN_PROCESS;
 	}
-	lock_all();
-	for (DWORD i = 0; i < nCount; i++) {
-		o[i]->refs++; /* closing a handle that is waited for must not pull it away */
+	if (have == nCount) {
+		lock_all();
+		ret = wait_locked(o, nCount, bWaitAll, dwMilliseconds, polls);
+		pthread_mutex_unlock(&lock);
 	}
-	DWORD ret = wait_locked(o, nCount, bWaitAll, dwMilliseconds, polls);
-	pthread_mutex_unlock(&lock);
-	for (DWORD i = 0; i < nCount; i++) {
-		win_object_unref(o[i]);
+	while (have > 0) { /* closing a handle that is waited for does not pull its object away */
+		win_object_unref(o[--have]);
 	}
 	return ret;
 }
@@ -407,11 +391,11 @@ static void thread_finish(struct win_object *o, uint32_t code)
 	lock_all();
 	o->exit_code = code;
 	o->signaled = true;
-	bool close = o->closes_itself;
+	void *close = o->closes;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	if (close) {
-		win_object_unref(o);
+		win_handle_close(close);
 	}
 	win_object_unref(o);
 }
@@ -439,7 +423,12 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwSt
 	if (!o) {
 		return NULL;
 	}
-	o->refs = 2; /* the handle's and the thread's own */
+	o->refs = 3; /* of the handle, of the thread itself, and of this function */
+	HANDLE h = win_handle_give(o);
+	if (!h) {
+		free(o);
+		return NULL;
+	}
 	o->start = lpStartAddress;
 	o->start_arg = lpParameter;
 	o->suspended = dwCreationFlags & CREATE_SUSPENDED;
@@ -453,6 +442,7 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwSt
 	int err = pthread_create(&t, &a, thread_main, o);
 	pthread_attr_destroy(&a);
 	if (err) {
+		win_handle_close(h);
 		free(o);
 		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
@@ -466,7 +456,8 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwSt
 		*lpThreadId = (DWORD)o->pid;
 	}
 	pthread_mutex_unlock(&lock);
-	return o;
+	win_object_unref(o);
+	return h;
 }
 
 ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(void *), void *argument, unsigned flags,
@@ -492,16 +483,17 @@ ULONG_PTR _beginthread(void (*start)(void *), unsigned stack_size, void *argumen
 	if (p) {
 		*p = (struct plain_start){start, argument};
 	}
-	struct win_object *o = p ? CreateThread(NULL, stack_size, plain_thread, p, CREATE_SUSPENDED, NULL) : NULL;
+	HANDLE h = p ? CreateThread(NULL, stack_size, plain_thread, p, CREATE_SUSPENDED, NULL) : NULL;
+	WIN_USED struct win_object *o = h ? win_object_of(h, WIN_THREAD) : NULL;
 	if (!o) {
 		free(p);
 		return (ULONG_PTR)-1;
 	}
 	lock_all();
-	o->closes_itself = true;
+	o->closes = h;
 	pthread_mutex_unlock(&lock);
-	ResumeThread(o);
-	return (ULONG_PTR)o;
+	ResumeThread(h);
+	return (ULONG_PTR)h;
 }
 void _endthreadex(unsigned code)
 {
@@ -514,7 +506,7 @@ void _endthread(void)
 
 DWORD WINAPI ResumeThread(HANDLE hThread)
 {
-	struct win_object *o = win_object_of(hThread, WIN_THREAD);
+	WIN_USED struct win_object *o = win_object_of(hThread, WIN_THREAD);
 	if (!o) {
 		return (DWORD)-1;
 	}
@@ -528,7 +520,7 @@ DWORD WINAPI ResumeThread(HANDLE hThread)
 
 BOOL WINAPI GetExitCodeThread(HANDLE hThread, LPDWORD lpExitCode)
 {
-	struct win_object *o = win_object_of(hThread, WIN_THREAD);
+	WIN_USED struct win_object *o = win_object_of(hThread, WIN_THREAD);
 	if (!o || !lpExitCode) {
 		return FALSE;
 	}
@@ -568,7 +560,7 @@ DWORD WINAPI GetThreadId(HANDLE Thread)
 	if (Thread == GetCurrentThread()) {
 		return GetCurrentThreadId();
 	}
-	struct win_object *o = win_object_of(Thread, WIN_THREAD);
+	WIN_USED struct win_object *o = win_object_of(Thread, WIN_THREAD);
 	return o ? (DWORD)o->pid : 0;
 }
 
@@ -607,7 +599,7 @@ DWORD WINAPI GetProcessId(HANDLE Process)
 	if (Process == GetCurrentProcess()) {
 		return GetCurrentProcessId();
 	}
-	struct win_object *o = win_object_of(Process, WIN_PROCESS);
+	WIN_USED struct win_object *o = win_object_of(Process, WIN_PROCESS);
 	return o ? (DWORD)o->pid : 0;
 }
 
@@ -625,7 +617,7 @@ HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwPr
 		o->owns_fd = true;
 #endif
 	}
-	return o;
+	return win_handle_give(o);
 }
 
 BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode)
@@ -633,7 +625,7 @@ BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode)
 	if (hProcess == GetCurrentProcess()) {
 		_exit((int)uExitCode);
 	}
-	struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
+	WIN_USED struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
 	if (!o) {
 		return FALSE;
 	}
@@ -646,7 +638,7 @@ BOOL WINAPI GetExitCodeProcess(HANDLE hProcess, LPDWORD lpExitCode)
 		*lpExitCode = STILL_ACTIVE;
 		return TRUE;
 	}
-	struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
+	WIN_USED struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
 	if (!o || !lpExitCode) {
 		return FALSE;
 	}

@@ -27,7 +27,7 @@ static struct view *views;
 HANDLE WINAPI CreateFileMappingW(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttributes, DWORD flProtect,
 				 DWORD dwMaximumSizeHigh, DWORD dwMaximumSizeLow, LPCWSTR lpName)
 {
-	struct win_object *file = win_object_of(hFile, WIN_FILE);
+	WIN_USED struct win_object *file = win_object_of(hFile, WIN_FILE);
 	struct stat st;
 	if (!file) {
 		return NULL;
@@ -59,7 +59,7 @@ HANDLE WINAPI CreateFileMappingW(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttribute
 	o->owns_fd = true;
 	o->count = (long)(wanted ? wanted : (uint64_t)st.st_size);
 	SetLastError(ERROR_SUCCESS);
-	return o;
+	return win_handle_give(o);
 }
 HANDLE WINAPI CreateFileMappingA(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttributes, DWORD flProtect,
 				 DWORD dwMaximumSizeHigh, DWORD dwMaximumSizeLow, LPCSTR lpName)
@@ -75,7 +75,7 @@ HANDLE WINAPI CreateFileMappingA(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttribute
 LPVOID WINAPI MapViewOfFile(HANDLE hFileMappingObject, DWORD dwDesiredAccess, DWORD dwFileOffsetHigh,
 			    DWORD dwFileOffsetLow, SIZE_T dwNumberOfBytesToMap)
 {
-	struct win_object *o = win_object_of(hFileMappingObject, WIN_MAPPING);
+	WIN_USED struct win_object *o = win_object_of(hFileMappingObject, WIN_MAPPING);
 	uint64_t from = (uint64_t)dwFileOffsetHigh << 32 | dwFileOffsetLow;
 	if (!o) {
 		return NULL;

@@ -27,15 +27,11 @@ HANDLE WINAPI GetProcessHeap(void)
 }
 HANDLE WINAPI HeapCreate(DWORD flOptions, SIZE_T dwInitialSize, SIZE_T dwMaximumSize)
 {
-	return win_object_new(WIN_HEAP);
+	return win_handle_give(win_object_new(WIN_HEAP));
 }
 BOOL WINAPI HeapDestroy(HANDLE hHeap)
 {
-	struct win_object *o = win_object_of(hHeap, WIN_HEAP);
-	if (o) {
-		win_object_unref(o);
-	}
-	return o != NULL;
+	return win_handle_is(hHeap, WIN_HEAP) && win_handle_close(hHeap);
 }
 LPVOID WINAPI HeapAlloc(HANDLE hHeap, DWORD dwFlags, SIZE_T dwBytes)
 {

@@ -20,7 +20,7 @@ HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES lpMutexAttributes, BOOL bInitia
 		o->count = 1;
 	}
 	win_objects_unlock(false);
-	return o;
+	return win_handle_give(o);
 }
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES lpMutexAttributes, BOOL bInitialOwner, LPCSTR lpName)
 {
@@ -42,11 +42,11 @@ HANDLE WINAPI OpenMutexW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpN
 	if (o) {
 		win_objects_unlock(false);
 	}
-	return o;
+	return win_handle_give(o);
 }
 BOOL WINAPI ReleaseMutex(HANDLE hMutex)
 {
-	struct win_object *o = win_object_of(hMutex, WIN_MUTEX);
+	WIN_USED struct win_object *o = win_object_of(hMutex, WIN_MUTEX);
 	if (!o) {
 		return FALSE;
 	}
@@ -76,7 +76,7 @@ HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG
 		o->limit = lMaximumCount;
 	}
 	win_objects_unlock(false);
-	return o;
+	return win_handle_give(o);
 }
 HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes, LONG lInitialCount, LONG lMaximumCount,
 			       LPCSTR lpName)
@@ -99,11 +99,11 @@ HANDLE WINAPI OpenSemaphoreW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR
 	if (o) {
 		win_objects_unlock(false);
 	}
-	return o;
+	return win_handle_give(o);
 }
 BOOL WINAPI ReleaseSemaphore(HANDLE hSemaphore, LONG lReleaseCount, LPLONG lpPreviousCount)
 {
-	struct win_object *o = win_object_of(hSemaphore, WIN_SEMAPHORE);
+	WIN_USED struct win_object *o = win_object_of(hSemaphore, WIN_SEMAPHORE);
 	if (!o) {
 		return FALSE;
 	}

@@ -4,6 +4,7 @@
  * C runtime does. Of the flags those for windows and priorities mean nothing.
  */
 #include "winrt/win.h"
+#include "base/vec.h"
 
 #include "win/io.h"
 #include "win/windows.h"
@@ -69,7 +70,7 @@ static char **environment_of(const void *block, bool wide)
 
 static int fd_of(HANDLE h)
 {
-	struct win_object *o = h ? win_object_of(h, WIN_FILE) : NULL;
+	WIN_USED struct win_object *o = h ? win_object_of(h, WIN_FILE) : NULL;
 	return o ? o->fd : -1;
 }
 
@@ -133,13 +134,7 @@ void win_child_left(pid_t pid)
 		return;
 	}
 	pthread_mutex_lock(&left_lock);
-	if (left_count == left_room) {
-		size_t room = left_room ? 2 * left_room : 16;
-		pid_t *more = realloc(left, room * sizeof *more);
-		left = more ? more : left;
-		left_room = more ? room : left_room;
-	}
-	if (left_count < left_room) {
+	if (VEC_ROOM(left, left_count, left_room)) {
 		left[left_count++] = pid;
 	}
 	pthread_mutex_unlock(&left_lock);
@@ -149,11 +144,10 @@ static BOOL started(pid_t pid, LPPROCESS_INFORMATION ret)
 {
 	struct win_object *p = win_object_new(WIN_PROCESS), *t = win_object_new(WIN_THREAD);
 	if (!p || !t) {
-		free(p);
-		free(t);
+		win_object_unref(p);
+		win_object_unref(t);
 		win_child_left(pid);
-		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-		return FALSE;
+		return win_fail(ERROR_NOT_ENOUGH_MEMORY);
 	}
 	p->pid = t->pid = pid;
 	p->child = true;
@@ -161,7 +155,13 @@ static BOOL started(pid_t pid, LPPROCESS_INFORMATION ret)
 	p->fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	p->owns_fd = true;
 #endif
-	*ret = (PROCESS_INFORMATION){p, t, (DWORD)pid, (DWORD)pid};
+	HANDLE process = win_handle_give(p), thread = win_handle_give(t);
+	if (!process || !thread) {
+		win_handle_close(process);
+		win_handle_close(thread);
+		return win_fail(ERROR_NOT_ENOUGH_MEMORY);
+	}
+	*ret = (PROCESS_INFORMATION){process, thread, (DWORD)pid, (DWORD)pid};
 	return TRUE;
 }
 
@@ -240,7 +240,7 @@ VOID WINAPI GetStartupInfoA(LPSTARTUPINFOA lpStartupInfo)
 
 /* ---- pipes and descriptors -------------------------------------------------------------------- */
 
-static struct win_object *file_of(int fd, bool owns)
+static HANDLE file_of(int fd, bool owns)
 {
 	struct win_object *o = win_object_new(WIN_FILE);
 	if (o) {
@@ -249,7 +249,7 @@ static struct win_object *file_of(int fd, bool owns)
 	} else if (owns) {
 		close(fd);
 	}
-	return o;
+	return win_handle_give(o);
 }
 
 BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBUTES lpPipeAttributes, DWORD nSize)
@@ -261,7 +261,7 @@ BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBU
 	if (pipe2(fds, O_CLOEXEC) < 0) { /* those that a child gets are duplicates */
 		return win_fail_errno();
 	}
-	struct win_object *r = file_of(fds[0], true), *w = file_of(fds[1], true);
+	HANDLE r = file_of(fds[0], true), w = file_of(fds[1], true);
 	if (!r || !w) {
 		if (r || w) {
 			CloseHandle(r ? r : w);
@@ -275,10 +275,10 @@ BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBU
 
 int _open_osfhandle(INT_PTR osfhandle, int flags)
 {
-	struct win_object *o = win_object_of((HANDLE)osfhandle, WIN_FILE);
+	WIN_USED struct win_object *o = win_object_of((HANDLE)osfhandle, WIN_FILE);
 	int fd = o ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (fd >= 0) {
-		win_object_unref(o); /* closed with the descriptor on Windows */
+		win_handle_close((HANDLE)osfhandle); /* closed with the descriptor on Windows */
 	} else if (!o) {
 		errno = EBADF;
 	}
@@ -286,8 +286,8 @@ int _open_osfhandle(INT_PTR osfhandle, int flags)
 }
 INT_PTR _get_osfhandle(int fd)
 {
-	struct win_object *o = fcntl(fd, F_GETFD) >= 0 ? file_of(fd, false) : NULL;
-	return o ? (INT_PTR)o : (INT_PTR)INVALID_HANDLE_VALUE;
+	HANDLE h = fcntl(fd, F_GETFD) >= 0 ? file_of(fd, false) : NULL;
+	return h ? (INT_PTR)h : (INT_PTR)INVALID_HANDLE_VALUE;
 }
 
 int WINAPI GetThreadPriority(HANDLE hThread)

@@ -5,6 +5,7 @@
  * the address where they begin.
  */
 #include "winrt/win.h"
+#include "base/vec.h"
 
 #include "win/psapi.h"
 #include "win/windows.h"
@@ -39,16 +40,7 @@ static void modules_free(struct modules *m)
 
 static bool module_add(struct modules *m, struct module what, const char *path)
 {
-	if (m->count == m->cap) {
-		size_t cap = m->cap * 2 + 32;
-		struct module *v = realloc(m->v, cap * sizeof *v);
-		if (!v) {
-			return false;
-		}
-		m->v = v;
-		m->cap = cap;
-	}
-	what.path = strdup(path);
+	what.path = VEC_ROOM(m->v, m->count, m->cap) ? strdup(path) : NULL;
 	if (!what.path) {
 		return false;
 	}

@@ -232,7 +232,7 @@ BOOL WINAPI OpenProcessToken(HANDLE ProcessHandle, DWORD DesiredAccess, PHANDLE 
 	if (!TokenHandle) {
 		return win_fail(ERROR_INVALID_PARAMETER);
 	}
-	*TokenHandle = win_object_new(WIN_TOKEN);
+	*TokenHandle = win_handle_give(win_object_new(WIN_TOKEN));
 	return *TokenHandle != NULL;
 }
 
@@ -306,7 +306,7 @@ BOOL WINAPI LookupPrivilegeValueW(LPCWSTR lpSystemName, LPCWSTR lpName, PLUID lp
 }
 BOOL WINAPI PrivilegeCheck(HANDLE ClientToken, PPRIVILEGE_SET RequiredPrivileges, LPBOOL pfResult)
 {
-	if (!win_object_of(ClientToken, WIN_TOKEN)) {
+	if (!win_handle_is(ClientToken, WIN_TOKEN)) {
 		return FALSE;
 	}
 	if (!RequiredPrivileges || !pfResult) {
@@ -321,7 +321,7 @@ BOOL WINAPI PrivilegeCheck(HANDLE ClientToken, PPRIVILEGE_SET RequiredPrivileges
 BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges, PTOKEN_PRIVILEGES NewState,
 				  DWORD BufferLength, PTOKEN_PRIVILEGES PreviousState, PDWORD ReturnLength)
 {
-	if (!win_object_of(TokenHandle, WIN_TOKEN)) {
+	if (!win_handle_is(TokenHandle, WIN_TOKEN)) {
 		return FALSE;
 	}
 	SetLastError(ERROR_SUCCESS); /* callers look for ERROR_NOT_ALL_ASSIGNED */

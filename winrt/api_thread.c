@@ -36,7 +36,7 @@ HANDLE WINAPI OpenThread(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwThr
 	if (o) {
 		o->pid = (int)dwThreadId;
 	}
-	return o;
+	return win_handle_give(o);
 }
 
 DWORD WINAPI GetProcessIdOfThread(HANDLE Thread)

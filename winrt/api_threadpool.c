@@ -168,6 +168,9 @@ static DWORD WINAPI wait_main(PVOID arg)
 	const HANDLE both[2] = {w->stop, w->object};
 	for (;;) {
 		DWORD r = WaitForMultipleObjects(2, both, FALSE, w->milliseconds);
+		if (r == WAIT_FAILED) { /* the object is gone, the wait is still registered */
+			WaitForSingleObject(w->stop, INFINITE);
+		}
 		if (r == WAIT_OBJECT_0 || r == WAIT_FAILED) {
 			break;
 		}
@@ -191,12 +194,22 @@ static DWORD WINAPI wait_main(PVOID arg)
 BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject, WAITORTIMERCALLBACK Callback,
 					PVOID Context, ULONG dwMilliseconds, ULONG dwFlags)
 {
-	if (!phNewWaitObject || !Callback || !win_object_of(hObject, 0)) {
+	if (!phNewWaitObject || !Callback || !win_handle_is(hObject, 0)) {
 		return win_fail(ERROR_INVALID_PARAMETER);
 	}
 	struct registered_wait *w = calloc(1, sizeof *w);
-	HANDLE stop = w ? CreateEventW(NULL, TRUE, FALSE, NULL) : NULL;
-	if (!stop) {
+	struct win_object *o = w ? win_object_new(WIN_WAIT) : NULL;
+	HANDLE stop = o ? CreateEventW(NULL, TRUE, FALSE, NULL) : NULL, handle = NULL;
+	if (stop) {
+		o->start_arg = w;
+		handle = win_handle_give(o);
+		o = NULL;
+	}
+	if (!handle) {
+		win_object_unref(o);
+		if (stop) {
+			CloseHandle(stop);
+		}
 		free(w);
 		return win_fail(ERROR_NOT_ENOUGH_MEMORY);
 	}
@@ -209,33 +222,37 @@ BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject,
 	/* Suspended, because it closes its own handle, which is known only afterwards. */
 	w->thread = CreateThread(NULL, 0, wait_main, w, CREATE_SUSPENDED, NULL);
 	if (!w->thread) {
+		win_handle_close(handle);
 		CloseHandle(stop);
 		free(w);
 		return FALSE;
 	}
-	*phNewWaitObject = w;
+	*phNewWaitObject = handle;
 	ResumeThread(w->thread);
 	return TRUE;
 }
 
 BOOL WINAPI UnregisterWaitEx(HANDLE WaitHandle, HANDLE CompletionEvent)
 {
-	struct registered_wait *w = WaitHandle;
-	if (!w) {
-		return win_fail(ERROR_INVALID_HANDLE);
-	}
-	bool running = InterlockedExchangeAdd(&w->running, 0) != 0;
-	if (CompletionEvent != INVALID_HANDLE_VALUE) {
-		w->done = CompletionEvent;
-		SetEvent(w->stop);
-		return running ? win_fail(ERROR_IO_PENDING) : TRUE;
-	}
-	HANDLE done = CreateEventW(NULL, TRUE, FALSE, NULL);
-	if (!done) {
+	WIN_USED struct win_object *o = win_object_of(WaitHandle, WIN_WAIT);
+	bool waits = CompletionEvent == INVALID_HANDLE_VALUE;
+	HANDLE done = o && waits ? CreateEventW(NULL, TRUE, FALSE, NULL) : NULL;
+	if (!o || (waits && !done)) {
 		return FALSE;
 	}
-	w->done = done;
+	if (!win_handle_close(WaitHandle)) { /* another one is ending the wait */
+		if (done) {
+			CloseHandle(done);
+		}
+		return win_fail(ERROR_INVALID_HANDLE);
+	}
+	struct registered_wait *w = o->start_arg;
+	bool running = InterlockedExchangeAdd(&w->running, 0) != 0;
+	w->done = waits ? done : CompletionEvent;
 	SetEvent(w->stop);
+	if (!waits) {
+		return running ? win_fail(ERROR_IO_PENDING) : TRUE;
+	}
 	WaitForSingleObject(done, INFINITE);
 	CloseHandle(done);
 	return TRUE;

@@ -72,7 +72,8 @@ HANDLE WINAPI CreateToolhelp32Snapshot(DWORD dwFlags, DWORD th32ProcessID)
 		}
 	}
 	closedir(d);
-	return o;
+	HANDLE h = win_handle_give(o);
+	return h ? h : INVALID_HANDLE_VALUE;
 fail:
 	win_fail_errno();
 	if (d) {
@@ -86,7 +87,7 @@ fail:
 
 static bool next(HANDLE snapshot, bool first, DWORD size, DWORD need, struct entry *ret_e)
 {
-	struct win_object *o = win_object_of(snapshot, WIN_FILE);
+	WIN_USED struct win_object *o = win_object_of(snapshot, WIN_FILE);
 	if (!o) {
 		return false;
 	}

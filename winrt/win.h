@@ -64,25 +64,24 @@ enum win_kind {
 	WIN_HEAP,
 	WIN_MUTEX,
 	WIN_SEMAPHORE,
-	WIN_MAPPING
+	WIN_MAPPING,
+	WIN_WAIT /* of RegisterWaitForSingleObject; start_arg: its wait */
 };
 
-#define WIN_OBJECT_MAGIC 0x57494E48u
-
-/* What a HANDLE points to. `magic` keeps a wild pointer from being taken for one in most cases. */
+/* What a HANDLE stands for. */
 struct win_object {
-	uint32_t magic;
 	enum win_kind kind;
-	int refs;
+	int refs;      /* of its handles, and of those who use it at the moment */
+	bool stays;    /* closing its handle does nothing */
 	bool signaled; /* under the wait lock */
 	bool manual_reset;
 	bool suspended;
 	bool owns_fd;
-	bool child;         /* a process that this one started */
-	bool closes_itself; /* a thread of _beginthread */
-	int fd;             /* file, or pidfd of a process, -1 otherwise */
-	int pid;            /* process, or tid of a thread; the thread that owns a mutex, else 0 */
-	long count, limit;  /* of a semaphore; how often a mutex was taken */
+	bool child;        /* a process that this one started */
+	void *closes;      /* a thread of _beginthread: its handle, which it closes at its end */
+	int fd;            /* file, or pidfd of a process, -1 otherwise */
+	int pid;           /* process, or tid of a thread; the thread that owns a mutex, else 0 */
+	long count, limit; /* of a semaphore; how often a mutex was taken */
 	uint32_t exit_code;
 	uint16_t *name;
 	struct win_object *next; /* named events */
@@ -92,13 +91,25 @@ struct win_object {
 
 void win_child_left(pid_t pid);                        /* of a child, when its last handle is closed */
 struct win_object *win_object_new(enum win_kind kind); /* one reference; NULL and last error 8 */
-/* The object if it is one of `kind` (0: any), else NULL and ERROR_INVALID_HANDLE. */
-struct win_object *win_object_of(void *handle, enum win_kind kind);
-void win_object_ref(struct win_object *o);
-void win_object_unref(struct win_object *o);
+void win_object_unref(struct win_object *o);           /* NULL is fine */
+/* A handle of it, which takes the caller's reference, too when there is none: NULL and last error 8. NULL of NULL. */
+void *win_handle_give(struct win_object *o);
+/* The object if it is one of `kind` (0: any), with one more reference; else NULL and ERROR_INVALID_HANDLE. */
+struct win_object *win_object_of(const void *handle, enum win_kind kind);
+/* A variable that gives the reference of win_object_of() back at the end of its block. */
+static inline void win_object_drop(struct win_object **o)
+{
+	win_object_unref(*o);
+}
+#define WIN_USED __attribute__((cleanup(win_object_drop)))
+/* Is it one of `kind` (0: any)? Else ERROR_INVALID_HANDLE. */
+bool win_handle_is(const void *handle, enum win_kind kind);
+/* False: ERROR_INVALID_HANDLE. What uses its object at the moment keeps it. */
+bool win_handle_close(const void *handle);
 /* The object of that name (any case), with one more reference and ERROR_ALREADY_EXISTS; NULL and
  * ERROR_INVALID_HANDLE when it is of another kind. Without one, a new object and ERROR_SUCCESS, or,
- * `open_only`, NULL and ERROR_FILE_NOT_FOUND. The lock is held when it returns an object. */
+ * `open_only`, NULL and ERROR_FILE_NOT_FOUND. The lock is held when it returns an object, whose reference is for
+ * win_handle_give(). */
 struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bool open_only);
 /* The lock of what waits look at; the second lets waiters look again. */
 void win_objects_lock(void);

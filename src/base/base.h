@@ -7,7 +7,7 @@
  *   bytes      bounded little-endian cursor, the only way to read bytes from elsewhere
  *   guid, utf, sha1, strbuf, clock
  *   printable  foreign text for terminals and logs (base/printable.h)
- *   and vec.h, file.h, parse.h, level.h, provider_guid.h, runtime_dir.h, datadir.h …
+ *   and vec.h, map.h, quiet_thread.h, file.h, parse.h, level.h, provider_guid.h, runtime_dir.h, datadir.h …
  * Nothing here keeps global state apart from the clock's once-detected kind.
  */
 #ifndef BASE_BASE_H

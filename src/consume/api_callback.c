@@ -3,6 +3,7 @@
  * SetTraceCallback and RemoveTraceCallback: callbacks for single classes, for the whole process.
  */
 #include "consume/consume_trace.h"
+#include "base/vec.h"
 
 #include "base/order.h"
 
@@ -15,7 +16,7 @@ static struct {
 		struct guid guid;
 		PEVENT_CALLBACK callback;
 	} * rows;
-	uint32_t count;
+	uint32_t count, cap;
 } classes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct row *find_locked(const struct guid *g)
@@ -54,12 +55,8 @@ ULONG WMIAPI SetTraceCallback(LPCGUID Guid, PEVENT_CALLBACK EventCallback)
 	pthread_mutex_lock(&classes.lock);
 	struct row *r = find_locked(&g);
 	if (!r) {
-		r = realloc(classes.rows, (classes.count + 1) * sizeof *r);
-		if (r) {
-			classes.rows = r;
-			r += classes.count;
-			r->guid = g;
-			r->callback = EventCallback;
+		if (VEC_ROOM(classes.rows, classes.count, classes.cap)) {
+			classes.rows[classes.count] = (struct row){g, EventCallback};
 			order_store_relaxed(&classes.count, classes.count + 1);
 		} else {
 			code = ERROR_OUTOFMEMORY;

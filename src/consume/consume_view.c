@@ -4,6 +4,7 @@
  * buffer.
  */
 #include "consume/consume_view.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -11,14 +12,8 @@
 
 static int item_add(struct consume_view *v, uint32_t *count, uint16_t type, const void *data, uint32_t bytes)
 {
-	if (*count == v->items_cap) {
-		uint32_t cap = v->items_cap ? 2 * v->items_cap : 16;
-		void *items = realloc(v->items, cap * sizeof *v->items);
-		if (!items) {
-			return -ENOMEM;
-		}
-		v->items = items;
-		v->items_cap = cap;
+	if (!VEC_ROOM(v->items, *count, v->items_cap)) {
+		return -ENOMEM;
 	}
 	v->items[(*count)++] = (EVENT_HEADER_EXTENDED_DATA_ITEM){
 		.ExtType = type,

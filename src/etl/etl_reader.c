@@ -8,6 +8,7 @@
  * while it waits and split when its turn comes.
  */
 #include "etl/etl_heap.h"
+#include "base/vec.h"
 #include "etl/etl_index.h"
 #include "etl/etl_loss.h"
 #include "etl/etl_run.h"
@@ -36,7 +37,7 @@
 struct slot {
 	struct etl_run run;
 	uint32_t *pieces; /* where they start in the buffer, and where the last ends; owned */
-	uint32_t piece_count, piece;
+	uint32_t piece_count, piece_cap, piece;
 	uint32_t entry; /* in the index */
 	uint8_t *mem;   /* owned; kept for the next buffer */
 	size_t mem_bytes;
@@ -138,13 +139,8 @@ static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_
 
 static int pieces_add(struct slot *s, uint32_t at)
 {
-	uint32_t n = s->piece_count;
-	if ((n & (n - 1)) == 0) {
-		void *more = realloc(s->pieces, (n ? 2 * (size_t)n : 1) * sizeof *s->pieces);
-		if (!more) {
-			return -ENOMEM;
-		}
-		s->pieces = more;
+	if (!VEC_ROOM(s->pieces, s->piece_count, s->piece_cap)) {
+		return -ENOMEM;
 	}
 	s->pieces[s->piece_count++] = at;
 	return 0;

@@ -5,7 +5,7 @@
  * this instance allows anyway. An entry is an access list walked in order: a denial that names a
  * wanted right refuses, rights granted on the way add up, and what nobody granted is refused. Only
  * the owner of the instance and root change entries; they hold for the owner too, who can take
- * back what he did.
+ * a change back.
  *
  * Entries live in the file "access" of the runtime directory, so that they outlast a daemon that
  * left because it had nothing to do.

@@ -5,7 +5,7 @@
  * traces are understood after the program was rebuilt or removed. Nothing in the section is
  * believed or even read here.
  *
- * Only of the daemon's own user: what lies in his directory decides what he is shown.
+ * Only of the daemon's own user: what lies in a user's directory decides what that user is shown.
  */
 #include "base/datadir.h"
 #include "base/elf_section.h"

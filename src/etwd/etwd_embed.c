@@ -10,12 +10,12 @@
  * Called by the loop, by jobs and by file threads.
  */
 #include "etwd/etwd.h"
+#include "base/quiet_thread.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -147,16 +147,7 @@ static void enqueue(const char *path, bool left)
 		shared.left += left;
 	}
 	if (room && !shared.running) {
-		pthread_t thread;
-		pthread_attr_t attr;
-		sigset_t all, old;
-		sigfillset(&all);
-		pthread_sigmask(SIG_BLOCK, &all, &old);
-		pthread_attr_init(&attr);
-		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		shared.running = pthread_create(&thread, &attr, work, NULL) == 0;
-		pthread_attr_destroy(&attr);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		shared.running = quiet_thread_start(NULL, work, NULL) == 0;
 		if (!shared.running) { /* the next one takes it along, or the next etwd */
 			STAILQ_REMOVE(&shared.list, w, waiting, link);
 			shared.count--;

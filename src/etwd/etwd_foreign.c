@@ -17,6 +17,7 @@
  * Descriptors of messages that may have some: etwd_take.c.
  */
 #include "etwd/etwd.h"
+#include "base/quiet_thread.h"
 #include "etwd/etwd_start.h"
 
 #include <fcntl.h>
@@ -230,16 +231,7 @@ static void *close_thread(void *arg)
 
 static void start_locked(void)
 {
-	pthread_t thread;
-	pthread_attr_t attr;
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	shared.running = pthread_create(&thread, &attr, close_thread, NULL) == 0;
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	shared.running = quiet_thread_start(NULL, close_thread, NULL) == 0;
 }
 
 /* ---- for the loop ----------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
  *   in memory             only then, behind the ring (sink_explain): it takes nothing of its room
  */
 #include "etwd/etwd_kernel.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include "base/order.h"
@@ -161,32 +162,44 @@ static char *path_of(const struct image_list *l, const char *said)
 	return strdup(n > 0 && (size_t)n < sizeof path ? path : said);
 }
 
-/* Where the live images stand, by base: many may be told again and again. */
+/* Where the live images stand: many may be told again and again. The process chooses what they are, so all of that
+ * is hashed, with a secret. */
 struct places {
 	uint16_t slot[SLOTS]; /* index + 1 */
 };
-static uint32_t slot_of(uint64_t base)
+static uint32_t slot_of(const struct image *i, const char *path)
 {
-	return (uint32_t)((base >> 12) * 0x9E3779B97F4A7C15ull >> 32) % SLOTS;
+	static const struct map any = {0};
+	uint8_t key[8 + 8 + 8 + PROTO_IMAGES_BUILD_ID];
+	le64_put(key, i->base);
+	le64_put(key + 8, i->bytes);
+	le64_put(key + 16, map_hash(&any, path, strlen(path)));
+	memcpy(key + 24, i->build_id, PROTO_IMAGES_BUILD_ID);
+	return (uint32_t)(map_hash(&any, key, sizeof key) % SLOTS);
+}
+
+static void place(struct places *x, const struct image_list *l, uint32_t i)
+{
+	uint32_t at = slot_of(&l->at[i], l->at[i].path);
+	while (x->slot[at]) {
+		at = (at + 1) % SLOTS;
+	}
+	x->slot[at] = (uint16_t)(i + 1);
 }
 
 static void places_fill(struct places *x, const struct image_list *l)
 {
 	memset(x, 0, sizeof *x);
 	for (uint32_t i = 0; i < l->count; i++) {
-		uint32_t at = slot_of(l->at[i].base);
-		while (l->at[i].live && x->slot[at]) {
-			at = (at + 1) % SLOTS;
-		}
 		if (l->at[i].live) {
-			x->slot[at] = (uint16_t)(i + 1);
+			place(x, l, i);
 		}
 	}
 }
 
 static bool known(const struct places *x, struct image_list *l, const struct image *told, const char *path)
 {
-	for (uint32_t at = slot_of(told->base); x->slot[at]; at = (at + 1) % SLOTS) {
+	for (uint32_t at = slot_of(told, path); x->slot[at]; at = (at + 1) % SLOTS) {
 		struct image *i = &l->at[x->slot[at] - 1];
 		if (i->base == told->base && i->bytes == told->bytes && i->build_id_bytes == told->build_id_bytes &&
 		    memcmp(i->build_id, told->build_id, i->build_id_bytes) == 0 && strcmp(i->path, path) == 0) {
@@ -266,7 +279,9 @@ static void take_all(struct etwd *d, struct image_list *l, struct bytes b)
 		}
 		if (known(&places, l, &i, path)) {
 			free(path);
-		} else if (!add(d, l, &i, path)) {
+		} else if (add(d, l, &i, path)) {
+			place(&places, l, l->count - 1);
+		} else {
 			free(path);
 			dropped++;
 		}

@@ -43,7 +43,7 @@ struct kernel_wish {
 struct session_kernel {
 	struct kernel_wish wish;
 	int slot;      /* -1: the collector does not know it */
-	bool confined; /* a user's: his own processes only */
+	bool confined; /* a user's: that user's processes only */
 	uint32_t uid;
 	bool removing;
 	uint32_t explaining; /* copies of what is in memory that wait for what explains it */

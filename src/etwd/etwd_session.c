@@ -103,7 +103,7 @@ struct session *etwd_session_find(struct etwd *d, const struct proto_message *m,
 		struct session *s = d->session[i];
 		if (s && may_reach(d, s, c, rights) && utf16_equal_nocase(s->name, name)) {
 			if (etwd_session_may_see(d, s, c)) {
-				return s; /* his own before others of that name */
+				return s; /* the user's own before others of that name */
 			}
 			others = others ? others : s;
 		}

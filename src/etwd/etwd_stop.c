@@ -102,7 +102,7 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	etwd_session_ref(s);
 	s->sink = NULL;
 	s->state = SESSION_CLOSING;
-	/* His library knows the file's name, and what this user and his environment know of events. */
+	/* The controller's library knows the file's name, and what this user and their environment know of events. */
 	c->by_controller =
 		s->stop_reply.conn && s->stop_reply.conn->uid == d->uid && !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
 	etwd_job_start(d, &c->job);

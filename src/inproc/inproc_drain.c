@@ -6,9 +6,9 @@
  * moment and is never waited for.
  */
 #include "inproc/inproc_private.h"
+#include "base/quiet_thread.h"
 
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -160,15 +160,10 @@ int inproc_thread_start(void)
 	if (inproc.thread_running) {
 		return 0;
 	}
-	/* Signals belong to the program's own threads. */
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
 	void *generation = (void *)(uintptr_t)++inproc.thread_generation;
-	int err = pthread_create(&inproc.thread, NULL, logger_main, generation);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	int err = quiet_thread_start(&inproc.thread, logger_main, generation);
 	inproc.thread_running = err == 0;
-	return -err;
+	return err;
 }
 
 void inproc_thread_dismiss(void)

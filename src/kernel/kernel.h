@@ -86,7 +86,7 @@ struct kernel_session {
 	uint32_t pids;
 	bool children; /* and in what they start from now on */
 	bool forgets;  /* a ring, that overwrites what is oldest */
-	/* Of a user without rights: nothing but what processes of his do, and of that only what
+	/* Of a user without rights: nothing but what that user's processes do, and of that only what
 	 * kernel_mask_unconfinable() leaves (kernel_confine.c). */
 	bool confined;
 	uint32_t uid;

@@ -25,7 +25,7 @@
 #define AGAIN_NS 200000000u
 
 /* What says of which process it is, by its own thread at its own time. (Ends of connections and
- * retransmissions do not: whoever had the socket may be gone, and his number somebody else's.) */
+ * retransmissions do not: the process that had the socket may be gone, and its number another's.) */
 static bool may_have(uint16_t hook)
 {
 	static const struct {

@@ -197,7 +197,7 @@ static int by_start(const void *pa, const void *pb)
 struct kernel_jit_names {
 	char *text;
 	struct piece *list;
-	size_t count;
+	size_t count, cap;
 };
 
 /* Of a file that may be growing; a zero byte behind. */
@@ -227,7 +227,7 @@ static char *read_text(int fd, size_t most, size_t *ret_n)
 	return text;
 }
 
-static bool add_piece(struct kernel_jit_names *j, size_t *inout_cap, char *line, char *line_end)
+static bool add_piece(struct kernel_jit_names *j, char *line, char *line_end)
 {
 	char *end;
 	*line_end = 0;
@@ -237,14 +237,8 @@ static bool add_piece(struct kernel_jit_names *j, size_t *inout_cap, char *line,
 	if (!p.start || !p.bytes || !*end) {
 		return true;
 	}
-	if (j->count == *inout_cap) {
-		size_t cap = j->count ? 2 * j->count : 1024;
-		struct piece *more = cap > PIECES_MAX ? NULL : realloc(j->list, cap * sizeof *more);
-		if (!more) {
-			return false;
-		}
-		j->list = more;
-		*inout_cap = cap;
+	if (!VEC_ROOM_UP_TO(j->list, j->count, j->cap, PIECES_MAX)) {
+		return false;
 	}
 	p.name = end;
 	j->list[j->count++] = p;
@@ -254,7 +248,7 @@ static bool add_piece(struct kernel_jit_names *j, size_t *inout_cap, char *line,
 struct kernel_jit_names *kernel_jit_read(int fd, size_t most)
 {
 	struct kernel_jit_names *j = calloc(1, sizeof *j);
-	size_t n = 0, cap = 0;
+	size_t n = 0;
 	if (j) {
 		j->text = read_text(fd, most, &n);
 	}
@@ -262,7 +256,7 @@ struct kernel_jit_names *kernel_jit_read(int fd, size_t most)
 	for (char *line = j ? j->text : NULL, *end; line && line < j->text + n; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(j->text + n - line));
 		end = end ? end : j->text + n;
-		if (end - line < (ptrdiff_t)LINE_BYTES_MAX && !add_piece(j, &cap, line, end)) {
+		if (end - line < (ptrdiff_t)LINE_BYTES_MAX && !add_piece(j, line, end)) {
 			break;
 		}
 	}

@@ -6,9 +6,9 @@
 #include "kernel/kernel_private.h"
 
 #include "base/order.h"
+#include "base/quiet_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,16 +107,7 @@ static void *receive(void *arg)
 
 static bool start(struct marks *m)
 {
-	pthread_t thread;
-	pthread_attr_t attr;
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	m->has_thread = pthread_create(&thread, &attr, receive, m) == 0;
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	m->has_thread = quiet_thread_start(NULL, receive, m) == 0;
 	return m->has_thread;
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Names by key, and keys by path: two tables of the same entries, open addressing.
+ * Names by key, and keys by path: two maps to the same entries.
  */
 #include "kernel/kernel_names.h"
+
+#include "base/map.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,6 @@
 
 struct name {
 	uint64_t key, told; /* sessions */
-	uint32_t hash;      /* of the path */
 	bool gone;
 	char *path;
 };
@@ -28,8 +30,7 @@ struct kernel_names {
 	uint64_t secret;
 	struct name *name;
 	uint32_t count, cap;
-	uint32_t *by_key, *by_path; /* index + 1 of `name`; both twice `cap` long and more */
-	uint32_t slots, stale;
+	struct map by_key, by_path; /* to an index of `name` */
 	uint8_t directories[32768]; /* a bit for the hash of each directory that has something below it */
 	struct mount mount[MOUNTS_MAX];
 	uint32_t mounts;
@@ -44,13 +45,9 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-static uint32_t hash_of(const char *s)
+static uint64_t hash_of(const struct kernel_names *n, const char *path)
 {
-	uint64_t h = 14695981039346656037ull;
-	for (; *s; s++) {
-		h = (h ^ (uint8_t)*s) * 1099511628211ull;
-	}
-	return (uint32_t)mix(h);
+	return map_hash(&n->by_path, path, strlen(path));
 }
 
 struct kernel_names *kernel_names_create(void)
@@ -69,8 +66,8 @@ void kernel_names_destroy(struct kernel_names *n)
 	}
 	if (n) {
 		free(n->name);
-		free(n->by_key);
-		free(n->by_path);
+		map_free(&n->by_key);
+		map_free(&n->by_path);
 	}
 	free(n);
 }
@@ -89,43 +86,10 @@ uint64_t kernel_names_key(const struct kernel_names *n, uint64_t inode, uint32_t
 
 /* ---- the tables ------------------------------------------------------------------------------- */
 
-static void put(uint32_t *table, uint32_t slots, uint32_t hash, uint32_t index)
-{
-	uint32_t i = hash & (slots - 1);
-	while (table[i]) {
-		i = (i + 1) & (slots - 1);
-	}
-	table[i] = index + 1;
-}
-
-static bool grow(struct kernel_names *n)
-{
-	uint32_t cap = n->cap ? n->cap * 2 : 1024, slots = cap * 4;
-	uint32_t *by_key = calloc(slots, sizeof *by_key), *by_path = calloc(slots, sizeof *by_path);
-	struct name *name = by_key && by_path ? realloc(n->name, cap * sizeof *name) : NULL;
-	if (!name) {
-		free(by_key);
-		free(by_path);
-		return false;
-	}
-	free(n->by_key);
-	free(n->by_path);
-	n->name = name;
-	n->cap = cap;
-	n->slots = slots;
-	n->by_key = by_key;
-	n->by_path = by_path;
-	for (uint32_t i = 0; i < n->count; i++) {
-		put(by_key, slots, (uint32_t)name[i].key, i);
-		put(by_path, slots, name[i].hash, i);
-	}
-	return true;
-}
-
 /* Does anything known lie below that directory? Perhaps, or certainly not. */
 static bool has_below(const struct kernel_names *n, const char *path)
 {
-	uint32_t h = hash_of(path) % (8 * sizeof n->directories);
+	uint64_t h = hash_of(n, path) % (8 * sizeof n->directories);
 	return n->directories[h / 8] >> (h % 8) & 1;
 }
 
@@ -141,7 +105,7 @@ static void note_directories(struct kernel_names *n, const char *path)
 			if (has_below(n, part)) { /* and so has all that is above */
 				return;
 			}
-			uint32_t h = hash_of(part) % (8 * sizeof n->directories);
+			uint64_t h = hash_of(n, part) % (8 * sizeof n->directories);
 			n->directories[h / 8] |= (uint8_t)(1u << (h % 8));
 		}
 	}
@@ -149,76 +113,81 @@ static void note_directories(struct kernel_names *n, const char *path)
 
 static struct name *by_key(const struct kernel_names *n, uint64_t key)
 {
-	if (n->slots == 0) {
-		return NULL;
-	}
-	for (uint32_t i = (uint32_t)key & (n->slots - 1); n->by_key[i]; i = (i + 1) & (n->slots - 1)) {
-		if (n->name[n->by_key[i] - 1].key == key) {
-			return &n->name[n->by_key[i] - 1];
-		}
-	}
-	return NULL;
+	size_t at = map_find(&n->by_key, key);
+	return at != MAP_NONE ? &n->name[map_value(&n->by_key, at)] : NULL;
 }
 
 static struct name *by_path(const struct kernel_names *n, const char *path)
 {
-	uint32_t hash = hash_of(path);
-	if (n->slots == 0) {
-		return NULL;
-	}
-	for (uint32_t i = hash & (n->slots - 1); n->by_path[i]; i = (i + 1) & (n->slots - 1)) {
-		struct name *e = &n->name[n->by_path[i] - 1];
-		if (e->hash == hash && !e->gone && strcmp(e->path, path) == 0) {
+	uint64_t hash = hash_of(n, path);
+	MAP_EACH(&n->by_path, hash, at) {
+		struct name *e = &n->name[map_value(&n->by_path, at)];
+		if (strcmp(e->path, path) == 0) {
 			return e;
 		}
 	}
 	return NULL;
 }
 
-/* Entries keep the places in by_path that they had under former paths; harmless, and gone when the
- * table is made anew, which happens when there are too many. */
+/* From now on nothing is found by its path. */
+static void forget_path(struct kernel_names *n, const struct name *e)
+{
+	uint64_t hash = hash_of(n, e->path);
+	MAP_EACH(&n->by_path, hash, at) {
+		if (map_value(&n->by_path, at) == (uint64_t)(e - n->name)) {
+			map_remove(&n->by_path, at);
+			break;
+		}
+	}
+}
+
+static void set_gone(struct kernel_names *n, struct name *e)
+{
+	if (!e->gone) {
+		forget_path(n, e);
+		e->gone = true;
+	}
+}
+
 static void rename_entry(struct kernel_names *n, struct name *e, const char *path)
 {
 	char *copy = strdup(path);
 	if (!copy) {
 		return;
 	}
+	set_gone(n, e);
 	free(e->path);
 	e->path = copy;
-	e->hash = hash_of(path);
-	e->gone = false;
+	e->gone = map_add(&n->by_path, hash_of(n, path), (uint64_t)(e - n->name)) < 0;
 	note_directories(n, path);
-	if (++n->stale < n->cap) {
-		put(n->by_path, n->slots, e->hash, (uint32_t)(e - n->name));
+}
+
+static void add_entry(struct kernel_names *n, uint64_t key, const char *path)
+{
+	char *copy = VEC_ROOM_UP_TO(n->name, n->count, n->cap, NAMES_MAX) ? strdup(path) : NULL;
+	if (!copy || map_add(&n->by_path, hash_of(n, path), n->count) < 0) {
+		free(copy);
 		return;
 	}
-	n->stale = 0;
-	memset(n->by_path, 0, n->slots * sizeof *n->by_path);
-	for (uint32_t i = 0; i < n->count; i++) {
-		put(n->by_path, n->slots, n->name[i].hash, i);
-	}
+	n->name[n->count] = (struct name){.key = key, .path = copy};
+	/* Where that fails, the file is found by its path only. */
+	(void)map_add(&n->by_key, key, n->count++);
+	note_directories(n, path);
 }
 
 void kernel_names_learn(struct kernel_names *n, uint64_t key, const char *path)
 {
 	struct name *e = key ? by_key(n, key) : NULL, *other = by_path(n, path);
 	if (other && other != e) {
-		other->gone = true; /* a path means one file: this one took its place, or we know it better now */
+		set_gone(n, other); /* a path means one file: this one took its place, or we know it better now */
 	}
 	if (e && strcmp(e->path, path) != 0) {
 		e->told = 0;
 		rename_entry(n, e, path);
-	} else if (e) {
-		e->gone = false;
-	} else if (key && n->count < NAMES_MAX && (n->count < n->cap || grow(n))) {
-		char *copy = strdup(path);
-		if (copy) {
-			n->name[n->count] = (struct name){.key = key, .path = copy, .hash = hash_of(path)};
-			put(n->by_key, n->slots, (uint32_t)key, n->count);
-			put(n->by_path, n->slots, n->name[n->count].hash, n->count);
-			n->count++;
-			note_directories(n, path);
-		}
+	} else if (e && e->gone) {
+		e->gone = map_add(&n->by_path, hash_of(n, path), (uint64_t)(e - n->name)) < 0;
+	} else if (!e && key) {
+		add_entry(n, key, path);
 	}
 }
 
@@ -228,7 +197,7 @@ uint64_t kernel_names_of_path(struct kernel_names *n, const char *path)
 	if (e) {
 		return e->key;
 	}
-	uint64_t key = mix(hash_of(path) ^ n->secret) | 1;
+	uint64_t key = mix(hash_of(n, path) ^ n->secret) | 1;
 	kernel_names_learn(n, key, path);
 	return key;
 }
@@ -281,7 +250,7 @@ void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *p
 {
 	struct name *e = by_path(n, path);
 	if (e) {
-		e->gone = true;
+		set_gone(n, e);
 		if (e->told & of->sessions) {
 			out(k, e, HOOK_FILE_DELETE, of, e->told & of->sessions);
 		}
@@ -293,7 +262,7 @@ void kernel_names_rename(struct kernel_names *n, const char *from, const char *t
 	size_t length = strlen(from);
 	struct name *over = by_path(n, to);
 	if (over) {
-		over->gone = true;
+		set_gone(n, over);
 	}
 	struct name *one = by_path(n, from);
 	if (one) {

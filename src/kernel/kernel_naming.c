@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/kernel_naming.h"
+#include "base/quiet_thread.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -260,7 +260,6 @@ struct kernel_naming *kernel_naming_start(struct kernel *k, uint64_t sessions)
 {
 	struct kernel_naming *n = calloc(1, sizeof *n);
 	uint32_t count = 0;
-	sigset_t all, old;
 	if (!n) {
 		return NULL;
 	}
@@ -272,11 +271,7 @@ struct kernel_naming *kernel_naming_start(struct kernel *k, uint64_t sessions)
 		naming_free(n);
 		return NULL;
 	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int err = pthread_create(&n->thread, NULL, work, n);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err != 0) {
+	if (quiet_thread_start(&n->thread, work, n) < 0) {
 		naming_free(n);
 		return NULL;
 	}

@@ -208,7 +208,7 @@ uint64_t kernel_confine_stack(struct kernel *k, uint64_t sessions, uint32_t pid,
 uint64_t kernel_confined_to(const struct kernel *k, const struct kernel_process *p);
 /* Finds out whose it is, if that is to be known and is not. */
 void kernel_confine_learn(struct kernel *k, struct kernel_process *p);
-/* Nobody's, if it is not his any more whose it was said to be. */
+/* Nobody's, if it does not belong to its known user any more. */
 void kernel_confine_check(struct kernel *k, struct kernel_process *p);
 /* Something was missed: nothing is anybody's until whose it is has been found out again. */
 void kernel_confine_again(struct kernel *k);

@@ -5,52 +5,31 @@
  */
 #include "kernel/kernel_seen.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
-#define SEEN_MAX (1u << 22) /* slots: 64 MB */
-
-static uint64_t hash_of(const struct kernel_seen *k)
-{
-	uint64_t h = (k->at ^ (uint64_t)k->of << 40 ^ k->where) * 0x9E3779B97F4A7C15ull;
-	return h ^ h >> 29;
-}
-
-static struct kernel_seen *place(struct kernel_seen *slot, uint32_t cap, const struct kernel_seen *k)
-{
-	uint32_t i = (uint32_t)hash_of(k) & (cap - 1);
-	while (slot[i].where && (slot[i].where != k->where || slot[i].of != k->of || slot[i].at != k->at)) {
-		i = (i + 1) & (cap - 1);
-	}
-	return &slot[i];
-}
+#define SEEN_MAX (1u << 21) /* 32 MB, and 64 MB to find them */
 
 static void add(struct kernel_walk *w, const struct kernel_seen *k)
 {
-	if (w->used * 2 >= w->cap) {
-		uint32_t cap = w->cap ? 2 * w->cap : 4096;
-		struct kernel_seen *bigger = cap > SEEN_MAX ? NULL : calloc(cap, sizeof *bigger);
-		if (!bigger) {
-			w->full = true; /* the rest stays without names */
+	_Static_assert(sizeof *k == 16, "without gaps: it is its own key");
+	uint64_t key = map_hash(&w->places, k, sizeof *k);
+	MAP_EACH(&w->places, key, at) {
+		if (memcmp(&w->seen[map_value(&w->places, at)], k, sizeof *k) == 0) {
 			return;
 		}
-		for (uint32_t i = 0; i < w->cap; i++) {
-			if (w->slot[i].where) {
-				*place(bigger, cap, &w->slot[i]) = w->slot[i];
-			}
-		}
-		free(w->slot);
-		w->slot = bigger;
-		w->cap = cap;
 	}
-	struct kernel_seen *s = place(w->slot, w->cap, k);
-	if (!s->where) {
-		*s = *k;
-		w->used++;
-		if (k->where == SEEN_IN_NO_FILE) {
-			kernel_jit_seen(w, k->of);
-		} else if (k->where == SEEN_IN_FILE) {
-			unwind_file_keep(w->unwind, k->of);
-		}
+	if (!VEC_ROOM_UP_TO(w->seen, w->seen_count, w->seen_cap, SEEN_MAX) ||
+	    map_add(&w->places, key, w->seen_count) < 0) {
+		w->full = true; /* the rest stays without names */
+		return;
+	}
+	w->seen[w->seen_count++] = *k;
+	if (k->where == SEEN_IN_NO_FILE) {
+		kernel_jit_seen(w, k->of);
+	} else if (k->where == SEEN_IN_FILE) {
+		unwind_file_keep(w->unwind, k->of);
 	}
 }
 
@@ -95,14 +74,11 @@ static int by_place(const void *pa, const void *pb)
 
 struct kernel_seen *kernel_seen_list(const struct kernel_walk *w, uint32_t *ret_count)
 {
-	struct kernel_seen *list = w->used ? malloc(w->used * sizeof *list) : NULL;
-	uint32_t n = 0;
-	for (uint32_t i = 0; list && i < w->cap; i++) {
-		if (w->slot[i].where) {
-			list[n++] = w->slot[i];
-		}
-	}
+	uint32_t n = w->seen_count;
+	struct kernel_seen *list = n ? malloc(n * sizeof *list) : NULL;
+	n = list ? n : 0;
 	if (n) {
+		memcpy(list, w->seen, n * sizeof *list);
 		qsort(list, n, sizeof *list, by_place);
 	}
 	*ret_count = n;

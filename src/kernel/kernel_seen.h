@@ -4,6 +4,7 @@
 #ifndef KERNEL_KERNEL_SEEN_H
 #define KERNEL_KERNEL_SEEN_H
 
+#include "base/map.h"
 #include "kernel/kernel_walk.h"
 
 #define KERNEL_SPACE       0xFFFF000000000000ull
@@ -13,7 +14,7 @@
 #define SEEN_RECENT_STACKS 16384u
 
 struct kernel_seen {
-	uint32_t where; /* SEEN_*; 0: free */
+	uint32_t where; /* SEEN_* */
 	uint32_t of;    /* the file's number, or the process */
 	uint64_t at;    /* from the file's base, or the address */
 };
@@ -28,8 +29,9 @@ struct kernel_jit {
 };
 struct kernel_walk {
 	struct unwind *unwind;
-	struct kernel_seen *slot;
-	uint32_t cap, used;
+	struct kernel_seen *seen;
+	uint32_t seen_count, seen_cap;
+	struct map places; /* of what was seen */
 	bool full;
 	struct kernel_jit *jit;
 	uint32_t jit_count, jit_cap;

@@ -5,6 +5,7 @@
  * is known. After that only the addresses are kept.
  */
 #include "kernel/kernel_bpf.h"
+#include "base/vec.h"
 
 #include "kernel/kernel_walk.h"
 
@@ -24,7 +25,7 @@ struct stack {
 };
 struct kernel_stacks {
 	struct stack slot[SLOTS];
-	uint32_t used, owns;
+	uint32_t used, owns, own_cap;
 	struct own {
 		uint64_t start, end;
 	} * own;
@@ -58,11 +59,7 @@ static void read_own(struct kernel_stacks *s)
 			open = NULL;
 		}
 		for (size_t i = 0; is_text && i < BASE_ARRAY_LEN(prefix); i++) {
-			struct own *more = strncmp(name, prefix[i], strlen(prefix[i])) == 0
-						   ? realloc(s->own, (s->owns + 1) * sizeof *more)
-						   : NULL;
-			if (more) {
-				s->own = more;
+			if (strncmp(name, prefix[i], strlen(prefix[i])) == 0 && VEC_ROOM(s->own, s->owns, s->own_cap)) {
 				open = &s->own[s->owns++];
 				*open = (struct own){address, address + 1};
 			}

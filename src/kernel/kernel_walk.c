@@ -29,7 +29,8 @@ void kernel_walk_destroy(struct kernel_walk *w)
 	if (w) {
 		unwind_destroy(w->unwind);
 		kernel_jit_free(w);
-		free(w->slot);
+		free(w->seen);
+		map_free(&w->places);
 	}
 	free(w);
 }
@@ -56,9 +57,8 @@ void kernel_walk_forget(struct kernel_walk *w)
 		w->unwind = fresh;
 	}
 	kernel_jit_free(w);
-	free(w->slot);
-	w->slot = NULL;
-	w->cap = w->used = 0;
+	w->seen_count = 0;
+	map_free(&w->places);
 	w->full = false;
 	memset(w->recent, 0, sizeof w->recent);
 }

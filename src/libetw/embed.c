@@ -7,6 +7,8 @@
 #include "libetw/embed.h"
 
 #include "base/elf_section.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "etl/etl_reader.h"
 #include "format/schema_section.h"
 #include "libetw/embed_append.h"
@@ -22,7 +24,7 @@
 #include <sys/stat.h>
 
 #define SCAN_RECORDS_MAX 16000000u /* of larger files, what their first records name */
-#define KEYS_MAX         4096u
+#define KEYS_MAX         2048u
 #define EMBED_BYTES_MAX  (16u << 20)
 #define METADATA_EVENT   32u
 #define METADATA_MAP     33u
@@ -38,33 +40,38 @@ struct key {
 	struct guid provider;
 	uint16_t id;
 	uint8_t version;
-	bool used, described;
+	bool described;
 	bool message; /* of WPP: the GUID is that of a source's messages, the id says nothing */
 };
 struct embed {
-	struct key keys[KEYS_MAX]; /* hashed */
-	uint32_t count;
+	struct key *keys;
+	uint32_t count, cap;
+	struct map places; /* of keys */
 	struct strbuf records;
 	const struct etl_file_info *info;
 	uint32_t described;
 	bool loaded; /* also what no directory has */
 };
 
+/* Made when it is new; NULL: there are too many. */
 static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, uint8_t version)
 {
-	uint64_t h = (le64_get(g->b) ^ le64_get(g->b + 8) ^ id ^ (uint64_t)version << 20) * 0x9E3779B97F4A7C15ull;
-	for (uint32_t i = (uint32_t)(h >> 52); x->count < KEYS_MAX / 2; i++) {
-		struct key *k = &x->keys[i % KEYS_MAX];
-		if (!k->used) {
-			*k = (struct key){*g, id, version, true, false};
-			x->count++;
-			return k;
-		}
+	uint8_t parts[sizeof g->b + 3];
+	memcpy(parts, g->b, sizeof g->b);
+	le16_put(parts + 16, id);
+	parts[18] = version;
+	uint64_t hash = map_hash(&x->places, parts, sizeof parts);
+	MAP_EACH(&x->places, hash, at) {
+		struct key *k = &x->keys[map_value(&x->places, at)];
 		if (k->id == id && k->version == version && guid_equal(&k->provider, g)) {
 			return k;
 		}
 	}
-	return NULL;
+	if (!VEC_ROOM_UP_TO(x->keys, x->count, x->cap, KEYS_MAX) || map_add(&x->places, hash, x->count) < 0) {
+		return NULL;
+	}
+	x->keys[x->count] = (struct key){.provider = *g, .id = id, .version = version};
+	return &x->keys[x->count++];
 }
 
 static bool wanted(uint8_t type, const uint8_t *raw)
@@ -294,8 +301,8 @@ static int embed_into(int fd, bool loaded)
 		if (x->count) {
 			schema_process_refresh(true);
 		}
-		for (uint32_t i = 0; i < KEYS_MAX; i++) {
-			if (x->keys[i].used && !x->keys[i].described) {
+		for (uint32_t i = 0; i < x->count; i++) {
+			if (!x->keys[i].described) {
 				describe(x, &x->keys[i]);
 			}
 		}
@@ -309,6 +316,8 @@ static int embed_into(int fd, bool loaded)
 	base_close(&fd);
 	if (x) {
 		strbuf_finish(&x->records);
+		free(x->keys);
+		map_free(&x->places);
 	}
 	free(x);
 	return err;

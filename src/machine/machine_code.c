@@ -207,10 +207,8 @@ const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t add
 
 void machine_codes_free(struct machine_codes *x)
 {
-	for (size_t i = 0; x->processes.buckets && i < (size_t)1 << x->processes.bits; i++) {
-		for (struct machine_node *n = x->processes.buckets[i]; n; n = n->next) {
-			free(((struct code_process *)n)->list);
-		}
+	for (struct machine_node *n = NULL; (n = machine_table_next(&x->processes, n)) != NULL;) {
+		free(((struct code_process *)n)->list);
 	}
 	machine_table_free(&x->processes);
 }

@@ -139,11 +139,9 @@ const char *machine_functions_at(struct machine_functions *x, const struct machi
 
 void machine_functions_free(struct machine_functions *x)
 {
-	for (size_t i = 0; x->images.buckets && i < (size_t)1 << x->images.bits; i++) {
-		for (struct machine_node *n = x->images.buckets[i]; n; n = n->next) {
-			for (struct machine_node *o = n; o; o = o->older) {
-				free(((struct image_functions *)o)->list);
-			}
+	for (struct machine_node *n = NULL; (n = machine_table_next(&x->images, n)) != NULL;) {
+		for (struct machine_node *o = n; o; o = o->older) {
+			free(((struct image_functions *)o)->list);
 		}
 	}
 	machine_table_free(&x->images);

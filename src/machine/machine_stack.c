@@ -175,10 +175,8 @@ static void settle(struct machine_stacks *x)
 	qsort(x->parts, x->count, sizeof *x->parts, by_event);
 	x->sorted = true;
 	/* Places have changed: who waits, waits in vain. Questions come when all has been fed. */
-	for (size_t i = 0; x->keys.buckets && i < (size_t)1 << x->keys.bits; i++) {
-		for (struct machine_node *n = x->keys.buckets[i]; n; n = n->next) {
-			((struct key_node *)n)->waiting = 0;
-		}
+	for (struct machine_node *n = NULL; (n = machine_table_next(&x->keys, n)) != NULL;) {
+		((struct key_node *)n)->waiting = 0;
 	}
 }
 

@@ -122,11 +122,9 @@ const char *machine_symbols_readable(struct machine_symbols *x, struct machine_m
 
 void machine_symbols_free(struct machine_symbols *x)
 {
-	for (size_t i = 0; x->files.buckets && i < (size_t)1 << x->files.bits; i++) {
-		for (struct machine_node *n = x->files.buckets[i]; n; n = n->next) {
-			for (struct machine_node *o = n; o; o = o->older) {
-				symbol_elf_close(((struct file_node *)o)->elf);
-			}
+	for (struct machine_node *n = NULL; (n = machine_table_next(&x->files, n)) != NULL;) {
+		for (struct machine_node *o = n; o; o = o->older) {
+			symbol_elf_close(((struct file_node *)o)->elf);
 		}
 	}
 	machine_table_free(&x->files);

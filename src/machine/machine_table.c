@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/machine_table.h"
 
+#include "base/map.h"
+
 #include <stdlib.h>
 
 #define BLOCK_BYTES 65536u
@@ -86,7 +88,7 @@ const char *machine_text(struct machine_memory *m, const char *text)
 
 static uint32_t bucket(const struct machine_table *t, uint64_t id)
 {
-	return (uint32_t)((id * 0x9E3779B97F4A7C15ull) >> (64 - t->bits));
+	return (uint32_t)(map_mix(id ^ t->secret, 0x9E3779B97F4A7C15ull) >> (64 - t->bits));
 }
 
 struct machine_node *machine_table_find(const struct machine_table *t, uint64_t id)
@@ -100,7 +102,8 @@ struct machine_node *machine_table_find(const struct machine_table *t, uint64_t 
 
 static bool grow(struct machine_table *t)
 {
-	struct machine_table wider = {.bits = t->buckets ? t->bits + 2 : FIRST_BITS, .count = t->count};
+	struct machine_table wider = {
+		.bits = t->buckets ? t->bits + 2 : FIRST_BITS, .count = t->count, .secret = map_secret_of_process()};
 	wider.buckets = calloc((size_t)1 << wider.bits, sizeof(struct machine_node *));
 	if (!wider.buckets) {
 		return t->buckets != NULL; /* slower, not wrong */
@@ -137,6 +140,19 @@ bool machine_table_add(struct machine_table *t, struct machine_node *n)
 	}
 	*at = n;
 	return true;
+}
+
+struct machine_node *machine_table_next(const struct machine_table *t, const struct machine_node *n)
+{
+	if (n && n->next) {
+		return n->next;
+	}
+	for (size_t i = n ? bucket(t, n->id) + 1u : 0; t->buckets && i < (size_t)1 << t->bits; i++) {
+		if (t->buckets[i]) {
+			return t->buckets[i];
+		}
+	}
+	return NULL;
 }
 
 void machine_table_free(struct machine_table *t)

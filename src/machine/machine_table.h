@@ -31,13 +31,18 @@ struct machine_node {
 	struct machine_node *older; /* that had the id before */
 	uint64_t id;
 };
+/* Lists of nodes that are there anyhow, and not base/map.h: a trace may have millions, and the memory is counted. Ids
+ * come from the trace, so a secret of the process decides their buckets. */
 struct machine_table {
 	struct machine_node **buckets;
 	uint32_t bits;
 	size_t count; /* ids */
+	uint64_t secret;
 };
 /* The latest that has this id, or NULL. */
 struct machine_node *machine_table_find(const struct machine_table *t, uint64_t id);
+/* The one behind `n`, of another id; NULL is before the first and behind the last. In no order. */
+struct machine_node *machine_table_next(const struct machine_table *t, const struct machine_node *n);
 /* False without memory. */
 bool machine_table_add(struct machine_table *t, struct machine_node *n);
 void machine_table_free(struct machine_table *t);

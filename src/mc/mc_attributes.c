@@ -3,6 +3,7 @@
  * Attributes of providers and events.
  */
 #include "mc/mc_template.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ struct attribute {
 };
 struct attributes {
 	struct attribute *list;
-	size_t count;
+	size_t count, cap;
 };
 
 /* key=value;key="value with ;" -> the pieces. */
@@ -60,14 +61,12 @@ static size_t piece(const char *s)
 static void attribute_add(struct mc_resource *r, struct attributes *l, const struct manifest_event *e, uint8_t kind,
 			  const char *text, size_t n)
 {
-	struct attribute *list = realloc(l->list, (l->count + 1) * sizeof *list);
 	char *copy = arena_text(&((struct mc *)r->mc)->arena, text, n);
-	l->list = list ? list : l->list;
-	if (!list || !copy) {
+	if (!copy || !VEC_ROOM(l->list, l->count, l->cap)) {
 		r->out->failed = true;
 		return;
 	}
-	list[l->count] = (struct attribute){e, copy, kind, 0, l->count};
+	l->list[l->count] = (struct attribute){e, copy, kind, 0, l->count};
 	l->count++;
 }
 

@@ -51,6 +51,8 @@ static void put_name(struct mc_resource *r, const char *name)
 	mc_fix32(r, at, (hash & 0xFFFF) | units << 16);
 }
 
+/* Not xml_escape(): this text is hashed, so it is to be as Microsoft's compiler has it, with quotes in texts as they
+ * are and nothing replaced. */
 static void put_escaped(struct strbuf *b, const char *s, bool attribute)
 {
 	for (; *s; s++) {

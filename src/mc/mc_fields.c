@@ -138,7 +138,7 @@ const char *mc_codes(struct mc *mc, const struct manifest_template *t)
 
 /* ---- arguments -------------------------------------------------------------------------------- */
 
-/* What the caller lays end to end himself. */
+/* What the caller lays end to end themselves. */
 static bool packed(const struct manifest_item *it)
 {
 	enum form f = type_of(it)->form;

@@ -79,40 +79,18 @@ void mc_put_string(struct mc_resource *r, const char *s)
 
 /* ---- places ----------------------------------------------------------------------------------- */
 
-static struct mc_place *slot(const struct mc_resource *r, const void *thing)
-{
-	uint64_t h = (uint64_t)(uintptr_t)thing * 0x9E3779B97F4A7C15u;
-	size_t i = (size_t)(h >> 32) & (r->place_size - 1);
-	while (r->places[i].thing && r->places[i].thing != thing) {
-		i = (i + 1) & (r->place_size - 1);
-	}
-	return &r->places[i];
-}
-
 void mc_note(struct mc_resource *r, const void *thing)
 {
-	if (2 * (r->place_count + 1) > r->place_size) {
-		struct mc_resource old = *r;
-		r->place_size = old.place_size ? old.place_size * 2 : 256;
-		r->places = calloc(r->place_size, sizeof *r->places);
-		if (!r->places) {
-			*r = old;
-			r->out->failed = true;
-			return;
-		}
-		for (size_t i = 0; i < old.place_size; i++) {
-			if (old.places[i].thing) {
-				*slot(r, old.places[i].thing) = old.places[i];
-			}
-		}
-		free(old.places);
+	size_t at = map_find(&r->places, (uintptr_t)thing);
+	if (at != MAP_NONE) {
+		map_set(&r->places, at, mc_here(r));
+	} else if (map_add(&r->places, (uintptr_t)thing, mc_here(r)) < 0) {
+		r->out->failed = true;
 	}
-	struct mc_place *p = slot(r, thing);
-	r->place_count += !p->thing;
-	*p = (struct mc_place){thing, mc_here(r)};
 }
 
 uint32_t mc_find(const struct mc_resource *r, const void *thing)
 {
-	return thing && r->place_size ? slot(r, thing)->at : 0;
+	size_t at = map_find(&r->places, (uintptr_t)thing);
+	return at != MAP_NONE ? (uint32_t)map_value(&r->places, at) : 0;
 }

@@ -210,7 +210,7 @@ int mc_write_template(const struct mc *mc, unsigned format, struct strbuf *out, 
 	}
 	mc_fix32(&r, 4, mc_here(&r));
 	mc_put16(&r, 0); /* Windows' compiler ends so; nothing counts it */
-	free(r.places);
+	map_free(&r.places);
 	int err = r.err < 0 ? r.err : b.failed || b.len > INT32_MAX ? -ENOMEM : 0;
 	if (err == 0) {
 		strbuf_add(out, b.s, b.len);

@@ -13,17 +13,13 @@
 #ifndef MC_MC_TEMPLATE_H
 #define MC_MC_TEMPLATE_H
 
+#include "base/map.h"
 #include "mc/mc_private.h"
 
-struct mc_place {
-	const void *thing;
-	uint32_t at;
-};
 struct mc_resource {
 	const struct mc *mc;
 	struct strbuf *out;
-	struct mc_place *places; /* hash table */
-	size_t place_count, place_size;
+	struct map places; /* by the thing's address */
 	struct diag *diag;
 	int err;
 };

@@ -8,6 +8,7 @@
  */
 #include "pool/pool_view.h"
 #include "base/order.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -43,24 +44,6 @@ void pool_pass_destroy(struct pool_pass *p)
 
 /* ---- private memory ------------------------------------------------------------------------- */
 
-/* Room for one more element; the array may move. */
-static int array_grow(void *array_at, uint32_t *cap, uint32_t count, size_t size)
-{
-	if (count < *cap) {
-		return 0;
-	}
-	uint32_t want = *cap ? *cap * 2 : 64;
-	void *old;
-	memcpy(&old, array_at, sizeof old);
-	void *mem = want > *cap ? realloc(old, want * size) : NULL;
-	if (!mem) {
-		return -ENOMEM;
-	}
-	memcpy(array_at, &mem, sizeof mem);
-	*cap = want;
-	return 0;
-}
-
 /* Blocks never move, because runs and pieces point into them. */
 uint8_t *pool_pass_bytes(struct pool_pass *p, uint32_t bytes)
 {
@@ -71,7 +54,7 @@ uint8_t *pool_pass_bytes(struct pool_pass *p, uint32_t bytes)
 			return b->mem + b->used - bytes;
 		}
 	}
-	if (array_grow(&p->block, &p->block_cap, p->block_count, sizeof *p->block) != 0) {
+	if (!VEC_ROOM(p->block, p->block_count, p->block_cap)) {
 		return NULL;
 	}
 	uint32_t size = BASE_MAX(BLOCK_BYTES, bytes);
@@ -85,7 +68,7 @@ uint8_t *pool_pass_bytes(struct pool_pass *p, uint32_t bytes)
 
 struct pass_run *pool_pass_run(struct pool_pass *p)
 {
-	if (array_grow(&p->run, &p->run_cap, p->run_count, sizeof *p->run) != 0) {
+	if (!VEC_ROOM(p->run, p->run_count, p->run_cap)) {
 		return NULL;
 	}
 	return &p->run[p->run_count++];
@@ -93,7 +76,7 @@ struct pass_run *pool_pass_run(struct pool_pass *p)
 
 struct pass_piece *pool_pass_piece(struct pool_pass *p)
 {
-	if (array_grow(&p->piece, &p->piece_cap, p->piece_count, sizeof *p->piece) != 0) {
+	if (!VEC_ROOM(p->piece, p->piece_count, p->piece_cap)) {
 		return NULL;
 	}
 	return &p->piece[p->piece_count++];
@@ -126,7 +109,7 @@ void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uin
 
 int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes)
 {
-	if (array_grow(&p->view, &p->view_cap, p->view_count, sizeof *p->view) != 0) {
+	if (!VEC_ROOM(p->view, p->view_count, p->view_cap)) {
 		return -ENOMEM;
 	}
 	p->view[p->view_count++] = v;

@@ -7,43 +7,21 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Where the object stands among the faulty ones, or would. */
-static const struct xml_node **fault_place(const struct profile_doc *doc, const struct xml_node *object)
+static bool has_fault(const struct profile_doc *doc, const struct xml_node *object)
 {
-	size_t at = (size_t)(((uintptr_t)object >> 4) * 0x9E3779B97F4A7C15u >> 20);
-	while (doc->faults[at & doc->faults_mask] && doc->faults[at & doc->faults_mask] != object) {
-		at++;
-	}
-	return &doc->faults[at & doc->faults_mask];
+	return map_find(&doc->faults, (uintptr_t)object) != MAP_NONE;
 }
 
 bool profile_is_faulty(const struct profile_doc *doc, const struct xml_node *object)
 {
-	return (doc->faults && *fault_place(doc, object)) || (doc->base && profile_is_faulty(doc->base, object));
+	return has_fault(doc, object) || (doc->base && profile_is_faulty(doc->base, object));
 }
 
 static void add_fault(struct profile_doc *doc)
 {
-	if (doc->within && doc->faults) {
-		*fault_place(doc, doc->within) = doc->within;
-	} else {
+	if (!doc->within || (!has_fault(doc, doc->within) && map_add(&doc->faults, (uintptr_t)doc->within, 0) < 0)) {
 		doc->bad = true;
 	}
-}
-
-static int make_room_for_faults(struct profile_doc *doc)
-{
-	size_t count = 0, places = 4;
-	const struct xml_node *profiles = xml_child(doc->xml.root, "Profiles");
-	for (const struct xml_node *n = profiles ? profiles->children : NULL; n; n = n->next) {
-		count++;
-	}
-	while (places < 2 * count) {
-		places *= 2;
-	}
-	doc->faults = calloc(places, sizeof *doc->faults);
-	doc->faults_mask = places - 1;
-	return doc->faults ? 0 : -ENOMEM;
 }
 
 void profile_note_add(struct profile_doc *doc, bool error, uint32_t line, uint32_t column, const char *fmt, ...)
@@ -182,14 +160,11 @@ static int list_profiles(struct profile_doc *doc)
 
 static int understand(struct profile_doc *doc)
 {
-	int err = make_room_for_faults(doc);
-	if (err == 0) {
-		profile_schema_check(doc);
+	profile_schema_check(doc);
+	if (doc->bad) {
+		return 0;
 	}
-	if (err || doc->bad) {
-		return err;
-	}
-	err = check_ids(doc);
+	int err = check_ids(doc);
 	err = err ? err : try_definitions(doc);
 	if (err || doc->bad) {
 		return err;
@@ -259,7 +234,7 @@ void profile_close(struct profile_doc *doc)
 	}
 	arena_finish(&doc->arena);
 	profile_close(doc->base);
-	free(doc->faults);
+	map_free(&doc->faults);
 	free(doc);
 }
 

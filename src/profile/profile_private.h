@@ -5,6 +5,7 @@
 #ifndef PROFILE_PROFILE_PRIVATE_H
 #define PROFILE_PROFILE_PRIVATE_H
 
+#include "base/map.h"
 #include "profile/profile.h"
 #include "xml/xml.h"
 
@@ -23,10 +24,8 @@ struct profile_doc {
 	bool told_of_both;
 	uint32_t compared;             /* names of counters, against PROFILE_COMPARES_MAX */
 	const struct xml_node *within; /* the object whose mistakes are noted now; NULL: the file's */
-	/* Objects at the top that have mistakes: what uses one is lost, the rest of the file is not. A hash
-	 * table with room for all of them twice. */
-	const struct xml_node **faults;
-	size_t faults_mask;
+	struct map
+		faults; /* objects at the top that have mistakes: what uses one is lost, the rest of the file is not */
 	struct profile_entry *entries;
 	struct profile_doc *base; /* where Base and references are looked up, too; NULL: nowhere */
 };

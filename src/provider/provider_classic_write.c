@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Classic events carry neither provider nor keyword: whoever enabled the provider gets everything
- * that is written to his handle. The test of level and flags is the provider's own.
+ * that is written to their handle. The test of level and flags is the provider's own.
  */
 #include "provider/provider_classic_write.h"
 #include "inproc/inproc.h"

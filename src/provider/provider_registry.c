@@ -136,7 +136,7 @@ static bool registered_here(const struct guid *provider)
 	return found;
 }
 
-/* Who enables a provider of his own process finds it called, unless it takes long. */
+/* Whoever enables a provider of their own process finds it called, unless it takes long. */
 static void wait_called_locked(uint32_t index)
 {
 	const struct provider_registration *reg = &provider_registrations[index];

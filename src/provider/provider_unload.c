@@ -6,6 +6,7 @@
  * too: nobody ever ends with those.
  */
 #include "provider/provider_unload.h"
+#include "base/vec.h"
 
 #include "provider/provider_callback.h"
 #include "provider/provider_registry.h"
@@ -146,14 +147,8 @@ static bool watch(const struct link_map *map, uintptr_t start, uintptr_t end)
 		if (is_told(handle[i])) {
 			continue;
 		}
-		if (told_count == told_cap) {
-			uint32_t cap = told_cap ? 2 * told_cap : 16;
-			uintptr_t *more = realloc(told, cap * sizeof *more);
-			if (!more) {
-				return false;
-			}
-			told = more;
-			told_cap = cap;
+		if (!VEC_ROOM(told, told_count, told_cap)) {
+			return false;
 		}
 		if (__cxa_atexit(module_ends, (void *)handle[i], (void *)handle[i]) == 0) {
 			told[told_count++] = handle[i];

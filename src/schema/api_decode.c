@@ -3,6 +3,7 @@
  * openetw/decode.h. The fast path is a TraceLogging event seen before: hash its metadata, find the
  * model, walk the payload; nothing is allocated.
  */
+#include "base/map.h"
 #include "schema/schema_chunks.h"
 #include "schema/schema_out.h"
 #include "schema/schema_record.h"
@@ -10,12 +11,11 @@
 
 #include <stdlib.h>
 
-#define CACHE_SLOTS      2048u /* power of two; at most half are used */
+#define CACHE_MAX        1024u /* kinds */
 #define CACHE_MEMORY_MAX (64u << 20)
 
-struct cache_slot {
-	uint64_t hash;
-	uint8_t *key; /* metadata bytes; NULL: free */
+struct cached {
+	uint8_t *key; /* metadata bytes */
 	uint32_t key_bytes;
 	struct schema_event *event; /* NULL: the metadata is malformed */
 };
@@ -48,9 +48,10 @@ struct openetw_decoder {
 	struct openetw_text scratch;
 	struct openetw_text name, provider_name; /* what the name functions returned last */
 	char reason[400];
+	struct map cache_places; /* by metadata */
 	uint32_t cache_used;
 	size_t cache_memory;
-	struct cache_slot cache[CACHE_SLOTS];
+	struct cached cache[CACHE_MAX];
 };
 
 void openetw_text_clear(struct openetw_text *t)
@@ -89,11 +90,11 @@ struct openetw_decoder *openetw_decoder_create(void)
 
 static void cache_empty(struct openetw_decoder *d)
 {
-	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+	for (uint32_t i = 0; i < d->cache_used; i++) {
 		free(d->cache[i].key);
 		schema_event_destroy(d->cache[i].event);
-		d->cache[i] = (struct cache_slot){0};
 	}
+	map_clear(&d->cache_places);
 	d->cache_used = 0;
 	d->cache_memory = 0;
 }
@@ -104,6 +105,7 @@ void openetw_decoder_destroy(struct openetw_decoder *d)
 		return;
 	}
 	cache_empty(d);
+	map_free(&d->cache_places);
 	for (int i = 0; i < SCHEMA_SPECIAL_COUNT; i++) {
 		schema_event_destroy(d->special[i]);
 	}
@@ -118,29 +120,13 @@ void openetw_decoder_destroy(struct openetw_decoder *d)
 /* ---- finding the schema
  * --------------------------------------------------------------------------- */
 
-static uint64_t hash_bytes(const uint8_t *p, size_t n)
-{
-	uint64_t h = n * 0x9E3779B97F4A7C15ull;
-	for (; n >= 8; p += 8, n -= 8) {
-		h = (h ^ le64_get(p)) * 0xD6E8FEB86659FD93ull;
-		h ^= h >> 32;
-	}
-	uint64_t rest = 0;
-	for (size_t i = 0; i < n; i++) {
-		rest = rest << 8 | p[i];
-	}
-	h = (h ^ rest) * 0xD6E8FEB86659FD93ull;
-	return h ^ h >> 29;
-}
-
 /* 0 and the model, or NULL with a reason; -ENOMEM. */
 static int find_tlg(struct openetw_decoder *d, const struct schema_record *s, const struct schema_event **ret)
 {
-	uint64_t hash = hash_bytes(s->tlg, s->tlg_bytes);
-	uint32_t at = (uint32_t)hash & (CACHE_SLOTS - 1);
-	for (; d->cache[at].key; at = (at + 1) & (CACHE_SLOTS - 1)) {
-		const struct cache_slot *c = &d->cache[at];
-		if (c->hash == hash && c->key_bytes == s->tlg_bytes && memcmp(c->key, s->tlg, s->tlg_bytes) == 0) {
+	uint64_t hash = map_hash(&d->cache_places, s->tlg, s->tlg_bytes);
+	MAP_EACH(&d->cache_places, hash, at) {
+		const struct cached *c = &d->cache[map_value(&d->cache_places, at)];
+		if (c->key_bytes == s->tlg_bytes && memcmp(c->key, s->tlg, s->tlg_bytes) == 0) {
 			*ret = c->event;
 			return 0;
 		}
@@ -152,18 +138,17 @@ static int find_tlg(struct openetw_decoder *d, const struct schema_record *s, co
 		return err;
 	}
 	size_t memory = s->tlg_bytes + (e ? e->memory_bytes : 0);
-	if (d->cache_used >= CACHE_SLOTS / 2 || d->cache_memory + memory > CACHE_MEMORY_MAX) {
+	if (d->cache_used >= CACHE_MAX || d->cache_memory + memory > CACHE_MEMORY_MAX) {
 		cache_empty(d); /* rare: more kinds of events than any real trace has */
-		at = (uint32_t)hash & (CACHE_SLOTS - 1);
 	}
 	uint8_t *key = malloc(s->tlg_bytes + 1);
-	if (!key) {
+	if (!key || map_add(&d->cache_places, hash, d->cache_used) < 0) {
+		free(key);
 		schema_event_destroy(e);
 		return -ENOMEM;
 	}
 	memcpy(key, s->tlg, s->tlg_bytes);
-	d->cache[at] = (struct cache_slot){hash, key, (uint32_t)s->tlg_bytes, e};
-	d->cache_used++;
+	d->cache[d->cache_used++] = (struct cached){key, (uint32_t)s->tlg_bytes, e};
 	d->cache_memory += memory;
 	*ret = e;
 	return 0;

@@ -24,7 +24,7 @@ static ULONG format_value(const EVENT_MAP_INFO *map, USHORT in, USHORT out, cons
 {
 	uint32_t n;
 	if (map && is_mappable(in) && schema_value_u32(in, v->p, &n)) {
-		/* The caller's block, whose size he does not tell us; he got it from us. */
+		/* The caller's block, whose size they do not tell us; they got it from us. */
 		struct schema_map m = {(const uint8_t *)map, UINT32_MAX, (uint32_t)map->Flag, map->EntryCount};
 		return schema_map_text(&m, n, text, NULL) ? ERROR_SUCCESS : ERROR_EVT_INVALID_EVENT_DATA;
 	}

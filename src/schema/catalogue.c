@@ -158,7 +158,7 @@ int catalogue_each_section(const char *text, size_t n, catalogue_section_fn fn, 
 
 /* ---- what a section declares ------------------------------------------------------------------ */
 
-static int bad(struct catalogue_reader *r, const char *what, const char *near)
+int catalogue_bad(struct catalogue_reader *r, const char *what, const char *near)
 {
 	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start, what, near);
 	if (r->diag) {
@@ -192,23 +192,23 @@ static int read_name(struct catalogue_reader *r, enum manifest_kind kind, const 
 	uint64_t value;
 	const struct manifest_name *task = NULL;
 	if (!catalogue_word(&at, &w, &n)) {
-		return bad(r, "a value is missing", rest);
+		return catalogue_bad(r, "a value is missing", rest);
 	}
 	if (kind == MANIFEST_OPCODE && !word_number(w, n, &value)) {
 		char name[128];
 		if (n >= sizeof name) {
-			return bad(r, "the task's name is too long", w);
+			return catalogue_bad(r, "the task's name is too long", w);
 		}
 		memcpy(name, w, n);
 		name[n] = 0;
 		task = manifest_find(r->provider, MANIFEST_TASK, name);
 		if (!task) {
-			return bad(r, "unknown task", w);
+			return catalogue_bad(r, "unknown task", w);
 		}
 		catalogue_word(&at, &w, &n);
 	}
 	if (!word_number(w, n, &value)) {
-		return bad(r, "a number is expected", w);
+		return catalogue_bad(r, "a number is expected", w);
 	}
 	while (*at == ' ' || *at == '\t') {
 		at++;
@@ -239,7 +239,7 @@ static int read_map(struct catalogue_reader *r, bool bits, const char *rest)
 	size_t n;
 	struct manifest_map *m = ARENA_NEW(r->arena, struct manifest_map);
 	if (!m || !catalogue_word(&at, &w, &n)) {
-		return m ? bad(r, "a map needs a name", rest) : -ENOMEM;
+		return m ? catalogue_bad(r, "a map needs a name", rest) : -ENOMEM;
 	}
 	m->name = arena_text(r->arena, w, n);
 	m->bits = bits;
@@ -248,7 +248,7 @@ static int read_map(struct catalogue_reader *r, bool bits, const char *rest)
 	for (;;) {
 		uint64_t value, mask;
 		if (!catalogue_word(&at, &w, &n) || !word_value(w, n, bits, &value, &mask)) {
-			return bad(r, "a map entry is a number and a text", w);
+			return catalogue_bad(r, "a map entry is a number and a text", w);
 		}
 		while (*at == ' ' || *at == '\t') {
 			at++;
@@ -288,11 +288,11 @@ static int read_let(struct catalogue_reader *r, const char *rest)
 	size_t n;
 	struct catalogue_alias *a = ARENA_NEW(r->arena, struct catalogue_alias);
 	if (!a || !catalogue_word(&at, &w, &n)) {
-		return a ? bad(r, "let needs a name", rest) : -ENOMEM;
+		return a ? catalogue_bad(r, "let needs a name", rest) : -ENOMEM;
 	}
 	at += strspn(at, " \t");
 	if (*at != '=') {
-		return bad(r, "let needs =", at);
+		return catalogue_bad(r, "let needs =", at);
 	}
 	at++;
 	a->name = arena_text(r->arena, w, n);
@@ -314,12 +314,12 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 	size_t key = eq ? (size_t)(eq - w) : n;
 	uint64_t value = 0;
 	if (!eq) {
-		return bad(r, "key=value is expected", w);
+		return catalogue_bad(r, "key=value is expected", w);
 	}
 	char text[128];
 	size_t k = n - key - 1;
 	if (k >= sizeof text) {
-		return bad(r, "too long", w);
+		return catalogue_bad(r, "too long", w);
 	}
 	memcpy(text, eq + 1, k);
 	text[k] = 0;
@@ -328,7 +328,7 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 		e->task_of = number ? manifest_find_value(r->provider, MANIFEST_TASK, value, NULL)
 				    : manifest_find(r->provider, MANIFEST_TASK, text);
 		if (!number && !e->task_of) {
-			return bad(r, "unknown task", w);
+			return catalogue_bad(r, "unknown task", w);
 		}
 		e->task = (uint16_t)(e->task_of ? e->task_of->value : value);
 	} else if (word_is(w, key, "opcode")) {
@@ -343,7 +343,7 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 			strcat(win, text);
 			o = o ? o : manifest_predefined_by_name(MANIFEST_OPCODE, win);
 			if (!o) {
-				return bad(r, "unknown opcode", w);
+				return catalogue_bad(r, "unknown opcode", w);
 			}
 			value = o->value;
 		}
@@ -357,7 +357,7 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 	} else if (word_is(w, key, "better") && number) {
 		e->better = value != 0;
 	} else {
-		return bad(r, "unknown word", w);
+		return catalogue_bad(r, "unknown word", w);
 	}
 	return 0;
 }
@@ -366,7 +366,7 @@ static struct manifest_event *new_event(struct catalogue_reader *r, const char *
 {
 	struct manifest_event *e;
 	if (r->event_count == CATALOGUE_EVENTS_MAX) {
-		bad(r, "too many events in one line", at);
+		catalogue_bad(r, "too many events in one line", at);
 		return NULL;
 	}
 	e = &r->events[r->event_count++];
@@ -388,10 +388,10 @@ static int read_event(struct catalogue_reader *r, const char *rest)
 			return -EBADMSG;
 		}
 		if (!catalogue_word(&at, &w, &n) || !word_number(w, n, &id) || id > 0xFFFF) {
-			return bad(r, "an event starts with its number", w);
+			return catalogue_bad(r, "an event starts with its number", w);
 		}
 		if (!catalogue_word(&at, &w, &n)) {
-			return bad(r, "an event needs a name", w);
+			return catalogue_bad(r, "an event needs a name", w);
 		}
 		e->id = (uint16_t)id;
 		e->name = arena_text(r->arena, w, n);
@@ -424,7 +424,7 @@ static int read_event(struct catalogue_reader *r, const char *rest)
 		}
 		at += strspn(at, " \t");
 	} while (*at == ',');
-	return *at ? bad(r, "what is this?", at) : 0;
+	return *at ? catalogue_bad(r, "what is this?", at) : 0;
 }
 
 /* 3 fields: the events of the last `event` line from version 3 on */
@@ -432,10 +432,10 @@ static int read_version(struct catalogue_reader *r, uint64_t version, const char
 {
 	struct manifest_template *t = ARENA_NEW(r->arena, struct manifest_template);
 	if (!t || version > 255) {
-		return t ? bad(r, "a version is below 256", fields) : -ENOMEM;
+		return t ? catalogue_bad(r, "a version is below 256", fields) : -ENOMEM;
 	}
 	if (r->event_count == 0) {
-		return bad(r, "fields without an event", fields);
+		return catalogue_bad(r, "fields without an event", fields);
 	}
 	t->tid = "";
 	t->pos.line = r->text.line_start;
@@ -490,7 +490,7 @@ static int read_line(struct catalogue_reader *r, const char *line)
 			return read_name(r, kinds[i].kind, at);
 		}
 	}
-	return bad(r, "unknown line", line);
+	return catalogue_bad(r, "unknown line", line);
 }
 
 int catalogue_read_section(const struct catalogue_section *s, struct manifest *ret, struct diag *d)
@@ -523,7 +523,7 @@ int catalogue_read_section(const struct catalogue_section *s, struct manifest *r
 		err = read_line(r, line.s);
 	}
 	if (err == 0 && (line.failed || line.len > CATALOGUE_LINE_MAX)) {
-		err = bad(r, "line too long", "");
+		err = catalogue_bad(r, "line too long", "");
 	}
 	if (ret->arena.failed) {
 		err = -ENOMEM;

@@ -64,16 +64,6 @@ struct list {
 	unsigned depth;
 };
 
-static int bad(struct catalogue_reader *r, const char *what, const char *near)
-{
-	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start, what, near);
-	if (r->diag) {
-		r->diag->line = r->text.line_start;
-		r->diag->column = 1;
-	}
-	return -EBADMSG;
-}
-
 static void skip(const char **at)
 {
 	*at += strspn(*at, " \t");
@@ -98,7 +88,7 @@ static int read_size(struct catalogue_reader *r, const char **at, const struct l
 	const char *s = *at;
 	const char *end = strchr(s, close);
 	if (!end || end == s) {
-		return bad(r, "a size is expected", s);
+		return catalogue_bad(r, "a size is expected", s);
 	}
 	size_t n = (size_t)(end - s);
 	*at = end + 1;
@@ -110,7 +100,7 @@ static int read_size(struct catalogue_reader *r, const char **at, const struct l
 	if (*s >= '0' && *s <= '9') {
 		unsigned long v = strtoul(s, NULL, 0);
 		if (v > 0xFFFF) {
-			return bad(r, "a size is below 65536", s);
+			return catalogue_bad(r, "a size is below 65536", s);
 		}
 		*(count ? &it->has_count : &it->has_length) = true;
 		*(count ? &it->count : &it->length) = (uint16_t)v;
@@ -118,7 +108,7 @@ static int read_size(struct catalogue_reader *r, const char **at, const struct l
 	}
 	struct manifest_item *of = find_item(l, s, n);
 	if (!of) {
-		return bad(r, "no such field before this one", s);
+		return catalogue_bad(r, "no such field before this one", s);
 	}
 	*(count ? &it->count_of : &it->length_of) = of;
 	return 0;
@@ -133,7 +123,7 @@ static int read_type(struct catalogue_reader *r, const char **at, const struct l
 		i++;
 	}
 	if (i == BASE_ARRAY_LEN(types)) {
-		return bad(r, "unknown type", s);
+		return catalogue_bad(r, "unknown type", s);
 	}
 	it->in_type = types[i].in;
 	it->out_type = types[i].out;
@@ -172,7 +162,7 @@ static int read_struct(struct catalogue_reader *r, const char **at, struct list 
 		return err;
 	}
 	if (**at != '}') {
-		return bad(r, "} is expected", *at);
+		return catalogue_bad(r, "} is expected", *at);
 	}
 	(*at)++;
 	it->is_struct = true;
@@ -191,10 +181,10 @@ static int read_alias(struct catalogue_reader *r, const char **at, struct list *
 			l->depth++;
 			int err = read_list(r, &fields, l);
 			l->depth--;
-			return err == 0 && *fields ? bad(r, "what is this?", fields) : err;
+			return err == 0 && *fields ? catalogue_bad(r, "what is this?", fields) : err;
 		}
 	}
-	return bad(r, "unknown alias", *at);
+	return catalogue_bad(r, "unknown alias", *at);
 }
 
 static int read_item(struct catalogue_reader *r, const char **at, struct list *l)
@@ -211,7 +201,7 @@ static int read_item(struct catalogue_reader *r, const char **at, struct list *l
 	skip(at);
 	size_t n = strcspn(*at, " \t,[}");
 	if (n == 0) {
-		return bad(r, "a field name is expected", *at);
+		return catalogue_bad(r, "a field name is expected", *at);
 	}
 	it->name = arena_text(r->arena, *at, n);
 	*at += n;
@@ -229,7 +219,7 @@ static int read_item(struct catalogue_reader *r, const char **at, struct list *l
 	l->tail = &it->next;
 	l->count++;
 	if (++r->item_count > SCHEMA_FIELDS_MAX) {
-		return bad(r, "too many fields", *at);
+		return catalogue_bad(r, "too many fields", *at);
 	}
 	return 0;
 }
@@ -237,7 +227,7 @@ static int read_item(struct catalogue_reader *r, const char **at, struct list *l
 static int read_list(struct catalogue_reader *r, const char **at, struct list *l)
 {
 	if (l->depth > CATALOGUE_DEPTH_MAX) {
-		return bad(r, "too deep", *at);
+		return catalogue_bad(r, "too deep", *at);
 	}
 	for (;;) {
 		skip(at);
@@ -272,7 +262,7 @@ int catalogue_read_fields(struct catalogue_reader *r, const char **at, struct ma
 	}
 	skip(at);
 	if (**at) {
-		return bad(r, "what is this?", *at);
+		return catalogue_bad(r, "what is this?", *at);
 	}
 	t->items = l.first;
 	t->item_count = l.count;

@@ -37,6 +37,8 @@ struct catalogue_reader {
 /* The next word; commas and blanks end it. */
 bool catalogue_word(const char **at, const char **ret, size_t *ret_bytes);
 bool catalogue_line(struct catalogue_text *t, struct strbuf *line);
+/* -EBADMSG, and the line and what is wrong in the diag. */
+int catalogue_bad(struct catalogue_reader *r, const char *what, const char *near);
 /* Fields up to the end of the line. */
 int catalogue_read_fields(struct catalogue_reader *r, const char **at, struct manifest_template *t);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/schema_build.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -17,16 +18,9 @@ void schema_build_finish(struct schema_build *b)
 
 struct schema_field *schema_build_field(struct schema_build *b)
 {
-	if (b->field_count == b->field_cap) {
-		uint32_t cap = b->field_cap ? 2 * b->field_cap : 32;
-		struct schema_field *fields =
-			b->field_count < SCHEMA_FIELDS_MAX ? realloc(b->fields, cap * sizeof *fields) : NULL;
-		if (!fields) {
-			b->failed = true;
-			return NULL;
-		}
-		b->fields = fields;
-		b->field_cap = cap;
+	if (!VEC_ROOM_UP_TO(b->fields, b->field_count, b->field_cap, SCHEMA_FIELDS_MAX)) {
+		b->failed = true;
+		return NULL;
 	}
 	struct schema_field *f = &b->fields[b->field_count++];
 	*f = (struct schema_field){.count = 1};

@@ -4,6 +4,8 @@
  * each provider what the built-in catalogue and the user's directories say about it.
  */
 #include "base/order.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "schema/catalogue.h"
 #include "schema/schema_chunks.h"
 #include "schema/schema_store.h"
@@ -11,24 +13,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define ASKED_BUCKETS 1024u
-#define ASKED_MAX     65536u /* a hostile trace may name any number of providers */
-#define TRIED_MAX     1024u
-#define NAME_UNITS    256u /* of a provider, with the NUL */
-
-struct asked {
-	struct asked *next;
-	struct guid guid;
-};
+#define ASKED_MAX  65536u /* a hostile trace may name any number of providers */
+#define TRIED_MAX  1024u
+#define NAME_UNITS 256u /* of a provider, with the NUL */
 
 static struct {
 	pthread_rwlock_t lock;
 	struct schema_store *store; /* made when first needed, never destroyed */
-	struct asked *asked[ASKED_BUCKETS];
+	struct guid *asked;
+	struct map asked_places; /* by GUID */
 	struct schema_chunks *chunks;
 	char *tried[TRIED_MAX]; /* paths */
 	uint32_t tried_count;
-	uint32_t asked_count;
+	uint32_t asked_count, asked_cap;
 	uint32_t generation;
 } process = {PTHREAD_RWLOCK_INITIALIZER};
 
@@ -52,18 +49,15 @@ static struct schema_store *store_locked(void)
 
 /* ---- bringing in ------------------------------------------------------------------------------ */
 
-static uint32_t asked_bucket(const struct guid *g)
-{
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) % ASKED_BUCKETS;
-}
-
 static bool was_asked_locked(const struct guid *g)
 {
-	const struct asked *a = process.asked[asked_bucket(g)];
-	while (a && !guid_equal(&a->guid, g)) {
-		a = a->next;
+	uint64_t key = map_hash(&process.asked_places, g, sizeof *g);
+	MAP_EACH(&process.asked_places, key, at) {
+		if (guid_equal(&process.asked[map_value(&process.asked_places, at)], g)) {
+			return true;
+		}
 	}
-	return a || process.asked_count >= ASKED_MAX;
+	return process.asked_count >= ASKED_MAX;
 }
 
 static int load_builtin(void *ctx, const struct catalogue_section *s)
@@ -92,14 +86,12 @@ static int load_file(void *ctx, const char *path)
 
 static void bring_in_locked(const struct guid *g)
 {
-	struct asked *a = malloc(sizeof *a);
-	if (!a) {
+	uint64_t key = map_hash(&process.asked_places, g, sizeof *g);
+	if (!VEC_ROOM(process.asked, process.asked_count, process.asked_cap) ||
+	    map_add(&process.asked_places, key, process.asked_count) < 0) {
 		return;
 	}
-	uint32_t at = asked_bucket(g);
-	*a = (struct asked){process.asked[at], *g};
-	process.asked[at] = a;
-	process.asked_count++;
+	process.asked[process.asked_count++] = *g;
 	/* What the user loaded stays in front of the catalogue. */
 	if (!schema_store_loaded(process.store, false, g) && !schema_store_loaded(process.store, true, g)) {
 		struct guid copy = *g;
@@ -351,13 +343,7 @@ int schema_process_take_manifest(struct manifest *m, enum schema_source source, 
 /* The catalogue and the user's directories have their turn again. */
 static void forget_asked_locked(void)
 {
-	for (uint32_t i = 0; i < ASKED_BUCKETS; i++) {
-		for (struct asked *a = process.asked[i], *next; a; a = next) {
-			next = a->next;
-			free(a);
-		}
-		process.asked[i] = NULL;
-	}
+	map_clear(&process.asked_places);
 	process.asked_count = 0;
 }
 

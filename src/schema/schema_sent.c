@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/schema_sent.h"
 
+#include "base/map.h"
+#include "base/vec.h"
+
 #include <stdlib.h>
 
-#define BUCKETS       1024u
 #define MANIFESTS_MAX 64u    /* of one provider that are looked through for an event */
 #define SENDERS_MAX   65536u /* a hostile trace may name any number of processes */
 
 struct sent_manifest {
-	struct sent_manifest *next;    /* of the same bucket, the newest first */
+	struct sent_manifest *next;    /* of the same provider, an older one */
 	struct sent_manifest *retired; /* found no more; what was found of it lives on */
 	struct guid provider;
 	uint8_t hash[20];
 	struct schema_store *store; /* of this manifest alone */
 	uint64_t order;             /* when it was first sent */
 };
+struct sent_provider {
+	struct guid guid;
+	struct sent_manifest *newest;
+	uint32_t count;
+};
 struct sender {
-	struct sender *next;
 	const struct sent_manifest *manifest;
 	uint32_t pid;
 	uint64_t order; /* when it was last sent */
@@ -24,9 +30,12 @@ struct sender {
 
 struct schema_sent {
 	struct schema_store *parent;
-	struct sent_manifest *manifests[BUCKETS]; /* by provider */
-	struct sender *senders[BUCKETS];
-	uint32_t sender_count;
+	struct sent_provider *providers;
+	uint32_t provider_count, provider_cap;
+	struct map provider_places; /* by GUID */
+	struct sender *senders;
+	uint32_t sender_count, sender_cap;
+	struct map sender_places; /* by manifest and process */
 	uint64_t order;
 	struct sent_manifest *retired;
 };
@@ -51,73 +60,100 @@ static void free_manifests(struct sent_manifest *m, bool retired)
 
 void schema_sent_destroy(struct schema_sent *s)
 {
-	for (uint32_t i = 0; s && i < BUCKETS; i++) {
-		free_manifests(s->manifests[i], false);
-		for (struct sender *n = s->senders[i], *next; n; n = next) {
-			next = n->next;
-			free(n);
-		}
+	for (uint32_t i = 0; s && i < s->provider_count; i++) {
+		free_manifests(s->providers[i].newest, false);
 	}
 	if (s) {
 		free_manifests(s->retired, true);
+		free(s->providers);
+		map_free(&s->provider_places);
+		free(s->senders);
+		map_free(&s->sender_places);
 	}
 	free(s);
 }
 
-static uint32_t guid_bucket(const struct guid *g)
+static struct sent_provider *find_provider(const struct schema_sent *s, const struct guid *g)
 {
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) % BUCKETS;
+	uint64_t hash = s ? map_hash(&s->provider_places, g, sizeof *g) : 0;
+	for (size_t at = s ? map_find(&s->provider_places, hash) : MAP_NONE; at != MAP_NONE;
+	     at = map_find_next(&s->provider_places, hash, at)) {
+		struct sent_provider *p = &s->providers[map_value(&s->provider_places, at)];
+		if (guid_equal(&p->guid, g)) {
+			return p;
+		}
+	}
+	return NULL;
 }
 
-static struct sender **find_sender(struct schema_sent *s, const struct sent_manifest *m, uint32_t pid)
+static struct sent_provider *add_provider(struct schema_sent *s, const struct guid *g)
 {
-	uint64_t h = ((uint64_t)(uintptr_t)m >> 4 ^ (uint64_t)pid << 32) * 0x9E3779B97F4A7C15ull;
-	struct sender **at = &s->senders[(h >> 40) % BUCKETS];
-	while (*at && !((*at)->manifest == m && (*at)->pid == pid)) {
-		at = &(*at)->next;
+	struct sent_provider *p = find_provider(s, g);
+	if (!p && VEC_ROOM(s->providers, s->provider_count, s->provider_cap) &&
+	    map_add(&s->provider_places, map_hash(&s->provider_places, g, sizeof *g), s->provider_count) == 0) {
+		p = &s->providers[s->provider_count++];
+		*p = (struct sent_provider){.guid = *g};
 	}
-	return at;
+	return p;
+}
+
+static struct sent_manifest *newest(const struct schema_sent *s, const struct guid *g)
+{
+	const struct sent_provider *p = find_provider(s, g);
+	return p ? p->newest : NULL;
+}
+
+static uint64_t sender_key(const struct schema_sent *s, const struct sent_manifest *m, uint32_t pid)
+{
+	uint64_t key[2] = {(uintptr_t)m, pid};
+	return map_hash(&s->sender_places, key, sizeof key);
+}
+
+static struct sender *find_sender(const struct schema_sent *s, const struct sent_manifest *m, uint32_t pid)
+{
+	uint64_t key = sender_key(s, m, pid);
+	MAP_EACH(&s->sender_places, key, at) {
+		struct sender *n = &s->senders[map_value(&s->sender_places, at)];
+		if (n->manifest == m && n->pid == pid) {
+			return n;
+		}
+	}
+	return NULL;
 }
 
 /* 1: this process's newest manifest changed. */
 static int add_sender(struct schema_sent *s, const struct sent_manifest *m, uint32_t pid)
 {
-	struct sender **at = find_sender(s, m, pid);
+	struct sender *n = find_sender(s, m, pid);
 	bool changed = true;
-	if (*at) {
+	if (n) {
 		changed = false; /* unless it sent another one meanwhile */
-		for (const struct sent_manifest *k = s->manifests[guid_bucket(&m->provider)]; k; k = k->next) {
-			struct sender *other = guid_equal(&k->provider, &m->provider) ? *find_sender(s, k, pid) : NULL;
-			changed = changed || (other && other->order > (*at)->order);
+		for (const struct sent_manifest *k = newest(s, &m->provider); k; k = k->next) {
+			const struct sender *other = find_sender(s, k, pid);
+			changed = changed || (other && other->order > n->order);
 		}
-	} else if (s->sender_count >= SENDERS_MAX || !(*at = malloc(sizeof **at))) {
+	} else if (!VEC_ROOM_UP_TO(s->senders, s->sender_count, s->sender_cap, SENDERS_MAX) ||
+		   map_add(&s->sender_places, sender_key(s, m, pid), s->sender_count) < 0) {
 		return 0;
 	} else {
-		**at = (struct sender){.manifest = m, .pid = pid};
-		s->sender_count++;
+		n = &s->senders[s->sender_count++];
+		*n = (struct sender){.manifest = m, .pid = pid};
 	}
-	(*at)->order = ++s->order;
+	n->order = ++s->order;
 	return changed;
 }
 
-static void retire(struct schema_sent *s, struct sent_manifest **at)
-{
-	struct sent_manifest *m = *at;
-	*at = m->next;
-	m->retired = s->retired;
-	s->retired = m;
-}
-
 /* The oldest one makes room. */
-static void make_room(struct schema_sent *s, const struct guid *g)
+static void make_room(struct schema_sent *s, struct sent_provider *p)
 {
-	struct sent_manifest **oldest = NULL;
-	for (struct sent_manifest **at = &s->manifests[guid_bucket(g)]; *at; at = &(*at)->next) {
-		oldest = guid_equal(&(*at)->provider, g) ? at : oldest;
+	struct sent_manifest **oldest = &p->newest;
+	while ((*oldest)->next) {
+		oldest = &(*oldest)->next;
 	}
-	if (oldest) {
-		retire(s, oldest);
-	}
+	(*oldest)->retired = s->retired;
+	s->retired = *oldest;
+	*oldest = NULL;
+	p->count--;
 }
 
 static int read_manifest(struct schema_sent *s, const struct guid *g, const void *text, size_t n,
@@ -156,9 +192,8 @@ int schema_sent_take(struct schema_sent *s, const struct guid *g, uint32_t pid, 
 {
 	uint8_t hash[20];
 	sha1(text, n, hash);
-	struct sent_manifest **bucket = &s->manifests[guid_bucket(g)];
-	for (struct sent_manifest *m = *bucket; m; m = m->next) {
-		if (guid_equal(&m->provider, g) && memcmp(m->hash, hash, sizeof hash) == 0) {
+	for (struct sent_manifest *m = newest(s, g); m; m = m->next) {
+		if (memcmp(m->hash, hash, sizeof hash) == 0) {
 			return add_sender(s, m, pid); /* every process sends it, at its beginning and its end */
 		}
 	}
@@ -168,27 +203,27 @@ int schema_sent_take(struct schema_sent *s, const struct guid *g, uint32_t pid, 
 		return err;
 	}
 	struct sent_manifest *m = malloc(sizeof *m);
-	if (!m) {
+	struct sent_provider *p = m ? add_provider(s, g) : NULL;
+	if (!p) {
+		free(m);
 		schema_store_destroy(store);
 		return -ENOMEM;
 	}
-	if (schema_sent_count(s, g) >= MANIFESTS_MAX) {
-		make_room(s, g);
+	if (p->count >= MANIFESTS_MAX) {
+		make_room(s, p);
 	}
-	*m = (struct sent_manifest){.next = *bucket, .provider = *g, .store = store, .order = ++s->order};
+	*m = (struct sent_manifest){.next = p->newest, .provider = *g, .store = store, .order = ++s->order};
 	memcpy(m->hash, hash, sizeof hash);
-	*bucket = m;
+	p->newest = m;
+	p->count++;
 	add_sender(s, m, pid);
 	return 1;
 }
 
 uint32_t schema_sent_count(const struct schema_sent *s, const struct guid *g)
 {
-	uint32_t n = 0;
-	for (const struct sent_manifest *m = s ? s->manifests[guid_bucket(g)] : NULL; m; m = m->next) {
-		n += guid_equal(&m->provider, g);
-	}
-	return n;
+	const struct sent_provider *p = find_provider(s, g);
+	return p ? p->count : 0;
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------- */
@@ -206,11 +241,10 @@ static struct sent_manifest *next_newest(struct schema_sent *s, const struct sch
 {
 	struct sent_manifest *best = NULL;
 	uint64_t best_order = 0;
-	for (struct sent_manifest *m = s->manifests[guid_bucket(&a->guid)]; m; m = m->next) {
-		const struct sender *by = guid_equal(&m->provider, &a->guid) ? *find_sender(s, m, a->pid) : NULL;
+	for (struct sent_manifest *m = newest(s, &a->guid); m; m = m->next) {
+		const struct sender *by = find_sender(s, m, a->pid);
 		uint64_t order = by ? by->order : m->order;
-		if (guid_equal(&m->provider, &a->guid) && (by != NULL) == own && order < *before &&
-		    order > best_order) {
+		if ((by != NULL) == own && order < *before && order > best_order) {
 			best = m;
 			best_order = order;
 		}
@@ -237,22 +271,13 @@ const struct schema_event *schema_sent_resolve(struct schema_sent *s, const stru
 					       uint8_t version)
 {
 	const struct schema_event *e = NULL;
-	for (struct sent_manifest *m = s ? s->manifests[guid_bucket(g)] : NULL; m && !e; m = m->next) {
-		e = guid_equal(&m->provider, g) ? schema_store_resolve(m->store, false, g, id, version) : NULL;
+	for (struct sent_manifest *m = newest(s, g); m && !e; m = m->next) {
+		e = schema_store_resolve(m->store, false, g, id, version);
 	}
 	return e;
 }
 
 /* ---- the newest of each provider --------------------------------------------------------------- */
-
-static const struct sent_manifest *newest(const struct schema_sent *s, const struct guid *g)
-{
-	const struct sent_manifest *m = s ? s->manifests[guid_bucket(g)] : NULL;
-	while (m && !guid_equal(&m->provider, g)) {
-		m = m->next;
-	}
-	return m;
-}
 
 const struct manifest_provider *schema_sent_provider(const struct schema_sent *s, const struct guid *g)
 {
@@ -265,7 +290,7 @@ const struct schema_map *schema_sent_find_map(const struct schema_sent *s, const
 {
 	const struct schema_map *map = NULL;
 	for (const struct sent_manifest *m = newest(s, g); m && !map; m = m->next) {
-		map = guid_equal(&m->provider, g) ? schema_store_find_map(m->store, g, name, bytes) : NULL;
+		map = schema_store_find_map(m->store, g, name, bytes);
 	}
 	return map;
 }
@@ -273,10 +298,8 @@ const struct schema_map *schema_sent_find_map(const struct schema_sent *s, const
 int schema_sent_each_provider(const struct schema_sent *s, schema_provider_fn fn, void *ctx)
 {
 	int stop = 0;
-	for (uint32_t i = 0; s && i < BUCKETS && stop == 0; i++) {
-		for (const struct sent_manifest *m = s->manifests[i]; m && stop == 0; m = m->next) {
-			stop = newest(s, &m->provider) == m ? schema_store_each_provider(m->store, fn, ctx) : 0;
-		}
+	for (uint32_t i = 0; s && i < s->provider_count && stop == 0; i++) {
+		stop = schema_store_each_provider(s->providers[i].newest->store, fn, ctx);
 	}
 	return stop;
 }

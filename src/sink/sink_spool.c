@@ -14,10 +14,10 @@
 #include "sink/sink_private.h"
 
 #include "base/order.h"
+#include "base/quiet_thread.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -437,14 +437,10 @@ int sink_spool_create(const struct sink *s, struct sink_spool **ret)
 	}
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int err = pthread_create(&p->thread, NULL, thread_main, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err != 0) {
+	int err = quiet_thread_start(&p->thread, thread_main, p);
+	if (err < 0) {
 		free_spool(p);
-		return -err;
+		return err;
 	}
 	*ret = p;
 	return 0;

@@ -14,8 +14,8 @@
 #include "sink/sink_private.h"
 
 #include "base/open_output.h"
+#include "base/quiet_thread.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -519,15 +519,9 @@ int sink_thread_start(struct sink *s)
 	if (s->thread_running) {
 		return 0;
 	}
-	/* No signal of the host process is handled here, and a file size limit shows as EFBIG
-	 * instead of SIGXFSZ. */
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int err = pthread_create(&s->thread, NULL, thread_main, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err != 0) {
-		return -err;
+	int err = quiet_thread_start(&s->thread, thread_main, s);
+	if (err < 0) {
+		return err;
 	}
 	s->thread_running = true;
 	/* Who starts a session and asks at once is told which thread writes its file. */

@@ -6,7 +6,7 @@ cd "$T" || exit 1
 hello="$SAMPLES/hello-tracelogging 4 1"
 
 # said FILE: the number before " events" in its first such line
-said() { sed -n 's/^\(.*[^0-9]\)\{0,1\}\([0-9][0-9]*\) events.*/\2/p' "$1" | head -1; }
+said() { sed -n 's/^\(.*[^0-9]\)\{0,1\}\([0-9][0-9]*\) events\{0,1\}.*/\2/p' "$1" | head -1; }
 of_stats() { openetw stats --json --gaps 0 "$1" | sed -n 's/.*"total":{"events":\([0-9]*\),.*/\1/p'; }
 # the same FILE WANTED WHAT: what each verb that reads counts in it
 the_same() {

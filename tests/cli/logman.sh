@@ -110,7 +110,7 @@ if ./logman start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,
 	run_status 0 ./logman stop 'NT Kernel Logger' -ets
 fi
 bad 1 'Linux has no registry' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,registry)' -ets
-# the kernel's session runs where this user may look at the kernel, and says why where he may not
+# the kernel's session runs where this user may look at the kernel, and says why where not
 if ./logman start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -o k.etl -ets >out 2>err; then
 	run_status 0 ./logman stop 'NT Kernel Logger' -ets
 else

@@ -21,8 +21,8 @@ while read -r line; do
 	[ -z "$line" ] && continue
 	sh -c "$line" >out 2>err || fail "'$line': $(cat out err)"
 	case $line in
-	'openetw run '*) says ': 1 events' err "$line" ;;
-	'openetw stop '*) says '^1 events' out "$line" ;;
+	'openetw run '*) says ': 1 event' err "$line" ;;
+	'openetw stop '*) says '^1 event,' out "$line" ;;
 	esac
 done <lines
 block 'openetw info' >lines
@@ -34,7 +34,7 @@ while read -r line; do
 	case $line in
 	*jq*) expect "$line" "$(cat out)" 3 ;;
 	'openetw dump '*) says 'MyCompany.Shop/Sold <info> Article=teapot Amount=3' out "$line" ;;
-	'openetw relog '*) says '1 of 1 events' err "$line" ;;
+	'openetw relog '*) says '1 of 1 event kept' err "$line" ;;
 	esac
 done <lines
 [ -s both.etl ] || fail "no both.etl"

@@ -21,7 +21,7 @@ rm "$T/removed.etl"
 emit 500
 conserves removed 1500 "$T/removed.etl"
 for f in query.text list stop; do
-	says 'the log file was removed at 20.*; 1000 events ([1-9][0-9]* buffers) are not in it' "$T/$f" "$f"
+	says 'the log file was removed at 20.*; 1000 events ([1-9][0-9]* buffers*) are not in it' "$T/$f" "$f"
 done
 says '"fileState":"removed","fileStateTime":"20' "$T/query" "query --json"
 says '"fileGoneEvents":1000' "$T/query" "query --json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# In the instance for all users somebody without rights watches his own processes: all of what they do to
+# In the instance for all users somebody without rights watches their own processes: all of what they do to
 # files, whoever else does the same, nothing of set-user-id programs, and no kernel addresses.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "takes root, to be somebody else"
@@ -37,7 +37,7 @@ if ! wait_for 60 begun; then
 	! grep 'cannot be had' "$T/err" || skip "this kernel does not tell whose processes are"
 	fail "nothing is shown: $(cat "$T/err")"
 fi
-# From the first thing on that it does in his name, root's program becomes his.
+# From the first thing on that it does in the user's name, root's program becomes theirs.
 as_user sh -c "echo mine >'$T/his/a'; echo mine >'$T/his/a'; : <'$T/secret'; '$T/suid' '$T/secret' >/dev/null" 2>/dev/null
 echo "root's" >"$T/roots"
 cat "$T/secret" >"$T/roots2"
@@ -47,7 +47,7 @@ child=$(pgrep -P "$monitor" -x openetw || echo "$monitor")
 kill -INT "$child"
 wait "$monitor" || fail "monitor ends with $?: $(cat "$T/err")"
 grep -q 'processes of user 4242' "$T/err" || fail "it does not say what it shows: $(cat "$T/err")"
-python3 - "$T" <<'END' || fail "what is shown is not his, or not all of it"
+python3 - "$T" <<'END' || fail "what is shown is not theirs, or not all of it"
 import json, sys
 t = sys.argv[1]
 lines = [json.loads(l) for l in open(t + "/out")]
@@ -55,7 +55,7 @@ files = [l for l in lines if l["op"] != "ProcessStart"]  # whose arguments name 
 of = lambda op, path: [l for l in files if l["op"] == op and l.get("path") == t + path]
 assert len(of("FileCreate", "/his/a")) == 2, of("FileCreate", "/his/a")
 assert [w["bytes"] for w in of("FileWrite", "/his/a")] == [5, 5], of("FileWrite", "/his/a")
-# He tried to read what is not his: once himself, and what the set-user-id program did is not his.
+# They tried to read what is not theirs: once directly, and what the set-user-id program did is not theirs.
 assert [l["result"] for l in of("FileCreate", "/secret")] == ["ACCESS DENIED"], of("FileCreate", "/secret")
 assert not [l for l in lines if l["process"] == "suid"]
 assert not [l for l in files if "/roots" in l.get("path", "")]
@@ -73,7 +73,7 @@ wait_for 60 sh -c "! openetw list 2>/dev/null | grep -q openetw-watch" || fail "
 sleep 2 # it may have been about to begin
 wait_for 60 sh -c "! openetw list 2>/dev/null | grep -q openetw-watch" || fail "a session that nobody knows of is left"
 
-# Samples: his program's, without where in the kernel it was.
+# Samples: of the user's program, without where in the kernel it was.
 as_user openetw start spin --realtime --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile >/dev/null || fail "no samples"
 as_user openetw live spin --json >"$T/samples" 2>"$T/err" </dev/null &
 live=$!
@@ -85,7 +85,7 @@ rm "$T/his/a"
 kill -9 "$other"
 as_user openetw stop spin >/dev/null
 wait "$live" || fail "live ends with $?: $(cat "$T/err")"
-python3 - "$T" <<'END' || fail "samples are not his alone"
+python3 - "$T" <<'END' || fail "samples are not theirs alone"
 import json, sys
 own = set()
 for line in open(sys.argv[1] + "/samples"):

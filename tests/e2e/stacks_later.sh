@@ -77,5 +77,5 @@ kill %1
 openetw live -p "$P:::stack" --stacks --limit 1 >"$T/live" 2>"$T/err" &
 wait_for 20 grep -q watching "$T/err" || fail "live: $(cat "$T/err")"
 "$T/acts" 1
-wait_for 20 grep -q '^1 events shown' "$T/err" || fail "live --limit goes on: $(cat "$T/err")"
+wait_for 20 grep -q '^1 event shown' "$T/err" || fail "live --limit goes on: $(cat "$T/err")"
 exit 0

@@ -138,14 +138,14 @@ static void do_what_a_user_may(void)
 	uint8_t mem[256];
 	struct proto_writer w;
 	uint32_t count = 77;
-	/* His own real-time session; no files with the daemon's rights. */
+	/* The user's own real-time session; no files with the daemon's rights. */
 	must(session_start(fd, &(struct session_args){.name = "mine", .mode = 0x100}, &id) == 0);
 	must(session_start(fd, &(struct session_args){.name = "file", .file = "/tmp/openetw-evil.etl", .mode = 1},
 			   &other) == 5);
-	/* The name is his, although root has a session of that name. */
+	/* The user may take the name, although root has a session of that name. */
 	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) == 0);
 	must(session_control(fd, other, 1, NULL) == 0);
-	/* Root's session is not there for him: id 1. */
+	/* Root's session is not there for them: id 1. */
 	for (uint64_t i = 1; i <= 8; i++) {
 		struct proto_session s;
 		if (session_control(fd, i, 0, &s) == 0) {
@@ -156,13 +156,13 @@ static void do_what_a_user_may(void)
 	call(fd, &w, &reply);
 	must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count) && count == 1);
 	must(receive(fd, &reply, 5000));
-	/* His enable does not reach root's process, which has the provider registered. */
+	/* Their enable does not reach root's process, which has the provider registered. */
 	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
 	must(session_enable(fd, &en) == 0);
 	proto_begin(&w, mem, sizeof mem, PROTO_PROCESSES, 4);
 	call(fd, &w, &reply);
 	must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count) && count == 0);
-	/* His own process it reaches. */
+	/* It reaches their own process. */
 	provider_attach(&daemon_, &p);
 	provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
 	must(code == 1);
@@ -341,7 +341,7 @@ static void nobody_takes_a_provider_from_root_or_from_other_users(void **state)
 	as_user(SOMEBODY - 1, have_one_session_with_it);
 	int fd = control_connect(&daemon_);
 	assert_int_equal(enable_one_more(fd, "roots", &id), 0);
-	/* It gets the events of his process, too, and has a bit of its own there: what is lost is known. */
+	/* It gets the events of the user's process, too, and has a bit of its own there: what is lost is known. */
 	assert_int_equal(write(go[1], "x", 1), 1);
 	assert_int_equal(read(told[0], &byte, 1), 1);
 	assert_int_equal(session_control(fd, id, 3, NULL), 0);
@@ -457,8 +457,8 @@ static void a_user_may_do_with_roots_session_what_he_was_granted_on_it(void **st
 
 static void try_a_strangers_daemon(void)
 {
-	/* The client refuses a daemon that is neither root's nor his; here it is root's, and the
-	 * daemon refuses him. */
+	/* The client refuses a daemon that is neither root's nor the user's; here it is root's, and the
+	 * daemon refuses the user. */
 	for (int i = 0; i < 2; i++) {
 		int fd = proto_connect(daemon_.dir, i ? "control" : "provider");
 		must(fd >= 0);

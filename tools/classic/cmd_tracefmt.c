@@ -395,9 +395,10 @@ static int work(struct format *f, struct cli_args *a)
 		status = CLI_FAILED;
 	}
 	fflush(stdout);
-	fprintf(stderr, "%llu events", (unsigned long long)(f->count - f->headers));
+	fprintf(stderr, "%llu event%s", (unsigned long long)(f->count - f->headers), PLURAL(f->count - f->headers));
 	if (f->headers) {
-		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)f->headers);
+		fprintf(stderr, " and %llu record%s of the file itself", (unsigned long long)f->headers,
+			PLURAL(f->headers));
 	}
 	fprintf(stderr, ", %llu without format information; ", (unsigned long long)f->unformatted);
 	cli_trace_print_loss(stderr, &t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/classic/tracerpt_export.h"
-#include "base/vec.h"
 #include "base/level.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "xml/xml.h"
 
 #include <tdh.h>
@@ -9,7 +10,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { KINDS_MAX = 65536, INFO_MAX = 1 << 20, HEADS = 4096 };
+enum { KINDS_MAX = 65536, INFO_MAX = 1 << 20 };
 
 struct kind {
 	GUID provider;
@@ -17,13 +18,13 @@ struct kind {
 	uint8_t version;
 	TRACE_EVENT_INFO *info; /* NULL: no manifest describes it */
 	ULONG bytes;
-	size_t next; /* kind of the same hash, counted from 1; 0: none */
-	char *maps;  /* <valueMap> and <bitMap> of its fields, one string each, the last empty; or NULL */
+	char *maps; /* <valueMap> and <bitMap> of its fields, one string each, the last empty; or NULL */
 };
 
 struct tracerpt_export {
 	struct kind *kinds;
-	size_t count, cap, head[HEADS];
+	size_t count, cap;
+	struct map places;                        /* of kinds, by provider, id and version */
 	size_t by_class, by_itself, unknown, wpp; /* kinds that have no place in a manifest */
 	bool failed;
 };
@@ -41,6 +42,7 @@ void tracerpt_export_destroy(struct tracerpt_export *x)
 	}
 	if (x) {
 		free(x->kinds);
+		map_free(&x->places);
 		free(x);
 	}
 }
@@ -233,9 +235,13 @@ void tracerpt_export_event(struct tracerpt_export *x, const EVENT_RECORD *e)
 		return;
 	}
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	size_t *head = &x->head[(e->EventHeader.ProviderId.Data1 * 31u + d->Id * 7u + d->Version) % HEADS];
-	for (size_t i = *head; i; i = x->kinds[i - 1].next) {
-		if (same(&x->kinds[i - 1], e)) {
+	uint8_t key[sizeof(GUID) + 3];
+	memcpy(key, &e->EventHeader.ProviderId, sizeof(GUID));
+	le16_put(key + sizeof(GUID), d->Id);
+	key[sizeof(GUID) + 2] = d->Version;
+	uint64_t hash = map_hash(&x->places, key, sizeof key);
+	MAP_EACH(&x->places, hash, at) {
+		if (same(&x->kinds[map_value(&x->places, at)], e)) {
 			return;
 		}
 	}
@@ -252,19 +258,17 @@ void tracerpt_export_event(struct tracerpt_export *x, const EVENT_RECORD *e)
 		free(info);
 		info = NULL;
 	}
-	if (!VEC_ROOM_UP_TO(x->kinds, x->count, x->cap, KINDS_MAX)) {
+	if (!VEC_ROOM_UP_TO(x->kinds, x->count, x->cap, KINDS_MAX) || map_add(&x->places, hash, x->count) < 0) {
 		x->failed = true;
 		free(info);
 		return;
 	}
 	struct kind *k = &x->kinds[x->count++];
-	*k = (struct kind){.next = *head,
-			   .provider = e->EventHeader.ProviderId,
+	*k = (struct kind){.provider = e->EventHeader.ProviderId,
 			   .id = d->Id,
 			   .version = d->Version,
 			   .info = info,
 			   .bytes = bytes};
-	*head = x->count;
 	if (info) {
 		info->EventDescriptor = *d;
 		take_maps(k, e, &x->failed);
@@ -647,7 +651,7 @@ bool tracerpt_export_write(struct tracerpt_export *x, const struct cli_args *a, 
 			x->kinds[described++] = x->kinds[i];
 		}
 	}
-	x->count = described; /* the hash is of no use any more */
+	x->count = described; /* the places are of no use any more */
 	if (x->count > 0) {
 		qsort(x->kinds, x->count, sizeof *x->kinds, by_provider);
 	}

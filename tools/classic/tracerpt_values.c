@@ -133,28 +133,6 @@ static void reform(struct walk *w, const char *name, size_t name_bytes, uint16_t
 	}
 }
 
-/* Where the JSON value at s ends. */
-static size_t json_length(const char *s, size_t n)
-{
-	int depth = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			for (i++; i < n && s[i] != '"'; i++) {
-				i += s[i] == '\\';
-			}
-		} else if (s[i] == '{' || s[i] == '[') {
-			depth++;
-		} else if (s[i] == '}' || s[i] == ']') {
-			if (depth-- == 0) {
-				return i;
-			}
-		} else if (s[i] == ',' && depth == 0) {
-			return i;
-		}
-	}
-	return n;
-}
-
 struct place { /* of a field in r->info: its types, or its members */
 	uint16_t in, out;
 	bool is_struct;
@@ -195,7 +173,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 	struct tracerpt_value v = {.name = name, .name_bytes = name_bytes, .depth = depth};
 	if (n && s[0] == '[' && depth < 16) {
 		for (size_t i = 1; i + 1 < n;) {
-			size_t m = json_length(s + i, n - 1 - i);
+			size_t m = cli_json_skip(s + i, n - 1 - i, 0);
 			walk_json(w, name, name_bytes, at, s + i, m, depth);
 			i += m + 1;
 		}
@@ -205,7 +183,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 		v.what = TRACERPT_OPEN;
 		w->fn(w->ctx, &v);
 		for (size_t i = 1; i + 1 < n;) {
-			size_t pair = json_length(s + i, n - 1 - i); /* key, colon, value */
+			size_t pair = cli_json_skip(s + i, n - 1 - i, 0); /* key, colon, value */
 			const char *end = memchr(s + i + 1, '"', pair - 1);
 			size_t key = end ? (size_t)(end - (s + i + 1)) : 0;
 			struct place member = find_place(w->r, at->first, at->count, s + i + 1, key);

@@ -194,40 +194,13 @@ static void add_string_value(void *ctx, const struct tracerpt_value *v)
 	}
 }
 
-/* What a WPP message's format says about it, and its text. */
-static bool add_debug_data(const struct tracerpt *r, const EVENT_RECORD *e, struct strbuf *b)
-{
-	static const struct {
-		const char *element, *attribute;
-	} parts[] = {{"FlagsName", "FLAGS"},      {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
-		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},   {"Function", "FUNC"}};
-	struct openetw_text text = {0};
-	if (!openetw_event_message(r->decoder, e, &text)) {
-		return false;
-	}
-	/* Records do not carry the message's number. */
-	strbuf_adds(b, "\t<DebugData>\r\n\t\t<SequenceNumber>0</SequenceNumber>\r\n");
-	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		const char *v = openetw_message_attribute(r->decoder, e, parts[i].attribute);
-		v = v ? v : i == 4 ? openetw_event_name(r->decoder, e) : "";
-		strbuf_addf(b, "\t\t<%s>", parts[i].element);
-		add_text(b, v, strlen(v));
-		strbuf_addf(b, "</%s>\r\n", parts[i].element);
-	}
-	strbuf_adds(b, "\t\t<Message>");
-	add_text(b, text.data ? text.data : "", text.length);
-	strbuf_adds(b, "</Message>\r\n\t</DebugData>\r\n");
-	openetw_text_free(&text);
-	return true;
-}
-
 static void add_payload(struct tracerpt *r, const EVENT_RECORD *e, enum tracerpt_kind kind, struct strbuf *b)
 {
 	if (kind == TRACERPT_STRING) {
 		tracerpt_values(r, e, add_string_value, b);
 		return;
 	}
-	if (kind == TRACERPT_MESSAGE && add_debug_data(r, e, b)) {
+	if (kind == TRACERPT_MESSAGE && cli_xml_debug_data(r->decoder, e, add_text, b)) {
 		return;
 	}
 	size_t before = b->len;

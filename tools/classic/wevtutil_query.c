@@ -4,6 +4,7 @@
  * <QueryList>, whose <Select> and <Suppress> are such.
  */
 #include "tools/common/trace_reading.h"
+#include "base/vec.h"
 #include "base/parse.h"
 #include "tools/common/path.h"
 #include "tools/classic/wevtutil.h"
@@ -23,6 +24,10 @@ struct select {
 	int query; /* suppressed are the events of the same query only */
 	char *path;
 };
+struct kept {
+	char *text;
+	uint64_t ordinal;
+};
 struct query {
 	struct wevtutil *w;
 	struct openetw_decoder *decoder;
@@ -35,8 +40,7 @@ struct query {
 	bool marked;
 	bool reverse, failed;
 	struct strbuf out;
-	char **kept; /* with /rd: all that match, up to the limit the last of them */
-	uint64_t *kept_ordinal;
+	struct kept *kept; /* with /rd: all that match, up to the limit the last of them */
 	size_t kept_count, kept_cap;
 };
 
@@ -75,33 +79,19 @@ static void show(struct query *q, const struct wevtutil_event *v, uint64_t index
 
 static void keep(struct query *q)
 {
-	if (q->kept_count == q->kept_cap) {
-		size_t cap = q->kept_cap ? 2 * q->kept_cap : 256;
-		char **more = realloc(q->kept, cap * sizeof *more);
-		q->kept = more ? more : q->kept;
-		uint64_t *numbers = realloc(q->kept_ordinal, cap * sizeof *numbers);
-		q->kept_ordinal = numbers ? numbers : q->kept_ordinal;
-		if (!more || !numbers) {
-			q->failed = true;
-			return;
-		}
-		q->kept_cap = cap;
+	char *copy = VEC_ROOM(q->kept, q->kept_count, q->kept_cap) ? strdup(q->out.s ? q->out.s : "") : NULL;
+	if (!copy) {
+		q->failed = true;
+		return;
 	}
-	char *copy = strdup(q->out.s ? q->out.s : "");
-	q->failed = q->failed || !copy;
-	q->kept_count += copy != NULL;
-	if (copy) {
-		q->kept[q->kept_count - 1] = copy;
-		q->kept_ordinal[q->kept_count - 1] = q->ordinal;
-	}
+	q->kept[q->kept_count++] = (struct kept){copy, q->ordinal};
 	/* Of more than asked for, the oldest are not shown. */
 	if (q->limit && q->kept_count > 2 * q->limit + 16) {
 		size_t drop = q->kept_count - q->limit;
 		for (size_t i = 0; i < drop; i++) {
-			free(q->kept[i]);
+			free(q->kept[i].text);
 		}
 		memmove(q->kept, q->kept + drop, q->limit * sizeof *q->kept);
-		memmove(q->kept_ordinal, q->kept_ordinal + drop, q->limit * sizeof *q->kept_ordinal);
 		q->kept_count = q->limit;
 	}
 }
@@ -143,8 +133,8 @@ static void show_kept(struct query *q)
 {
 	uint64_t index = 0;
 	for (size_t i = q->kept_count; i-- > 0 && (!q->limit || index < q->limit); index++) {
-		const char *s = q->kept[i];
-		q->shown = q->kept_ordinal[i];
+		const char *s = q->kept[i].text;
+		q->shown = q->kept[i].ordinal;
 		if (q->format == AS_TEXT) { /* they count from the newest */
 			printf("Event[%llu]", (unsigned long long)index);
 			s = strchr(s, ']') ? strchr(s, ']') + 1 : s;
@@ -324,10 +314,9 @@ int wevtutil_query(struct wevtutil *w)
 		free(q.select[i].path);
 	}
 	for (size_t i = 0; i < q.kept_count; i++) {
-		free(q.kept[i]);
+		free(q.kept[i].text);
 	}
 	free(q.kept);
-	free(q.kept_ordinal);
 	strbuf_finish(&q.out);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/absent.h"
 
+#include "base/map.h"
 #include "base/parse.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
@@ -14,8 +15,8 @@
 
 struct names {
 	char *name[NAMES_MAX]; /* sorted by when they came; NULL behind the last */
-	uint32_t slot[2 * NAMES_MAX];
 	uint32_t count;
+	struct map places; /* by name */
 };
 struct absent {
 	const struct cli_args *args;
@@ -35,24 +36,22 @@ struct absent {
 
 static void add_name(struct names *n, const char *s, size_t bytes)
 {
-	uint32_t h = 2166136261u;
 	if (!n || bytes == 0 || n->count + 1 >= NAMES_MAX) {
 		return;
 	}
-	for (size_t i = 0; i < bytes; i++) {
-		h = (h ^ (uint8_t)s[i]) * 16777619u;
-	}
-	for (uint32_t at = h % (2 * NAMES_MAX);; at = (at + 1) % (2 * NAMES_MAX)) {
-		uint32_t i = n->slot[at];
-		if (i == 0) {
-			n->name[n->count] = strndup(s, bytes);
-			n->slot[at] = n->name[n->count] ? ++n->count : 0;
-			return;
-		}
-		if (strlen(n->name[i - 1]) == bytes && memcmp(n->name[i - 1], s, bytes) == 0) {
+	uint64_t key = map_hash(&n->places, s, bytes);
+	MAP_EACH(&n->places, key, at) {
+		const char *have = n->name[map_value(&n->places, at)];
+		if (strlen(have) == bytes && memcmp(have, s, bytes) == 0) {
 			return;
 		}
 	}
+	char *copy = strndup(s, bytes);
+	if (!copy || map_add(&n->places, key, n->count) < 0) {
+		free(copy);
+		return;
+	}
+	n->name[n->count++] = copy;
 }
 
 static bool add_field(void *ctx, const struct openetw_field *f)
@@ -250,6 +249,9 @@ static int finish(struct absent *x, int status)
 	for (int i = 0; i < KINDS; i++) {
 		for (uint32_t k = 0; x->names[i] && k < x->names[i]->count; k++) {
 			free(x->names[i]->name[k]);
+		}
+		if (x->names[i]) {
+			map_free(&x->names[i]->places);
 		}
 		free(x->names[i]);
 	}

@@ -240,7 +240,7 @@ static bool collect(void *context, const struct openetw_field *f)
  * ----------------------------------------------------------------- * The JSON is our own
  * decoder's, so it is well formed; the cursor still never passes the end. */
 
-static size_t skip_string(const char *s, size_t n, size_t i)
+size_t cli_json_skip_string(const char *s, size_t n, size_t i)
 {
 	for (i++; i < n && s[i] != '"'; i++) {
 		i += s[i] == '\\';
@@ -248,12 +248,12 @@ static size_t skip_string(const char *s, size_t n, size_t i)
 	return i < n ? i + 1 : n;
 }
 
-static size_t skip_value(const char *s, size_t n, size_t i)
+size_t cli_json_skip(const char *s, size_t n, size_t i)
 {
 	int depth = 0;
 	for (; i < n; i++) {
 		if (s[i] == '"') {
-			i = skip_string(s, n, i) - 1;
+			i = cli_json_skip_string(s, n, i) - 1;
 		} else if (s[i] == '{' || s[i] == '[') {
 			depth++;
 		} else if (s[i] == '}' || s[i] == ']') {
@@ -286,11 +286,11 @@ static bool descend(const char **s, size_t *n, const char *name, size_t len)
 	for (size_t i = 1; i < *n && p[i] != '}' && p[i] != ']'; index++) {
 		bool found = !object && index == wanted;
 		if (object) {
-			size_t end = skip_string(p, *n, i);
+			size_t end = cli_json_skip_string(p, *n, i);
 			found = end >= i + 2 && end - i - 2 == len && memcmp(p + i + 1, name, len) == 0;
 			i = end < *n ? end + 1 : *n; /* the colon */
 		}
-		size_t end = skip_value(p, *n, i);
+		size_t end = cli_json_skip(p, *n, i);
 		if (found) {
 			*s = p + i;
 			*n = end - i;

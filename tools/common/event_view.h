@@ -42,6 +42,9 @@ extern const char *const cli_view_properties[]; /* NULL-terminated */
 /* filter_expr_lookup_fn over a view. */
 bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret);
 
+/* Where the value at s[i], or the string there with its quotes, ends in the decoder's JSON. */
+size_t cli_json_skip(const char *s, size_t n, size_t i);
+size_t cli_json_skip_string(const char *s, size_t n, size_t i);
 /* The text of a JSON value, into an emptied buffer: strings without quotes and escapes. */
 void cli_json_plain(struct strbuf *b, const char *s, size_t n);
 

@@ -31,45 +31,13 @@ static void tabs(struct strbuf *b, int n)
 	}
 }
 
-/* Length of the JSON value at s. */
-static size_t value_length(const char *s, size_t n)
-{
-	int depth = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			for (i++; i < n && s[i] != '"'; i++) {
-				i += s[i] == '\\';
-			}
-		} else if (s[i] == '{' || s[i] == '[') {
-			depth++;
-		} else if (s[i] == '}' || s[i] == ']') {
-			if (depth-- == 0) {
-				return i;
-			}
-		} else if (s[i] == ',' && depth == 0) {
-			return i;
-		}
-	}
-	return n;
-}
-
-/* Length of the JSON string at s, with its quotes. */
-static size_t key_length(const char *s, size_t n)
-{
-	size_t i = 1;
-	while (i < n && s[i] != '"') {
-		i += s[i] == '\\' ? 2 : 1;
-	}
-	return i < n ? i + 1 : n;
-}
-
 /* One value of our decoder's JSON: a struct becomes ComplexData, an array one element each. */
 static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s, size_t n, int depth)
 {
 	bool object = n && s[0] == '{';
 	if (n && s[0] == '[' && depth < 16) {
 		for (size_t i = 1; i + 1 < n;) {
-			size_t m = value_length(s + i, n - 1 - i);
+			size_t m = cli_json_skip(s + i, n - 1 - i, 0);
 			add_json(b, name, name_length, s + i, m, depth + 1);
 			i += m + 1;
 		}
@@ -82,8 +50,8 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	if (object && depth < 16) {
 		strbuf_adds(b, "\r\n");
 		for (size_t i = 1; i + 1 < n;) {
-			size_t key = value_length(s + i, n - 1 - i); /* up to the comma: key, colon, value */
-			size_t value = key_length(s + i, key);
+			size_t key = cli_json_skip(s + i, n - 1 - i, 0); /* up to the comma: key, colon, value */
+			size_t value = cli_json_skip_string(s + i, key, 0);
 			struct strbuf member = {0};
 			cli_json_plain(&member, s + i, value);
 			value += 1; /* the colon */
@@ -117,28 +85,27 @@ static void add_hex(struct strbuf *b, const EVENT_RECORD *e)
 	}
 }
 
-/* A WPP message: what its format says about it, and its text. False: it is none, or unknown. */
-static bool add_debug_data(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b)
+bool cli_xml_debug_data(struct openetw_decoder *decoder, const EVENT_RECORD *e, cli_xml_text *add, struct strbuf *b)
 {
 	static const struct {
 		const char *element, *attribute;
 	} parts[] = {{"FlagsName", "FLAGS"},      {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
 		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},   {"Function", "FUNC"}};
 	struct openetw_text text = {0};
-	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) || !openetw_event_message(x->decoder, e, &text)) {
+	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) || !openetw_event_message(decoder, e, &text)) {
 		return false;
 	}
 	/* Records do not carry the message's number. */
 	strbuf_adds(b, "\t<DebugData>\r\n\t\t<SequenceNumber>0</SequenceNumber>\r\n");
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		const char *v = openetw_message_attribute(x->decoder, e, parts[i].attribute);
-		v = v ? v : i == 4 ? openetw_event_name(x->decoder, e) : "";
+		const char *v = openetw_message_attribute(decoder, e, parts[i].attribute);
+		v = v ? v : i == 4 ? openetw_event_name(decoder, e) : "";
 		strbuf_addf(b, "\t\t<%s>", parts[i].element);
-		xml_escape(b, v, strlen(v));
+		add(b, v, strlen(v));
 		strbuf_addf(b, "</%s>\r\n", parts[i].element);
 	}
 	strbuf_adds(b, "\t\t<Message>");
-	xml_escape(b, text.data ? text.data : "", text.length);
+	add(b, text.data ? text.data : "", text.length);
 	strbuf_adds(b, "</Message>\r\n\t</DebugData>\r\n");
 	openetw_text_free(&text);
 	return true;
@@ -147,7 +114,7 @@ static bool add_debug_data(struct cli_xml *x, const EVENT_RECORD *e, struct strb
 static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b)
 {
 	struct strbuf fields = {0};
-	if (add_debug_data(x, e, b)) {
+	if (cli_xml_debug_data(x->decoder, e, xml_escape, b)) {
 		return;
 	}
 	uint32_t result = openetw_decode_fields(x->decoder, e, add_field, &fields);

@@ -18,6 +18,9 @@ struct cli_xml {
 };
 void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out);
 void cli_xml_finish(struct cli_xml *x);
+/* A WPP message: what its format says about it, and its text, as `add` writes text. False: it is none, or unknown. */
+typedef void cli_xml_text(struct strbuf *b, const char *s, size_t n);
+bool cli_xml_debug_data(struct openetw_decoder *decoder, const EVENT_RECORD *e, cli_xml_text *add, struct strbuf *b);
 /* xml_escape() as the value of an attribute, in single quotes. */
 void cli_xml_value(struct strbuf *b, const char *s);
 

@@ -31,6 +31,9 @@ int cli_vfprintf(FILE *f, const char *fmt, va_list ap) BASE_PRINTF(2, 0);
 /* Lines are put together with it. */
 #define strbuf_addf(b, ...) strbuf_addf_printable(b, __VA_ARGS__)
 
+/* What is behind the noun: "%llu event%s". */
+#define PLURAL(n) ((n) == 1 ? "" : "s")
+
 /* A string on a line of its own, made printable. */
 void cli_puts(const char *s);
 /* Text of several lines whose other characters may be anybody's. */

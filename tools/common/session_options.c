@@ -214,8 +214,9 @@ void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss
 		fprintf(f, "; the events are in it under its new name");
 	}
 	if (loss->gone_events || loss->gone_buffers) {
-		fprintf(f, "; %llu events (%llu buffers) are not in it", (unsigned long long)loss->gone_events,
-			(unsigned long long)loss->gone_buffers);
+		fprintf(f, "; %llu event%s (%llu buffer%s) %s not in it", (unsigned long long)loss->gone_events,
+			PLURAL(loss->gone_events), (unsigned long long)loss->gone_buffers, PLURAL(loss->gone_buffers),
+			loss->gone_events == 1 ? "is" : "are");
 	}
 	fputc('\n', f);
 }
@@ -225,13 +226,13 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 	if (loss) {
 		char size[32];
 		cli_size_text(loss->bytes_written, size, sizeof size);
-		fprintf(f, "%llu events, %s written, %u buffers\n", (unsigned long long)loss->events, size,
-			p->BuffersWritten);
+		fprintf(f, "%llu event%s, %s written, %u buffer%s\n", (unsigned long long)loss->events,
+			PLURAL(loss->events), size, p->BuffersWritten, PLURAL(p->BuffersWritten));
 	} else {
-		fprintf(f, "%u buffers written\n", p->BuffersWritten);
+		fprintf(f, "%u buffer%s written\n", p->BuffersWritten, PLURAL(p->BuffersWritten));
 	}
-	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost, p->LogBuffersLost,
-		p->RealTimeBuffersLost);
+	fprintf(f, "lost: %u event%s, %u file buffer%s, %u real-time buffer%s\n", p->EventsLost, PLURAL(p->EventsLost),
+		p->LogBuffersLost, PLURAL(p->LogBuffersLost), p->RealTimeBuffersLost, PLURAL(p->RealTimeBuffersLost));
 	if (!loss) {
 		return;
 	}

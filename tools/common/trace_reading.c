@@ -296,8 +296,8 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 {
 	bool lost = t->lost_events || t->lost_buffers;
 	if (lost) {
-		fprintf(f, "LOST when recording: %llu events, %llu buffers", (unsigned long long)t->lost_events,
-			(unsigned long long)t->lost_buffers);
+		fprintf(f, "LOST when recording: %llu event%s, %llu buffer%s", (unsigned long long)t->lost_events,
+			PLURAL(t->lost_events), (unsigned long long)t->lost_buffers, PLURAL(t->lost_buffers));
 	}
 	if (t->unknown[0]) {
 		fprintf(f, "%s unknown (%s)", lost ? "; what else was lost:" : "lost:", t->unknown);

@@ -24,7 +24,7 @@ static int run_confined(struct cli_args *a, int fd)
 		return cli_fail(a, code, "cannot describe the events of descriptor %d", fd);
 	}
 	if (!cli_flag(a, "quiet")) {
-		printf("%u descriptions added\n", events);
+		printf("%u description%s added\n", events, PLURAL(events));
 	}
 	return CLI_OK;
 }
@@ -49,7 +49,7 @@ static int run(struct cli_args *a)
 			result = cli_fail(a, code, "cannot describe the events of %s%s", a->words[i],
 					  code == ERROR_SHARING_VIOLATION ? ", a session writes it" : "");
 		} else if (!cli_flag(a, "quiet")) {
-			printf("%s: %u descriptions added\n", a->words[i], events);
+			printf("%s: %u description%s added\n", a->words[i], events, PLURAL(events));
 		}
 	}
 	return result;

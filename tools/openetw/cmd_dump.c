@@ -25,12 +25,13 @@ static void summary(const struct cli_args *a, const struct cli_trace *t, const s
 		return;
 	}
 	fflush(stdout);
-	fprintf(stderr, "%llu events", (unsigned long long)cli_printer_count(p));
+	fprintf(stderr, "%llu event%s", (unsigned long long)cli_printer_count(p), PLURAL(cli_printer_count(p)));
 	if (t->events != cli_printer_count(p)) {
 		fprintf(stderr, " of %llu", (unsigned long long)t->events);
 	}
 	if (cli_printer_headers(p)) {
-		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)cli_printer_headers(p));
+		fprintf(stderr, " and %llu record%s of the file itself", (unsigned long long)cli_printer_headers(p),
+			PLURAL(cli_printer_headers(p)));
 	}
 	if (cli_printer_undecoded(p)) {
 		fprintf(stderr, ", %llu not fully decoded", (unsigned long long)cli_printer_undecoded(p));

@@ -112,11 +112,13 @@ static void print_text(const struct info *i)
 	if (i->unknown[0]) {
 		printf("  lost           unknown (%s)", i->unknown);
 		if (h->EventsLost || h->BuffersLost) {
-			printf("; at least %u events, %u buffers", h->EventsLost, h->BuffersLost);
+			printf("; at least %u event%s, %u buffer%s", h->EventsLost, PLURAL(h->EventsLost),
+			       h->BuffersLost, PLURAL(h->BuffersLost));
 		}
 		putchar('\n');
 	} else {
-		printf("  lost           %u events, %u buffers\n", h->EventsLost, h->BuffersLost);
+		printf("  lost           %u event%s, %u buffer%s\n", h->EventsLost, PLURAL(h->EventsLost),
+		       h->BuffersLost, PLURAL(h->BuffersLost));
 	}
 }
 

@@ -2,6 +2,7 @@
  * list and query: the sessions and one session.
  */
 #include "tools/common/cli.h"
+#include "base/vec.h"
 
 #include "tools/common/session_control.h"
 #include "tools/common/kernel_options.h"
@@ -86,7 +87,7 @@ struct pair {
 };
 static struct {
 	struct pair *at;
-	size_t count;
+	size_t count, cap;
 	bool asked;
 } pairs;
 
@@ -102,13 +103,8 @@ static bool add_pairs(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_IN
 		if (k < pairs.count) {
 			continue; /* of another process */
 		}
-		if ((pairs.count & (pairs.count - 1)) == 0) {
-			size_t cap = pairs.count ? 2 * pairs.count : 1;
-			struct pair *more = realloc(pairs.at, cap * sizeof *more);
-			if (!more) {
-				return false;
-			}
-			pairs.at = more;
+		if (!VEC_ROOM(pairs.at, pairs.count, pairs.cap)) {
+			return false;
 		}
 		pairs.at[pairs.count++] = (struct pair){session, *g};
 	}

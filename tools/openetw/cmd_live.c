@@ -54,13 +54,14 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 static void watched_summary(const struct cli_trace *t, const struct cli_printer *p)
 {
 	fflush(stdout);
-	fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(p));
+	fprintf(stderr, "%llu event%s shown; ", (unsigned long long)cli_printer_count(p), PLURAL(cli_printer_count(p)));
 	if (t->unknown[0]) {
 		fprintf(stderr, "%s; ", t->unknown);
 	}
 	if (t->lost_events || t->lost_buffers) {
-		fprintf(stderr, "LOST while watching: %llu events, %llu buffers or more\n",
-			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
+		fprintf(stderr, "LOST while watching: %llu event%s, %llu buffer%s or more\n",
+			(unsigned long long)t->lost_events, PLURAL(t->lost_events), (unsigned long long)t->lost_buffers,
+			PLURAL(t->lost_buffers));
 	} else if (!t->unknown[0]) {
 		fprintf(stderr, "nothing was lost\n");
 	}
@@ -101,7 +102,8 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	struct openetw_loss loss = {.size = sizeof loss};
 	if (openetw_session_stop(r.handle, NULL, &r.props.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
-		fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(printer));
+		fprintf(stderr, "%llu event%s shown; ", (unsigned long long)cli_printer_count(printer),
+			PLURAL(cli_printer_count(printer)));
 		cli_print_totals(stderr, &r.props.p, &loss);
 	} else if (t->unknown[0]) {
 		watched_summary(t, printer);

@@ -474,7 +474,7 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		cli_interrupt(cli_signal_caught());
 	}
 	feed_stats(m->feed, &s);
-	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
+	fprintf(stderr, "%llu line%s; ", (unsigned long long)m->lines, PLURAL(m->lines));
 	bool broken_off = feed_broken_off(m->feed);
 	if (m->not_shown) {
 		fprintf(stderr, "%llu NOT SHOWN for want of memory; ", (unsigned long long)m->not_shown);

@@ -234,10 +234,10 @@ static void summary(const char *out, const struct recording *r, const struct ker
 			 (unsigned long long)r->applications.events);
 	}
 	fprintf(stderr,
-		"recorded to %s: %llu events (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n", out,
-		(unsigned long long)(s->events + r->applications.events), of_applications,
-		(unsigned long long)s->samples, (unsigned long long)s->switches, (unsigned long long)s->stacks, size,
-		seconds);
+		"recorded to %s: %llu event%s (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
+		out, (unsigned long long)(s->events + r->applications.events),
+		PLURAL(s->events + r->applications.events), of_applications, (unsigned long long)s->samples,
+		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
 	fprintf(stderr,
 		"lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
 		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,

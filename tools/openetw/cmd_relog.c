@@ -307,7 +307,8 @@ static int relog(struct job *j, const char *out)
 			status =
 				cli_fail(a, HRESULT_CODE(hr), "stopped after %llu events", (unsigned long long)j->read);
 		}
-		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept, (unsigned long long)j->read);
+		fprintf(stderr, "%llu of %llu event%s kept\n", (unsigned long long)j->kept, (unsigned long long)j->read,
+			PLURAL(j->read));
 		cli_warn_unknown(a, a->count, a->words);
 	}
 	g->lpVtbl->Release(g); /* closes the file */

@@ -191,7 +191,8 @@ void report_free(struct report *r)
 	report_ops_free(r);
 	report_app_free(r);
 	free(r->counted);
-	free(r->slot);
+	free(r->thread);
+	map_free(&r->thread_of);
 }
 
 static int run(struct cli_args *a)

@@ -3,7 +3,9 @@
  * happened.
  */
 #include "tools/common/shortage.h"
+#include "base/map.h"
 #include "base/parse.h"
+#include "base/vec.h"
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
@@ -23,7 +25,7 @@ static const struct cli_option options[] = {
 
 enum by { BY_EVENT, BY_PROVIDER, BY_PROCESS, BY_LEVEL };
 
-/* Open addressing; the key is what `by` asks for: (provider, id, version, opcode, event name), … */
+/* The key is what `by` asks for: (provider, id, version, opcode, event name), … */
 struct row {
 	GUID provider;
 	uint64_t count;
@@ -32,7 +34,6 @@ struct row {
 	uint32_t pid;
 	uint16_t id;
 	uint8_t version, opcode, level;
-	bool used;
 	bool of_file;                    /* records of the file itself: no events */
 	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
 	char *reason;                    /* of the first one; owned, may be NULL */
@@ -57,8 +58,9 @@ struct gap {
 struct stats {
 	struct cli_shortages shortages;
 	enum by by;
-	struct row *rows;
-	size_t cap, used, header_kinds;
+	struct row *rows; /* as they came, until they are printed */
+	size_t used, cap, header_kinds;
+	struct map places; /* of rows, by key */
 	uint64_t headers;
 	struct cached cache[CACHE_SLOTS];
 	uint64_t events, bytes, first, last;
@@ -86,50 +88,25 @@ struct stats {
 	struct openetw_text text;
 };
 
-static uint64_t hash(const void *p, size_t n, uint64_t h)
+static uint64_t place_key(const struct map *places, const struct row *k)
 {
-	const uint8_t *s = p;
-	for (size_t i = 0; i < n; i++) {
-		h = (h ^ s[i]) * 1099511628211ull;
-	}
-	return h;
+	uint8_t key[16 + 2 + 4 + 3 + sizeof k->event];
+	size_t n = strlen(k->event);
+	memcpy(key, &k->provider, 16);
+	le16_put(key + 16, k->id);
+	le32_put(key + 18, k->pid);
+	key[22] = k->version;
+	key[23] = k->opcode;
+	key[24] = k->level;
+	memcpy(key + 25, k->event, n);
+	return map_hash(places, key, 25 + n);
 }
 
-static struct row *slot(struct row *rows, size_t cap, const struct row *k)
+static bool same_key(const struct row *r, const struct row *k)
 {
-	uint64_t h = hash(&k->provider, 16, 14695981039346656037ull);
-	h = hash(&k->id, 2, h);
-	h = hash(&k->pid, 4, h);
-	uint8_t small[3] = {k->version, k->opcode, k->level};
-	h = hash(small, 3, h);
-	h = hash(k->event, strlen(k->event), h);
-	for (size_t i = h & (cap - 1);; i = (i + 1) & (cap - 1)) {
-		struct row *r = &rows[i];
-		if (!r->used || (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id && r->pid == k->pid &&
-				 r->version == k->version && r->opcode == k->opcode && r->level == k->level &&
-				 strcmp(r->event, k->event) == 0)) {
-			return r;
-		}
-	}
-}
-
-static bool grow(struct stats *s)
-{
-	size_t cap = s->cap ? s->cap * 2 : 256;
-	struct row *rows = calloc(cap, sizeof *rows);
-	if (!rows) {
-		return false;
-	}
-	for (size_t i = 0; i < s->cap; i++) {
-		if (s->rows[i].used) {
-			*slot(rows, cap, &s->rows[i]) = s->rows[i];
-		}
-	}
-	free(s->rows);
-	memset(s->cache, 0, sizeof s->cache);
-	s->rows = rows;
-	s->cap = cap;
-	return true;
+	return memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id && r->pid == k->pid &&
+	       r->version == k->version && r->opcode == k->opcode && r->level == k->level &&
+	       strcmp(r->event, k->event) == 0;
 }
 
 static void note_time(struct stats *s, uint64_t t)
@@ -200,18 +177,25 @@ static void make_key(struct stats *s, const EVENT_RECORD *e, bool tlg, struct ro
 	}
 }
 
+/* NULL: no memory. */
 static struct row *find_row(struct stats *s, const EVENT_RECORD *e, bool tlg)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
-	struct row key = {.used = true, .first = (uint64_t)h->TimeStamp.QuadPart, .header = *h};
+	struct row key = {.first = (uint64_t)h->TimeStamp.QuadPart, .header = *h};
 	make_key(s, e, tlg, &key);
-	struct row *r = slot(s->rows, s->cap, &key);
-	if (!r->used) {
-		*r = key;
-		snprintf(r->name, sizeof r->name, "%s", openetw_provider_name(s->decoder, e));
-		s->used++;
+	uint64_t place = place_key(&s->places, &key);
+	MAP_EACH(&s->places, place, at) {
+		struct row *r = &s->rows[map_value(&s->places, at)];
+		if (same_key(r, &key)) {
+			return r;
+		}
 	}
-	return r;
+	if (!VEC_ROOM(s->rows, s->used, s->cap) || map_add(&s->places, place, s->used) < 0) {
+		return NULL;
+	}
+	snprintf(key.name, sizeof key.name, "%s", openetw_provider_name(s->decoder, e));
+	s->rows[s->used] = key;
+	return &s->rows[s->used++];
 }
 
 /* The same as find_row(), which it asks only for kinds it does not remember. */
@@ -222,24 +206,18 @@ static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
 	uint8_t key[32];
 	memcpy(key, &h->ProviderId, 16);
 	memcpy(key + 16, &h->EventDescriptor, 16);
-	uint64_t n = 14695981039346656037ull;
-	for (int i = 0; i < 32; i += 8) {
-		n = (n ^ le64_get(key + i)) * 0xD6E8FEB86659FD93ull;
-		n ^= n >> 32;
+	uint64_t n = map_hash(&s->places, key, sizeof key);
+	if (m) {
+		n ^= map_hash(&s->places, (const void *)(uintptr_t)m->DataPtr, m->DataSize);
 	}
-	const uint8_t *p = m ? (const uint8_t *)(uintptr_t)m->DataPtr : NULL;
-	size_t left = m ? m->DataSize : 0;
-	for (; left >= 8; left -= 8, p += 8) {
-		n = (n ^ le64_get(p)) * 0xD6E8FEB86659FD93ull;
-		n ^= n >> 32;
-	}
-	n = hash(p, left, n);
 	struct cached *c = &s->cache[n & (CACHE_SLOTS - 1)];
 	if (c->row && c->hash == n && memcmp(&c->provider, key, 16) == 0 && memcmp(&c->d, key + 16, 16) == 0) {
 		return &s->rows[c->row - 1];
 	}
 	struct row *r = find_row(s, e, m != NULL);
-	*c = (struct cached){n, (size_t)(r - s->rows) + 1, h->ProviderId, h->EventDescriptor};
+	if (r) {
+		*c = (struct cached){n, (size_t)(r - s->rows) + 1, h->ProviderId, h->EventDescriptor};
+	}
 	return r;
 }
 
@@ -267,10 +245,6 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		openetw_decoder_learn(s->decoder, e);
 		return true;
 	}
-	if (2 * (s->used + 1) > s->cap && !grow(s)) {
-		s->failed = true;
-		return false;
-	}
 	openetw_decoder_learn(s->decoder, e);
 	bool header = cli_is_header(e);
 	s->headers += header;
@@ -278,6 +252,10 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		return true;
 	}
 	struct row *r = s->by == BY_EVENT ? find_row_quick(s, e) : find_row(s, e, false);
+	if (!r) {
+		s->failed = true;
+		return false;
+	}
 	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	r->count++;
 	r->bytes += e->UserDataLength;
@@ -301,11 +279,11 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 /* What events are called may be told at the end of a trace only. */
 static void name_rows(struct stats *s)
 {
-	for (size_t i = 0; i < s->cap; i++) {
+	for (size_t i = 0; i < s->used; i++) {
 		struct row *r = &s->rows[i];
 		const char *provider, *name;
 		EVENT_RECORD e = {.EventHeader = r->header};
-		if (!r->used || r->tlg || s->by == BY_PROCESS || s->by == BY_LEVEL) {
+		if (r->tlg || s->by == BY_PROCESS || s->by == BY_LEVEL) {
 			continue;
 		}
 		openetw_event_names(s->decoder, &e, &provider, &name);
@@ -334,9 +312,6 @@ static void loss(void *ctx, const struct openetw_loss_range *l)
 static int by_count(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	if (x->used != y->used) {
-		return x->used ? -1 : 1;
-	}
 	if (x->of_file != y->of_file) {
 		return x->of_file ? 1 : -1;
 	}
@@ -492,8 +467,9 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], text[64];
 	double seconds = (double)(s->last - s->first) / 1e7;
 	format_duration(s->last - s->first, text, sizeof text);
-	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
-	       s->used - s->header_kinds, text, seconds > 0 ? (double)s->events / seconds : 0.0);
+	size_t kinds = s->used - s->header_kinds;
+	printf("%llu event%s of %zu kind%s in %s, %.0f events/s\n", (unsigned long long)s->events, PLURAL(s->events),
+	       kinds, PLURAL(kinds), text, seconds > 0 ? (double)s->events / seconds : 0.0);
 	if (s->events) {
 		format_time(s->first, s->local, from);
 		format_time(s->last, s->local, to);
@@ -510,10 +486,12 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	print_losses(s, t);
 	if (s->backwards) {
-		printf("clock: %llu events are earlier than the one before them\n", (unsigned long long)s->backwards);
+		printf("clock: %llu event%s earlier than the one before\n", (unsigned long long)s->backwards,
+		       s->backwards == 1 ? " is" : "s are");
 	}
 	if (s->outside) {
-		printf("clock: %llu events lie outside the times of the header\n", (unsigned long long)s->outside);
+		printf("clock: %llu event%s outside the times of the header\n", (unsigned long long)s->outside,
+		       s->outside == 1 ? " lies" : "s lie");
 	}
 	if (s->decode) {
 		print_decoded(s);
@@ -599,7 +577,9 @@ static int count(struct cli_args *a, struct stats *s)
 		return status; /* counts of a part would look like those of all */
 	}
 	name_rows(s);
-	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
+	if (s->used) {
+		qsort(s->rows, s->used, sizeof *s->rows, by_count);
+	}
 	if (cli_flag(a, "json")) {
 		print_json(s, &t);
 	} else {
@@ -637,15 +617,16 @@ static int run(struct cli_args *a)
 			s->state = openetw_state_create(0);
 			cli_view_set_state(s->view, s->state);
 		}
-		status = s->view && grow(s) ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
+		status = s->view ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
 	openetw_state_destroy(s->state);
 	openetw_decoder_destroy(s->decoder);
 	cli_select_destroy(s->select);
-	for (size_t i = 0; i < s->cap; i++) {
+	for (size_t i = 0; i < s->used; i++) {
 		free(s->rows[i].reason);
 	}
+	map_free(&s->places);
 	openetw_text_free(&s->text);
 	free(s->rows);
 	free(s);

@@ -148,7 +148,7 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 		char clock[TIME_TEXT_SIZE];
 		format_time(feed_filetime(t->feed, clock_read_system_ns()), true, clock);
 		clock[strcspn(clock, ".")] = 0;
-		char idle[40] = ""; /* who sees his own processes only does not see it */
+		char idle[40] = ""; /* whoever sees their own processes only does not see it */
 		if (t->idle > 0) {
 			snprintf(idle, sizeof idle, ", idle %.1f %%", 100.0 * (double)t->idle / (double)t->samples);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Kernel events as they happen by a real-time session of an etwd, for those who have no right to record the
  * kernel themselves: their own etwd's, when its collector has the rights, or that of all users, which
- * shows everybody his own processes.
+ * shows users their own processes.
  */
 #ifndef TOOLS_OPENETW_FEED_SESSION_H
 #define TOOLS_OPENETW_FEED_SESSION_H

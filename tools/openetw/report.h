@@ -28,8 +28,7 @@ struct wait {
 	const char *process, *thread;
 	struct waker waker;
 };
-struct report_thread { /* what is known of a thread while it waits or is in the kernel */
-	uint32_t tid;
+struct report_thread {             /* what is known of a thread while it waits or is in the kernel */
 	struct waker waker, early; /* early: while it ran; on another processor the end may come before the beginning */
 	uint64_t early_time;
 	uint64_t since; /* 0: runs */
@@ -68,8 +67,9 @@ struct report {
 	uint64_t switches_lost;           /* or other things */
 	uint64_t gaps;                    /* switches away from a thread that the one before had not brought there */
 	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
-	struct report_thread *slot;
-	size_t slot_cap, slot_count;
+	struct report_thread *thread;
+	size_t thread_count, thread_cap;
+	struct map thread_of; /* by tid */
 	struct wait waits[REPORT_WAITS_KEPT];
 	size_t wait_count;
 	struct counters_of counters;

@@ -3,58 +3,33 @@
  */
 #include "tools/openetw/report.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
-#define OPS_MAX (1u << 20) /* requests that wait for their ends; a trace may have no ends at all */
+#define OPS_MAX (1u << 19) /* requests that wait for their ends; a trace may have no ends at all */
 
 struct report_ops {
-	struct report_op *slot;
-	size_t cap, used;
+	struct report_op *op;
+	size_t count, cap;
+	struct map places; /* by irp */
 };
 
-static size_t place(const struct report_ops *o, uint64_t irp)
+static struct report_op *find(struct report_ops *o, uint64_t irp, size_t *ret_at)
 {
-	size_t i = (irp * 0x9E3779B97F4A7C15ull >> 20) & (o->cap - 1);
-	while (o->slot[i].irp && o->slot[i].irp != irp) {
-		i = (i + 1) & (o->cap - 1);
-	}
-	return i;
+	*ret_at = map_find(&o->places, irp);
+	return *ret_at != MAP_NONE ? &o->op[map_value(&o->places, *ret_at)] : NULL;
 }
 
-static bool grow(struct report_ops *o)
+/* The last one takes its place. */
+static void forget(struct report_ops *o, struct report_op *op, size_t at)
 {
-	struct report_ops bigger = {.cap = o->cap ? o->cap * 2 : 1024, .used = o->used};
-	bigger.slot = bigger.cap > OPS_MAX ? NULL : calloc(bigger.cap, sizeof *bigger.slot);
-	if (!bigger.slot) {
-		return false;
+	struct report_op *last = &o->op[--o->count];
+	if (op != last) {
+		map_set(&o->places, map_find(&o->places, last->irp), (uint64_t)(op - o->op));
+		*op = *last;
 	}
-	for (size_t i = 0; i < o->cap; i++) {
-		if (o->slot[i].irp) {
-			bigger.slot[place(&bigger, o->slot[i].irp)] = o->slot[i];
-		}
-	}
-	free(o->slot);
-	*o = bigger;
-	return true;
-}
-
-static struct report_op *find(struct report_ops *o, uint64_t irp)
-{
-	struct report_op *op = o->cap && irp ? &o->slot[place(o, irp)] : NULL;
-	return op && op->irp ? op : NULL;
-}
-
-static void forget(struct report_ops *o, struct report_op *op)
-{
-	size_t hole = (size_t)(op - o->slot), mask = o->cap - 1;
-	o->slot[hole].irp = 0;
-	o->used--;
-	/* What stands behind it may have been put there because this place was taken. */
-	for (size_t i = (hole + 1) & mask; o->slot[i].irp; i = (i + 1) & mask) {
-		struct report_op moved = o->slot[i];
-		o->slot[i].irp = 0;
-		o->slot[place(o, moved.irp)] = moved;
-	}
+	map_remove(&o->places, at);
 }
 
 static bool moves(const struct report_op *op)
@@ -64,7 +39,8 @@ static bool moves(const struct report_op *op)
 
 bool report_op_again(struct report *r, const struct kevent *k)
 {
-	struct report_op *op = r->ops ? find(r->ops, k->irp) : NULL;
+	size_t at;
+	struct report_op *op = r->ops ? find(r->ops, k->irp, &at) : NULL;
 	if (!op || op->twice || !(k->with_path ? op->op == k->op : k->op == KOP_CLOSE && op->op == KOP_CLEANUP)) {
 		return false;
 	}
@@ -76,32 +52,39 @@ void report_op_begin(struct report *r, const struct kevent *k, const char *proce
 {
 	r->ops = r->ops ? r->ops : calloc(1, sizeof *r->ops);
 	struct report_ops *o = r->ops;
-	if (!o || !k->irp || (o->used * 2 >= o->cap && !grow(o))) {
+	if (!o || !k->irp) {
 		return;
 	}
-	struct report_op *op = &o->slot[place(o, k->irp)];
-	o->used += op->irp == 0;
-	r->ops_without_end += op->irp != 0 && moves(op);
+	size_t at;
+	struct report_op *op = find(o, k->irp, &at);
+	if (op) {
+		r->ops_without_end += moves(op);
+	} else if (!VEC_ROOM_UP_TO(o->op, o->count, o->cap, OPS_MAX) || map_add(&o->places, k->irp, o->count) < 0) {
+		return;
+	} else {
+		op = &o->op[o->count++];
+	}
 	*op = (struct report_op){.irp = k->irp, .op = k->op, .process = process, .file = file};
 }
 
 bool report_op_end(struct report *r, const struct kevent *end, struct report_op *ret)
 {
-	struct report_op *op = r->ops ? find(r->ops, end->irp) : NULL;
+	size_t at;
+	struct report_op *op = r->ops ? find(r->ops, end->irp, &at) : NULL;
 	r->ops_ended++;
 	if (!op) {
 		return false; /* it began before the trace */
 	}
 	*ret = *op;
-	forget(r->ops, op);
+	forget(r->ops, op, at);
 	return true;
 }
 
 uint64_t report_ops_open(const struct report *r)
 {
 	uint64_t n = r->ops_without_end;
-	for (size_t i = 0; r->ops && i < r->ops->cap; i++) {
-		n += r->ops->slot[i].irp && moves(&r->ops->slot[i]);
+	for (size_t i = 0; r->ops && i < r->ops->count; i++) {
+		n += moves(&r->ops->op[i]);
 	}
 	return n;
 }
@@ -109,7 +92,8 @@ uint64_t report_ops_open(const struct report *r)
 void report_ops_free(struct report *r)
 {
 	if (r->ops) {
-		free(r->ops->slot);
+		free(r->ops->op);
+		map_free(&r->ops->places);
 		free(r->ops);
 	}
 }

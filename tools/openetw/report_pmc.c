@@ -120,7 +120,7 @@ static void print_ratio(const struct report *r)
 		}
 	}
 	for (size_t i = 0; at[0] >= 0 && at[1] >= 0 && i < r->counted_processes.used && i < 5; i++) {
-		const struct tally_row *row = &r->counted_processes.slot[i];
+		const struct tally_row *row = &r->counted_processes.row[i];
 		if (row->v[at[1]]) {
 			fputs(i ? "" : "\n", stdout);
 			printf("%s: %.2f instructions per cycle\n", row->name,

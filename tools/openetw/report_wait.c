@@ -3,6 +3,8 @@
  */
 #include "tools/openetw/report.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 
 enum { STATE_WAITING = 5 };
@@ -11,38 +13,16 @@ enum { WAIT_TIME, WAIT_COUNT, WAIT_LONGEST };
 
 struct report_thread *report_thread(struct report *r, uint32_t tid)
 {
-	if (r->slot_count * 2 >= r->slot_cap) {
-		size_t cap = r->slot_cap ? r->slot_cap * 2 : 1024;
-		struct report_thread *bigger = malloc(cap * sizeof *bigger);
-		if (!bigger) {
-			r->failed = true;
-			return NULL;
-		}
-		for (size_t i = 0; i < cap; i++) {
-			bigger[i] = (struct report_thread){.tid = UINT32_MAX};
-		}
-		for (size_t i = 0; i < r->slot_cap; i++) {
-			if (r->slot[i].tid != UINT32_MAX) {
-				size_t at = (r->slot[i].tid * 2654435761u) & (cap - 1);
-				while (bigger[at].tid != UINT32_MAX) {
-					at = (at + 1) & (cap - 1);
-				}
-				bigger[at] = r->slot[i];
-			}
-		}
-		free(r->slot);
-		r->slot = bigger;
-		r->slot_cap = cap;
+	size_t at = map_find(&r->thread_of, tid);
+	if (at != MAP_NONE) {
+		return &r->thread[map_value(&r->thread_of, at)];
 	}
-	size_t at = (tid * 2654435761u) & (r->slot_cap - 1);
-	while (r->slot[at].tid != UINT32_MAX && r->slot[at].tid != tid) {
-		at = (at + 1) & (r->slot_cap - 1);
+	if (!VEC_ROOM(r->thread, r->thread_count, r->thread_cap) || map_add(&r->thread_of, tid, r->thread_count) < 0) {
+		r->failed = true;
+		return NULL;
 	}
-	if (r->slot[at].tid == UINT32_MAX) {
-		r->slot[at] = (struct report_thread){.tid = tid};
-		r->slot_count++;
-	}
-	return &r->slot[at];
+	r->thread[r->thread_count] = (struct report_thread){0};
+	return &r->thread[r->thread_count++];
 }
 
 static void keep(struct report *r, const struct wait *w)
@@ -172,8 +152,8 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 static void forget_waits(struct report *r, uint64_t lost)
 {
 	r->switches_lost += lost;
-	for (size_t i = 0; i < r->slot_cap; i++) {
-		r->slot[i].since = 0;
+	for (size_t i = 0; i < r->thread_count; i++) {
+		r->thread[i].since = 0;
 	}
 }
 

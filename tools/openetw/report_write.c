@@ -11,10 +11,8 @@ bool report_write_folded(const struct cli_args *a, const struct tally *stacks, c
 {
 	struct cli_output *o = cli_output_open(a, path, true);
 	FILE *f = cli_output_file(o);
-	for (size_t i = 0; f && i < stacks->cap; i++) {
-		if (stacks->slot[i].name) {
-			fprintf(f, "%s %llu\n", stacks->slot[i].name, (unsigned long long)stacks->slot[i].v[0]);
-		}
+	for (size_t i = 0; f && i < stacks->used; i++) {
+		fprintf(f, "%s %llu\n", stacks->row[i].name, (unsigned long long)stacks->row[i].v[0]);
 	}
 	return o && cli_output_close(o, true) == CLI_OK;
 }
@@ -27,12 +25,9 @@ bool report_write_speedscope(const struct cli_args *a, const struct tally *stack
 	struct strbuf names = {0}, samples = {0}, weights = {0};
 	uint64_t total = 0;
 	bool ok = true;
-	for (size_t i = 0; i < stacks->cap && ok; i++) {
-		const struct tally_row *s = &stacks->slot[i];
-		char *copy = s->name ? strdup(s->name) : NULL, *rest = copy;
-		if (!s->name) {
-			continue;
-		}
+	for (size_t i = 0; i < stacks->used && ok; i++) {
+		const struct tally_row *s = &stacks->row[i];
+		char *copy = strdup(s->name), *rest = copy;
 		strbuf_addf(&samples, "%s[", samples.len ? "," : "");
 		for (char *part, *first = copy; copy && (part = strsep(&rest, ";")) != NULL;) {
 			struct tally_row *c = tally_row(&frames, part);

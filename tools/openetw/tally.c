@@ -1,56 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/tally.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-static uint64_t hash_of(const char *s)
+/* Where rows stand is not known any more after they were sorted. */
+static bool find_places(struct tally *t)
 {
-	uint64_t h = 14695981039346656037ull;
-	for (; *s; s++) {
-		h = (h ^ (uint8_t)*s) * 1099511628211ull;
-	}
-	return h;
-}
-
-static struct tally_row *place(struct tally_row *slot, size_t cap, const char *name)
-{
-	size_t i = hash_of(name) & (cap - 1);
-	while (slot[i].name && strcmp(slot[i].name, name) != 0) {
-		i = (i + 1) & (cap - 1);
-	}
-	return &slot[i];
-}
-
-static bool rehash(struct tally *t, size_t cap)
-{
-	struct tally_row *slot = calloc(cap, sizeof *slot);
-	if (!slot) {
-		return false;
-	}
-	for (size_t i = 0; i < t->cap; i++) {
-		if (t->slot[i].name) {
-			*place(slot, cap, t->slot[i].name) = t->slot[i];
+	map_clear(&t->places);
+	for (size_t i = 0; i < t->used; i++) {
+		const char *name = t->row[i].name;
+		if (map_add(&t->places, map_hash(&t->places, name, strlen(name)), i) < 0) {
+			return false;
 		}
 	}
-	free(t->slot);
-	t->slot = slot;
-	t->cap = cap;
 	t->sorted = false;
 	return true;
 }
 
 struct tally_row *tally_row(struct tally *t, const char *name)
 {
-	bool full = t->used * 2 >= t->cap;
-	if ((full || t->sorted) && !rehash(t, full ? (t->cap ? t->cap * 2 : 256) : t->cap)) {
+	if (t->sorted && !find_places(t)) {
 		return NULL;
 	}
-	struct tally_row *found = place(t->slot, t->cap, name);
-	if (!found->name && (found->name = strdup(name)) != NULL) {
-		t->used++;
+	size_t bytes = strlen(name) + 1;
+	uint64_t key = map_hash(&t->places, name, bytes - 1);
+	MAP_EACH(&t->places, key, at) {
+		struct tally_row *row = &t->row[map_value(&t->places, at)];
+		if (strcmp(row->name, name) == 0) {
+			return row;
+		}
 	}
-	return found->name ? found : NULL;
+	char *copy = VEC_ROOM(t->row, t->used, t->cap) ? malloc(bytes) : NULL;
+	if (!copy || map_add(&t->places, key, t->used) < 0) {
+		free(copy);
+		return NULL;
+	}
+	t->row[t->used] = (struct tally_row){.name = memcpy(copy, name, bytes)};
+	return &t->row[t->used++];
 }
 
 struct tally_row *tally_rowf(struct tally *t, const char *fmt, ...)
@@ -69,9 +57,6 @@ static int compare(const void *pa, const void *pb, void *by)
 {
 	const struct tally_row *a = pa, *b = pb;
 	unsigned i = *(const unsigned *)by;
-	if (!a->name || !b->name) {
-		return !a->name - !b->name;
-	}
 	if (a->v[i] != b->v[i]) {
 		return a->v[i] < b->v[i] ? 1 : -1;
 	}
@@ -83,25 +68,26 @@ static int compare(const void *pa, const void *pb, void *by)
 
 void tally_sort(struct tally *t, unsigned by)
 {
-	if (t->cap) {
-		qsort_r(t->slot, t->cap, sizeof *t->slot, compare, &by);
+	if (t->used) {
+		qsort_r(t->row, t->used, sizeof *t->row, compare, &by);
 	}
 	t->sorted = true;
 }
 
 void tally_clear(struct tally *t)
 {
-	for (size_t i = 0; i < t->cap; i++) {
-		free(t->slot[i].name);
-		t->slot[i] = (struct tally_row){0};
+	for (size_t i = 0; i < t->used; i++) {
+		free(t->row[i].name);
 	}
 	t->used = 0;
+	map_clear(&t->places);
 }
 
 void tally_free(struct tally *t)
 {
 	tally_clear(t);
-	free(t->slot);
+	free(t->row);
+	map_free(&t->places);
 	*t = (struct tally){0};
 }
 
@@ -192,11 +178,11 @@ void tally_print(FILE *f, struct tally *t, const struct tally_table *table, uint
 		}
 		fputc('\n', f);
 	}
-	for (size_t i = 0; i < t->cap && i < top && t->slot[i].name; i++) {
+	for (size_t i = 0; i < t->used && i < top; i++) {
 		if (json) {
-			print_json(f, &t->slot[i], table);
+			print_json(f, &t->row[i], table);
 		} else {
-			print_text(f, &t->slot[i], table);
+			print_text(f, &t->row[i], table);
 		}
 	}
 }

@@ -4,6 +4,7 @@
 #ifndef TOOLS_OPENETW_TALLY_H
 #define TOOLS_OPENETW_TALLY_H
 
+#include "base/map.h"
 #include "tools/common/cli.h"
 
 #define TALLY_VALUES 10
@@ -15,14 +16,15 @@ struct tally_row {
 	uint64_t seen; /* number of what counted it last: recursion counts once */
 };
 struct tally {
-	struct tally_row *slot; /* by hash; after tally_sort in order, without gaps */
-	size_t cap, used;
+	struct tally_row *row; /* as they came, or as tally_sort put them */
+	size_t used, cap;
+	struct map places; /* by name; not those of sorted rows */
 	bool sorted;
 };
 /* Made when it is new; NULL: no memory. Valid until the next one is made. */
 struct tally_row *tally_row(struct tally *t, const char *name);
 struct tally_row *tally_rowf(struct tally *t, const char *fmt, ...) BASE_PRINTF(2, 3);
-/* By value `by`, the biggest first, then by value 0 and by name. Only tally_row makes it whole again. */
+/* By value `by`, the biggest first, then by value 0 and by name. They stay so until the next tally_row. */
 void tally_sort(struct tally *t, unsigned by);
 void tally_clear(struct tally *t);
 void tally_free(struct tally *t);

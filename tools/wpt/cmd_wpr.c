@@ -405,7 +405,7 @@ static int run_stop(struct wpr *w)
 		return status;
 	}
 	fprintf(stderr, "The trace was successfully saved.\n");
-	printf("%s: %llu events", to, (unsigned long long)t.events);
+	printf("%s: %llu event%s", to, (unsigned long long)t.events, PLURAL(t.events));
 	printf(t.events_lost || t.buffers_lost ? ", LOST %llu events and %llu buffers\n" : ", none lost\n",
 	       (unsigned long long)t.events_lost, (unsigned long long)t.buffers_lost);
 	return t.missing ? CLI_FAILED : captured;

@@ -158,7 +158,7 @@ int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsign
 		  bool (*each)(void *ctx, const char *path), void *ctx);
 struct wpr_parts {
 	char **file; /* heap, each and all */
-	unsigned count;
+	unsigned count, cap;
 };
 bool wpr_collect_part(void *ctx, const char *path); /* ctx: struct wpr_parts */
 bool wpr_remove_part(void *ctx, const char *path);

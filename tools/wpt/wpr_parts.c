@@ -2,6 +2,7 @@
  * The files of a recording while it runs: what they are called and which are there.
  */
 #include "base/open_output.h"
+#include "base/vec.h"
 #include "tools/wpt/wpr.h"
 
 #include <dirent.h>
@@ -81,14 +82,10 @@ int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsign
 bool wpr_collect_part(void *ctx, const char *path)
 {
 	struct wpr_parts *p = ctx;
-	char **more = realloc(p->file, (p->count + 1) * sizeof *p->file);
-	char *copy = strdup(path);
-	if (!more || !copy) {
-		p->file = more ? more : p->file;
-		free(copy);
+	char *copy = VEC_ROOM(p->file, p->count, p->cap) ? strdup(path) : NULL;
+	if (!copy) {
 		return false;
 	}
-	p->file = more;
 	p->file[p->count++] = copy;
 	return true;
 }

@@ -168,7 +168,7 @@ static void config_end(struct xperf_job *j)
 		fputs("</SystemConfig>\n", j->out);
 	}
 	if (!any) {
-		fprintf(stderr, "xperf: the files have no such records about their machine\n");
+		fprintf(stderr, "%s: the files have no such records about their machine\n", j->a->command->name);
 	}
 }
 
@@ -283,7 +283,8 @@ static void sym_end(struct xperf_job *j)
 	} else {
 		fprintf(j->out, "\"OriginalFileName\", Symbols\n");
 		fprintf(stderr,
-			"xperf: nothing is cached: symbols are read from the images and their debug files each time\n");
+			"%s: nothing is cached: symbols are read from the images and their debug files each time\n",
+			j->a->command->name);
 	}
 	for (size_t i = 0; i < s->lines.count; i++) {
 		fprintf(j->out, "%s\n", s->lines.list[i].key);
@@ -293,7 +294,7 @@ static void sym_end(struct xperf_job *j)
 static void sym_release(struct xperf_job *j)
 {
 	struct symcache *s = j->own;
-	for (size_t i = 0; i < s->images.cap; i++) {
+	for (size_t i = 0; i < s->images.count; i++) {
 		free((void *)(uintptr_t)s->images.list[i].tag);
 	}
 	xperf_sums_finish(&s->images);

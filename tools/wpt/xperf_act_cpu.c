@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reports about processors: profile, cswitch, readythread and cpudisk.
  */
+#include "base/vec.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -391,7 +392,7 @@ struct slot {
 struct cpudisk {
 	bool thread, exclude;
 	struct slot *slot;
-	size_t slots;
+	size_t slots, slot_cap;
 	struct running *cpu;
 	bool switches;
 	double mark_at;
@@ -407,14 +408,12 @@ static bool add_slot(struct xperf_job *j, double from, double to, const char *a,
 	if (c->slots == SLOTS_MAX || !(to > from)) {
 		return true;
 	}
-	struct slot *s = realloc(c->slot, (c->slots + 1) * sizeof *s);
-	if (!s) {
+	if (!VEC_ROOM(c->slot, c->slots, c->slot_cap)) {
 		j->failed = true;
 		return false;
 	}
-	c->slot = s;
-	s[c->slots] = (struct slot){.from = from, .to = to, .name = strdup(name)};
-	j->failed = j->failed || !s[c->slots].name;
+	c->slot[c->slots] = (struct slot){.from = from, .to = to, .name = strdup(name)};
+	j->failed = j->failed || !c->slot[c->slots].name;
 	c->slots++;
 	return !j->failed;
 }

@@ -2,6 +2,7 @@
  * The action dpcisr: what interrupts and deferred procedure calls cost, by module, in histograms and
  * in intervals. The layout is the one that public parsers of the report read.
  */
+#include "base/vec.h"
 #include "tools/wpt/xperf_action.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ struct module {
 struct kind {
 	struct xperf_sums names; /* tag: index into `module` */
 	struct module *module;
-	size_t modules;
+	size_t modules, module_cap;
 	uint64_t count, step[STEPS];
 	struct xperf_grid interval, bucket;
 };
@@ -60,15 +61,12 @@ static struct module *module_of(struct xperf_job *j, struct kind *k, const char 
 		return NULL;
 	}
 	if (s->tag == 0) {
-		struct module *m = realloc(k->module, (k->modules + 1) * sizeof *m);
-		if (m) {
-			k->module = m;
-			m[k->modules] = (struct module){.cpu = calloc(j->cpus, sizeof(double))};
-		}
-		if (!m || !m[k->modules].cpu) {
+		double *cpu = VEC_ROOM(k->module, k->modules, k->module_cap) ? calloc(j->cpus, sizeof *cpu) : NULL;
+		if (!cpu) {
 			j->failed = true;
 			return NULL;
 		}
+		k->module[k->modules] = (struct module){.cpu = cpu};
 		s->tag = ++k->modules;
 	}
 	return &k->module[s->tag - 1];

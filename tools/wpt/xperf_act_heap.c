@@ -19,7 +19,7 @@ struct block {
 	uint64_t address, bytes;
 	uint32_t pid;
 	double since;
-	size_t row; /* index into `rows`, + 1; 0: an empty place, SIZE_MAX: freed */
+	size_t row; /* index into `rows`, + 1 */
 };
 struct heap {
 	bool stacks, frames, images, totals;
@@ -27,7 +27,7 @@ struct heap {
 	uint32_t pid, top;
 	double life_from, life_to, size_from, size_to;
 	char **cull; /* frames that are not shown, and such that have to be there */
-	int cull_count, required_count, list_count;
+	int cull_count, required_count, list_count, list_cap;
 	char **required;
 	char **list;             /* -cullLists */
 	struct xperf_sums names; /* tag: row + 1 */
@@ -36,8 +36,9 @@ struct heap {
 		double v[5];
 	} * row;
 	size_t rows, row_cap;
-	struct block *block; /* open addressing */
-	size_t blocks, used, cap;
+	struct block *block;
+	size_t blocks, block_cap;
+	struct map places; /* of blocks, by process and address */
 	double total[5];
 	uint64_t frees_of_unknown;
 };
@@ -78,11 +79,9 @@ static bool read_list(struct xperf_job *j, struct heap *h, const char *path)
 		size_t n = strcspn(s, "\r\n");
 		bool more = s[n] != 0;
 		s[n] = 0;
-		char **list = *s ? realloc(h->list, (size_t)(h->list_count + 1) * sizeof *list) : h->list;
-		if (*s && list) {
-			h->list = list;
-			list[h->list_count] = strdup(s);
-			h->list_count += list[h->list_count] != NULL;
+		if (*s && VEC_ROOM(h->list, h->list_count, h->list_cap)) {
+			h->list[h->list_count] = strdup(s);
+			h->list_count += h->list[h->list_count] != NULL;
 		}
 		s += n + more;
 	}
@@ -200,44 +199,47 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 	return s->tag;
 }
 
-static size_t slot(const struct block *list, size_t cap, uint32_t pid, uint64_t address)
+static uint64_t block_key(const struct heap *h, uint32_t pid, uint64_t address)
 {
-	size_t i = (size_t)(((address >> 3) ^ pid) * 0x9e3779b97f4a7c15ull >> 20) & (cap - 1);
-	while (list[i].row && (list[i].row == SIZE_MAX || list[i].address != address || list[i].pid != pid)) {
-		i = (i + 1) & (cap - 1);
-	}
-	return i;
+	uint64_t key[2] = {address, pid};
+	return map_hash(&h->places, key, sizeof key);
 }
 
-static struct block *block_at(struct xperf_job *j, uint32_t pid, uint64_t address, bool make)
+static struct block *block_at(const struct heap *h, uint32_t pid, uint64_t address, size_t *ret_at)
+{
+	uint64_t key = block_key(h, pid, address);
+	MAP_EACH(&h->places, key, at) {
+		struct block *b = &h->block[map_value(&h->places, at)];
+		if (b->address == address && b->pid == pid) {
+			*ret_at = at;
+			return b;
+		}
+	}
+	return NULL;
+}
+
+static struct block *add_block(struct xperf_job *j, uint32_t pid, uint64_t address)
 {
 	struct heap *h = j->own;
-	if (make && 2 * h->used >= h->cap) {
-		size_t cap = 4 * h->blocks > h->cap || !h->cap ? (h->cap ? 2 * h->cap : 4096) : h->cap;
-		struct block *list = calloc(cap, sizeof *list);
-		if (!list) {
-			j->failed = true;
-			return NULL;
-		}
-		h->used = h->blocks;
-		for (size_t i = 0; i < h->cap; i++) {
-			if (h->block[i].row && h->block[i].row != SIZE_MAX) {
-				list[slot(list, cap, h->block[i].pid, h->block[i].address)] = h->block[i];
-			}
-		}
-		free(h->block);
-		h->block = list;
-		h->cap = cap;
-	}
-	if (h->cap == 0) {
+	if (!VEC_ROOM(h->block, h->blocks, h->block_cap) ||
+	    map_add(&h->places, block_key(h, pid, address), h->blocks) < 0) {
+		j->failed = true;
 		return NULL;
 	}
-	struct block *b = &h->block[slot(h->block, h->cap, pid, address)];
-	if (!b->row && make) {
-		h->used++;
-		h->blocks++;
+	return &h->block[h->blocks++];
+}
+
+/* The last one takes its place. */
+static void forget_block(struct heap *h, struct block *b, size_t at)
+{
+	struct block *last = &h->block[--h->blocks];
+	if (b != last) {
+		size_t of_last;
+		(void)block_at(h, last->pid, last->address, &of_last);
+		map_set(&h->places, of_last, (uint64_t)(b - h->block));
+		*b = *last;
 	}
-	return b->row || make ? b : NULL;
+	map_remove(&h->places, at);
 }
 
 static void count(struct heap *h, size_t row, int what, double n, double bytes)
@@ -254,7 +256,8 @@ static void count(struct heap *h, size_t row, int what, double n, double bytes)
 static void freed(struct xperf_job *j, uint32_t pid, uint64_t address)
 {
 	struct heap *h = j->own;
-	struct block *b = block_at(j, pid, address, false);
+	size_t at;
+	struct block *b = block_at(h, pid, address, &at);
 	if (!b) {
 		h->frees_of_unknown++;
 		return;
@@ -263,8 +266,7 @@ static void freed(struct xperf_job *j, uint32_t pid, uint64_t address)
 	if (life >= h->life_from && life < h->life_to) {
 		count(h, b->row, ALLOCS, 1, (double)b->bytes);
 	}
-	b->row = SIZE_MAX;
-	h->blocks--;
+	forget_block(h, b, at);
 }
 
 static void allocated(struct xperf_job *j, uint32_t pid, uint64_t address, uint64_t bytes)
@@ -274,12 +276,15 @@ static void allocated(struct xperf_job *j, uint32_t pid, uint64_t address, uint6
 		return;
 	}
 	size_t row = row_of(j, pid);
-	struct block *b = row ? block_at(j, pid, address, true) : NULL;
-	if (!b) {
+	if (!row) {
 		return;
 	}
-	if (b->row) {
+	size_t at;
+	struct block *b = block_at(h, pid, address, &at);
+	if (b) {
 		count(h, b->row, ALLOCS, 1, (double)b->bytes); /* its end was not recorded */
+	} else if (!(b = add_block(j, pid, address))) {
+		return;
 	}
 	*b = (struct block){.address = address, .bytes = bytes, .pid = pid, .since = j->us, .row = row};
 }
@@ -298,7 +303,8 @@ static void event(struct xperf_job *j)
 	} else if (strcmp(j->name, "Heap/ReAlloc") == 0) {
 		freed(j, pid, xperf_number(j, "OldAllocAddress"));
 		allocated(j, pid, xperf_number(j, "NewAllocAddress"), xperf_number(j, "NewAllocSize"));
-		struct block *b = block_at(j, pid, xperf_number(j, "NewAllocAddress"), false);
+		size_t at;
+		struct block *b = block_at(h, pid, xperf_number(j, "NewAllocAddress"), &at);
 		if (b) {
 			count(h, b->row, REALLOCS, 1, 0);
 		}
@@ -322,10 +328,10 @@ static void put_row(FILE *f, const double *v, const char *name)
 static void end(struct xperf_job *j)
 {
 	struct heap *h = j->own;
-	for (size_t i = 0; i < h->cap; i++) { /* what is there still lived from then to the end */
+	for (size_t i = 0; i < h->blocks; i++) { /* what is there still lived from then to the end */
 		struct block *b = &h->block[i];
-		double life = b->row && b->row != SIZE_MAX ? BASE_MAX(j->length_us, b->since) - b->since : 0;
-		if (b->row && b->row != SIZE_MAX && life >= h->life_from && life < h->life_to) {
+		double life = BASE_MAX(j->length_us, b->since) - b->since;
+		if (life >= h->life_from && life < h->life_to) {
 			count(h, b->row, ALLOCS, 1, (double)b->bytes);
 			count(h, b->row, LEFT, 1, (double)b->bytes);
 		}
@@ -359,6 +365,7 @@ static void release(struct xperf_job *j)
 	free(h->list);
 	free(h->row);
 	free(h->block);
+	map_free(&h->places);
 }
 
 static const struct cli_option heap_options[] = {

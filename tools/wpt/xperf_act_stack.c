@@ -2,6 +2,8 @@
  * The action stack: functions by how often they stand in call stacks, with callers and callees, as a page of
  * HTML with the tables that public readers of the report look for; or as folded stacks.
  */
+#include "base/map.h"
+#include "base/vec.h"
 #include "tools/common/event_xml.h"
 #include "xml/xml.h"
 #include "tools/wpt/xperf_action.h"
@@ -24,141 +26,85 @@ struct regexes {
 };
 struct known {
 	uint64_t address;
-	uint32_t pid, function; /* function + 1; 0: an empty place */
+	uint32_t pid, function;
 };
 struct edge {
-	uint32_t caller, callee; /* + 1 */
+	uint32_t caller, callee;
 	uint64_t hits;
 };
 struct stack {
 	uint32_t least;
 	bool folded, csv;
 	struct regexes process, symbol, event;
-	struct xperf_sums functions; /* tag: number + 1 */
-	char **name;                 /* by number */
-	uint64_t (*hits)[VALUES];
-	uint32_t function_count, function_cap;
-	struct known *known; /* open addressing */
+	struct xperf_sums functions; /* v: hits; the number of a function is its index */
+	struct known *known;
 	size_t known_count, known_cap;
-	struct edge *edge; /* open addressing */
+	struct map known_places; /* by process and address */
+	struct edge *edge;
 	size_t edge_count, edge_cap;
+	struct map edge_places;  /* by caller and callee */
 	struct xperf_sums lines; /* folded */
 	uint64_t stacks;
 };
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-static size_t mix(uint64_t a, uint64_t b)
+static const char *name_of(const struct stack *s, uint32_t function)
 {
-	uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15ull;
-	return (size_t)(h ^ h >> 29);
+	return s->functions.list[function].key;
+}
+
+static double *hits_of(const struct stack *s, uint32_t function)
+{
+	return s->functions.list[function].v;
 }
 
 static uint32_t function_of(struct xperf_job *j, const char *text)
 {
 	struct stack *s = j->own;
-	struct xperf_sum *f = s->function_count < NAMES_MAX ? xperf_sum(j, &s->functions, text) : NULL;
-	if (!f) {
-		return 0;
-	}
-	if (f->tag == 0) {
-		if (s->function_count == s->function_cap) {
-			uint32_t cap = s->function_cap ? 2 * s->function_cap : 1024;
-			void *names = realloc(s->name, cap * sizeof *s->name), *hits;
-			s->name = names ? names : s->name;
-			hits = names ? realloc(s->hits, cap * sizeof *s->hits) : NULL;
-			s->hits = hits ? hits : s->hits;
-			if (!hits) {
-				j->failed = true;
-				return 0;
-			}
-			s->function_cap = cap;
-		}
-		s->name[s->function_count] = f->key;
-		memset(s->hits[s->function_count], 0, sizeof s->hits[0]);
-		f->tag = ++s->function_count;
-	}
-	return (uint32_t)f->tag - 1;
-}
-
-static bool grow_known(struct stack *s)
-{
-	size_t cap = s->known_cap ? 2 * s->known_cap : 4096;
-	struct known *list = calloc(cap, sizeof *list);
-	if (!list) {
-		return false;
-	}
-	for (size_t i = 0; i < s->known_cap; i++) {
-		if (s->known[i].function) {
-			size_t k = mix(s->known[i].address, s->known[i].pid) & (cap - 1);
-			while (list[k].function) {
-				k = (k + 1) & (cap - 1);
-			}
-			list[k] = s->known[i];
-		}
-	}
-	free(s->known);
-	s->known = list;
-	s->known_cap = cap;
-	return true;
+	struct xperf_sum *f = s->functions.count < NAMES_MAX ? xperf_sum(j, &s->functions, text) : NULL;
+	return f ? (uint32_t)(f - s->functions.list) : 0;
 }
 
 /* The function at an address; each address of a process is looked up once. */
 static uint32_t at_address(struct xperf_job *j, uint32_t pid, uint64_t address)
 {
 	struct stack *s = j->own;
-	if (2 * s->known_count >= s->known_cap && !grow_known(s)) {
+	struct known k = {address, pid, 0};
+	uint64_t hash = map_hash(&s->known_places, &k, offsetof(struct known, function));
+	MAP_EACH(&s->known_places, hash, at) {
+		const struct known *have = &s->known[map_value(&s->known_places, at)];
+		if (have->address == address && have->pid == pid) {
+			return have->function;
+		}
+	}
+	strbuf_clear(&j->key);
+	xperf_symbol_cell(&j->key, j->state, pid, address, j->time);
+	if (j->key.s && strcmp(j->key.s, "Unknown") == 0) {
+		strbuf_adds(&j->key, "!***unknown***");
+	}
+	k.function = function_of(j, j->key.s ? j->key.s : "");
+	if (!VEC_ROOM(s->known, s->known_count, s->known_cap) || map_add(&s->known_places, hash, s->known_count) < 0) {
 		j->failed = true;
 		return 0;
 	}
-	size_t k = mix(address, pid) & (s->known_cap - 1);
-	while (s->known[k].function && (s->known[k].address != address || s->known[k].pid != pid)) {
-		k = (k + 1) & (s->known_cap - 1);
-	}
-	if (!s->known[k].function) {
-		strbuf_clear(&j->key);
-		xperf_symbol_cell(&j->key, j->state, pid, address, j->time);
-		if (j->key.s && strcmp(j->key.s, "Unknown") == 0) {
-			strbuf_adds(&j->key, "!***unknown***");
-		}
-		s->known[k] = (struct known){address, pid, function_of(j, j->key.s ? j->key.s : "") + 1};
-		s->known_count++;
-	}
-	return s->known[k].function - 1;
+	s->known[s->known_count++] = k;
+	return k.function;
 }
 
 static bool add_edge(struct stack *s, uint32_t caller, uint32_t callee)
 {
-	if (2 * s->edge_count >= s->edge_cap) {
-		size_t cap = s->edge_cap ? 2 * s->edge_cap : 4096;
-		struct edge *list = calloc(cap, sizeof *list);
-		if (!list) {
+	uint64_t key = (uint64_t)caller << 32 | callee;
+	size_t at = map_find(&s->edge_places, key);
+	if (at == MAP_NONE) {
+		if (!VEC_ROOM(s->edge, s->edge_count, s->edge_cap) ||
+		    map_add(&s->edge_places, key, s->edge_count) < 0) {
 			return false;
 		}
-		for (size_t i = 0; i < s->edge_cap; i++) {
-			if (s->edge[i].caller) {
-				size_t k = mix(s->edge[i].caller, s->edge[i].callee) & (cap - 1);
-				while (list[k].caller) {
-					k = (k + 1) & (cap - 1);
-				}
-				list[k] = s->edge[i];
-			}
-		}
-		free(s->edge);
-		s->edge = list;
-		s->edge_cap = cap;
+		s->edge[s->edge_count++] = (struct edge){caller, callee, 1};
+		return true;
 	}
-	caller++;
-	callee++;
-	size_t k = mix(caller, callee) & (s->edge_cap - 1);
-	while (s->edge[k].caller && (s->edge[k].caller != caller || s->edge[k].callee != callee)) {
-		k = (k + 1) & (s->edge_cap - 1);
-	}
-	if (!s->edge[k].caller) {
-		s->edge[k] = (struct edge){caller, callee, 0};
-		s->edge_count++;
-	}
-	s->edge[k].hits++;
+	s->edge[map_value(&s->edge_places, at)].hits++;
 	return true;
 }
 
@@ -230,7 +176,7 @@ static void fold(struct xperf_job *j, const uint32_t *frame, uint32_t n, const c
 	strbuf_addf(&j->key, "%s (%u)", process && *process ? process : "Unknown", pid);
 	for (uint32_t i = n; i-- > 0;) {
 		strbuf_addc(&j->key, ';');
-		for (const char *c = s->name[frame[i]]; *c; c++) {
+		for (const char *c = name_of(s, frame[i]); *c; c++) {
 			strbuf_addc(&j->key, *c == ';' || *c == '\n' ? ':' : *c);
 		}
 	}
@@ -261,7 +207,7 @@ static void event(struct xperf_job *j)
 	bool wanted = s->symbol.count == 0;
 	for (uint32_t i = 0; i < n && !j->failed; i++) {
 		frame[i] = at_address(j, pid, address[i]);
-		wanted = wanted || (!j->failed && matches(&s->symbol, s->name[frame[i]]));
+		wanted = wanted || (!j->failed && matches(&s->symbol, name_of(s, frame[i])));
 	}
 	if (!wanted || j->failed) {
 		return;
@@ -271,14 +217,14 @@ static void event(struct xperf_job *j)
 		fold(j, frame, n, named ? p.name : NULL, pid);
 		return;
 	}
-	s->hits[frame[0]][EXCLUSIVE]++;
+	hits_of(s, frame[0])[EXCLUSIVE]++;
 	for (uint32_t i = 0; i < n; i++) {
 		bool again = false;
 		for (uint32_t m = 0; m < i && !again; m++) {
 			again = frame[m] == frame[i];
 		}
-		s->hits[frame[i]][MULTI_INCLUSIVE]++;
-		s->hits[frame[i]][UNI_INCLUSIVE] += !again;
+		hits_of(s, frame[i])[MULTI_INCLUSIVE]++;
+		hits_of(s, frame[i])[UNI_INCLUSIVE] += !again;
 		if (i > 0 && !add_edge(s, frame[i], frame[i - 1])) {
 			j->failed = true;
 		}
@@ -314,8 +260,8 @@ static int sorting_by;
 static int by_hits(const void *pa, const void *pb)
 {
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	uint64_t x = sorting->hits[a][sorting_by], y = sorting->hits[b][sorting_by];
-	return x != y ? (x > y ? -1 : 1) : strcmp(sorting->name[a], sorting->name[b]);
+	uint64_t x = hits_of(sorting, a)[sorting_by], y = hits_of(sorting, b)[sorting_by];
+	return x != y ? (x > y ? -1 : 1) : strcmp(name_of(sorting, a), name_of(sorting, b));
 }
 
 static int by_caller(const void *pa, const void *pb)
@@ -334,9 +280,9 @@ static int by_callee(const void *pa, const void *pb)
 				      : (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-static double percent(const struct stack *s, uint64_t n)
+static double percent(const struct stack *s, double n)
 {
-	return s->stacks ? 100.0 * (double)n / (double)s->stacks : 0;
+	return s->stacks ? 100.0 * n / (double)s->stacks : 0;
 }
 
 static size_t first_edge(const struct edge *e, size_t n, uint32_t function, bool callee)
@@ -374,50 +320,50 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 	fprintf(f, "<p>Stacks: %llu. Minimum hits: %u.</p>\n", (unsigned long long)s->stacks, s->least);
 	sorting = s;
 	sorting_by = EXCLUSIVE;
-	qsort(order, s->function_count, sizeof *order, by_hits);
+	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSE", "Functions by Exclusive Hits", "<th>Exclusive</th><th>%</th>");
-	for (uint32_t i = 0; i < s->function_count && s->hits[order[i]][EXCLUSIVE] >= BASE_MAX(s->least, 1u); i++) {
-		const uint64_t *h = s->hits[order[i]];
+	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[EXCLUSIVE] >= BASE_MAX(s->least, 1u); i++) {
+		const double *h = hits_of(s, order[i]);
 		fputs("<tr><td>", f);
-		put_name(f, s->name[order[i]]);
+		put_name(f, name_of(s, order[i]));
 		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td></tr>\n", (unsigned long long)h[EXCLUSIVE],
 			percent(s, h[EXCLUSIVE]));
 	}
 	fputs("</tbody></table>\n", f);
 	sorting_by = UNI_INCLUSIVE;
-	qsort(order, s->function_count, sizeof *order, by_hits);
+	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSI", "Functions by UniInclusive Hits", "<th>UniInclusive</th><th>%</th><th>Exclusive</th>");
-	for (uint32_t i = 0; i < s->function_count && s->hits[order[i]][UNI_INCLUSIVE] >= s->least; i++) {
-		const uint64_t *h = s->hits[order[i]];
+	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->least; i++) {
+		const double *h = hits_of(s, order[i]);
 		fputs("<tr><td>", f);
-		put_name(f, s->name[order[i]]);
+		put_name(f, name_of(s, order[i]));
 		fprintf(f, "</td><td>%llu</td><td>%.2f%%</td><td>%llu</td></tr>\n",
 			(unsigned long long)h[UNI_INCLUSIVE], percent(s, h[UNI_INCLUSIVE]),
 			(unsigned long long)h[EXCLUSIVE]);
 	}
 	fputs("</tbody></table>\n", f);
 	sorting_by = MULTI_INCLUSIVE;
-	qsort(order, s->function_count, sizeof *order, by_hits);
+	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSN", "Functions by Multi-Inclusive Hits with Callers and Callees",
 	      "<th>Multi-Inclusive</th><th>Exclusive</th><th>UniInclusive</th><th>%</th>");
-	for (uint32_t i = 0; i < s->function_count && s->hits[order[i]][MULTI_INCLUSIVE] >= s->least; i++) {
-		const uint64_t *h = s->hits[order[i]];
-		uint32_t me = order[i] + 1;
+	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[MULTI_INCLUSIVE] >= s->least; i++) {
+		const double *h = hits_of(s, order[i]);
+		uint32_t me = order[i];
 		if (i >= TABLE_ROWS) {
 			left++;
 			continue;
 		}
 		fputs("<tr class='ff'><td>", f);
-		put_name(f, s->name[order[i]]);
+		put_name(f, name_of(s, order[i]));
 		fprintf(f, "</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%.2f%%</td></tr>\n",
 			(unsigned long long)h[MULTI_INCLUSIVE], (unsigned long long)h[EXCLUSIVE],
 			(unsigned long long)h[UNI_INCLUSIVE], percent(s, h[UNI_INCLUSIVE]));
 		for (size_t k = first_edge(called, s->edge_count, me, true);
 		     k < s->edge_count && called[k].callee == me; k++) {
 			fputs("<tr class='pf'><td>&lt;-- ", f);
-			put_name(f, s->name[called[k].caller - 1]);
+			put_name(f, name_of(s, called[k].caller));
 			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
-				(unsigned long long)called[k].hits, percent(s, called[k].hits));
+				(unsigned long long)called[k].hits, percent(s, (double)called[k].hits));
 		}
 		if (h[EXCLUSIVE]) {
 			fprintf(f,
@@ -428,9 +374,9 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 		for (size_t k = first_edge(calls, s->edge_count, me, false); k < s->edge_count && calls[k].caller == me;
 		     k++) {
 			fputs("<tr class='cf'><td>--&gt; ", f);
-			put_name(f, s->name[calls[k].callee - 1]);
+			put_name(f, name_of(s, calls[k].callee));
 			fprintf(f, "</td><td>%llu</td><td></td><td></td><td>%.2f%%</td></tr>\n",
-				(unsigned long long)calls[k].hits, percent(s, calls[k].hits));
+				(unsigned long long)calls[k].hits, percent(s, (double)calls[k].hits));
 		}
 	}
 	fputs("</tbody></table>\n", f);
@@ -447,8 +393,9 @@ static void end(struct xperf_job *j)
 {
 	struct stack *s = j->own;
 	if (s->stacks == 0) {
-		fprintf(stderr, "xperf: no stack was taken: there are none, or none that is asked for; -stackwalk "
-				"records them\n");
+		fprintf(stderr,
+			"%s: no stack was taken: there are none, or none that is asked for; -stackwalk records them\n",
+			j->a->command->name);
 	}
 	if (s->folded) {
 		xperf_sums_sort(&s->lines, 0);
@@ -457,34 +404,32 @@ static void end(struct xperf_job *j)
 		}
 		return;
 	}
-	uint32_t *order = malloc((s->function_count + 1) * sizeof *order);
+	uint32_t *order = malloc((s->functions.count + 1) * sizeof *order);
 	struct edge *calls = malloc((s->edge_count + 1) * sizeof *calls),
 		    *called = malloc((s->edge_count + 1) * sizeof *called);
-	size_t n = 0;
+	size_t n = s->edge_count;
 	j->failed = !order || !calls || !called;
-	for (uint32_t i = 0; i < s->function_count && !j->failed; i++) {
+	for (uint32_t i = 0; i < s->functions.count && !j->failed; i++) {
 		order[i] = i;
-	}
-	for (size_t i = 0; i < s->edge_cap && !j->failed; i++) {
-		if (s->edge[i].caller) {
-			calls[n++] = s->edge[i];
-		}
 	}
 	if (!j->failed && s->csv) {
 		sorting = s;
 		sorting_by = UNI_INCLUSIVE;
-		qsort(order, s->function_count, sizeof *order, by_hits);
+		qsort(order, s->functions.count, sizeof *order, by_hits);
 		fprintf(j->out, "Function, UniInclusive, MultiInclusive, Exclusive, %%\n");
-		for (uint32_t i = 0; i < s->function_count && s->hits[order[i]][UNI_INCLUSIVE] >= s->least; i++) {
-			const uint64_t *h = s->hits[order[i]];
+		for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->least; i++) {
+			const double *h = hits_of(s, order[i]);
 			strbuf_clear(&j->key);
-			xperf_quote(&j->key, s->name[order[i]]);
+			xperf_quote(&j->key, name_of(s, order[i]));
 			fprintf(j->out, "%s, %llu, %llu, %llu, %.2f\n", j->key.s ? j->key.s : "",
 				(unsigned long long)h[UNI_INCLUSIVE], (unsigned long long)h[MULTI_INCLUSIVE],
 				(unsigned long long)h[EXCLUSIVE], percent(s, h[UNI_INCLUSIVE]));
 		}
 	} else if (!j->failed) {
-		memcpy(called, calls, n * sizeof *calls);
+		if (n) {
+			memcpy(calls, s->edge, n * sizeof *calls);
+			memcpy(called, s->edge, n * sizeof *calls);
+		}
 		qsort(calls, n, sizeof *calls, by_caller);
 		qsort(called, n, sizeof *called, by_callee);
 		page(j, order, calls, called);
@@ -510,10 +455,10 @@ static void release(struct xperf_job *j)
 	drop(&s->event);
 	xperf_sums_finish(&s->functions);
 	xperf_sums_finish(&s->lines);
-	free(s->name);
-	free(s->hits);
 	free(s->known);
 	free(s->edge);
+	map_free(&s->known_places);
+	map_free(&s->edge_places);
 }
 
 static const struct cli_option options[] = {

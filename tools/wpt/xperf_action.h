@@ -9,6 +9,7 @@
 #ifndef TOOLS_WPT_XPERF_ACTION_H
 #define TOOLS_WPT_XPERF_ACTION_H
 
+#include "base/map.h"
 #include "tools/common/winargs.h"
 #include "tools/common/trace_reading.h"
 #include "tools/wpt/xperf.h"
@@ -107,17 +108,19 @@ bool xperf_seconds(const struct xperf_job *j, const char *option, double fallbac
 
 #define XPERF_SUMS 10
 struct xperf_sum {
-	char *key; /* NULL: an empty place */
+	char *key;
 	double v[XPERF_SUMS];
 	uint64_t tag; /* the action's */
 };
 struct xperf_sums {
-	struct xperf_sum *list; /* open addressing; after xperf_sums_sort in order, without holes */
+	struct xperf_sum *list; /* as they came, until xperf_sums_sort */
 	size_t count, cap;
+	struct map places; /* by key */
 };
-/* The sum of that name, made when it is new. NULL when memory runs out (j->failed). */
+/* The sum of that name, made when it is new; valid until the next one is made. NULL when memory runs out (j->failed).
+ */
 struct xperf_sum *xperf_sum(struct xperf_job *j, struct xperf_sums *s, const char *key);
-/* By v[by] and, where that is equal, by name; by < 0: by name only. */
+/* By v[by] and, where that is equal, by name; by < 0: by name only. The last call: names are not found any more. */
 void xperf_sums_sort(struct xperf_sums *s, int by);
 void xperf_sums_finish(struct xperf_sums *s);
 

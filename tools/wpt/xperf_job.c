@@ -2,6 +2,7 @@
  * Runs one action: opens the files, hands over the events it asks for, prints its report.
  */
 #include "base/parse.h"
+#include "base/vec.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -235,47 +236,23 @@ static bool take_range(struct xperf_job *j)
 
 /* ---- sums by name --------------------------------------------------------------------------------- */
 
-static struct xperf_sum *place_of(struct xperf_sum *list, size_t cap, const char *key)
-{
-	uint64_t h = 1469598103934665603ull;
-	for (const char *c = key; *c; c++) {
-		h = (h ^ (uint8_t)*c) * 1099511628211ull;
-	}
-	size_t i = h & (cap - 1);
-	while (list[i].key && strcmp(list[i].key, key) != 0) {
-		i = (i + 1) & (cap - 1);
-	}
-	return &list[i];
-}
-
 struct xperf_sum *xperf_sum(struct xperf_job *j, struct xperf_sums *s, const char *key)
 {
-	if (2 * s->count >= s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 256;
-		struct xperf_sum *list = calloc(cap, sizeof *list);
-		if (!list) {
-			j->failed = true;
-			return NULL;
+	uint64_t hash = map_hash(&s->places, key, strlen(key));
+	MAP_EACH(&s->places, hash, at) {
+		struct xperf_sum *t = &s->list[map_value(&s->places, at)];
+		if (strcmp(t->key, key) == 0) {
+			return t;
 		}
-		for (size_t i = 0; i < s->cap; i++) {
-			if (s->list[i].key) {
-				*place_of(list, cap, s->list[i].key) = s->list[i];
-			}
-		}
-		free(s->list);
-		s->list = list;
-		s->cap = cap;
 	}
-	struct xperf_sum *t = place_of(s->list, s->cap, key);
-	if (!t->key) {
-		t->key = strdup(key);
-		if (!t->key) {
-			j->failed = true;
-			return NULL;
-		}
-		s->count++;
+	char *copy = VEC_ROOM(s->list, s->count, s->cap) ? strdup(key) : NULL;
+	if (!copy || map_add(&s->places, hash, s->count) < 0) {
+		free(copy);
+		j->failed = true;
+		return NULL;
 	}
-	return t;
+	s->list[s->count] = (struct xperf_sum){.key = copy};
+	return &s->list[s->count++];
 }
 
 static int sort_by;
@@ -291,27 +268,20 @@ static int compare(const void *pa, const void *pb)
 
 void xperf_sums_sort(struct xperf_sums *s, int by)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < s->cap; i++) {
-		if (s->list[i].key) {
-			s->list[n++] = s->list[i];
-		}
-	}
-	for (size_t i = n; i < s->cap; i++) {
-		s->list[i].key = NULL;
-	}
+	map_free(&s->places);
 	sort_by = by;
-	if (n) {
-		qsort(s->list, n, sizeof *s->list, compare);
+	if (s->count) {
+		qsort(s->list, s->count, sizeof *s->list, compare);
 	}
 }
 
 void xperf_sums_finish(struct xperf_sums *s)
 {
-	for (size_t i = 0; i < s->cap; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		free(s->list[i].key);
 	}
 	free(s->list);
+	map_free(&s->places);
 	*s = (struct xperf_sums){0};
 }
 
@@ -555,10 +525,11 @@ static void ignore(struct xperf_job *j, void *ctx)
 	(void)ctx;
 }
 
-static void tell_absence(const struct xperf_action *k)
+static void tell_absence(const struct xperf_job *j)
 {
+	const struct xperf_action *k = j->action;
 	const char *how = k->source;
-	fprintf(stderr, "xperf: the files have no events for '%s'; %s%s%s\n", k->name,
+	fprintf(stderr, "%s: the files have no events for '%s'; %s%s%s\n", j->a->command->name, k->name,
 		!how || *how == ':' ? "" : "-on ", !how ? "nothing on Linux writes them" : how + (*how == ':'),
 		!how || *how == ':' ? "" : " records them");
 }
@@ -595,16 +566,17 @@ static int run(struct xperf_job *j, bool quiet)
 	} else {
 		if (j->taken == 0 && !j->action->no_events) {
 			fprintf(j->out, "no such events in this trace\n");
-			tell_absence(j->action);
+			tell_absence(j);
 		} else {
 			j->action->end(j);
 		}
 		if (t->lost_events) {
-			fprintf(stderr, "xperf: warning: %llu Events were lost in this trace.\n",
+			fprintf(stderr, "%s: warning: %llu Events were lost in this trace.\n", j->a->command->name,
 				(unsigned long long)t->lost_events);
 		}
 		if (t->unknown[0]) {
-			fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", j->files[0], t->unknown);
+			fprintf(stderr, "%s: warning: %s: lost: unknown (%s).\n", j->a->command->name, j->files[0],
+				t->unknown);
 		}
 		j->whole = !j->failed;
 		status = j->failed     ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")

@@ -46,7 +46,7 @@ struct {
 	__type(value, uint64_t);
 } kbpf_pids SEC(".maps");
 
-/* By user without rights: sessions that watch what is his. */
+/* By user without rights: sessions that watch what is theirs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, KBPF_UIDS_MAX);

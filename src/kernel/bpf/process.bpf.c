@@ -59,8 +59,8 @@ struct task_struct___process {
 #define DUMPABLE_MASK 3
 #define DUMPABLE_USER 1
 
-/* Whose program this is in the eyes of ptrace: all ids are his, it came to them by no set-user-id, set-
- * group-id or capability, and is not hidden from him. */
+/* Whose program this is in the eyes of ptrace: all ids are that user's, it came to them by no set-user-id,
+ * set-group-id or capability, and is not hidden from the user. */
 static __always_inline uint32_t owner_of(struct task_struct___process *task)
 {
 	const struct cred___process *c = BPF_CORE_READ(task, cred);

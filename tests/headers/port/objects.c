@@ -58,7 +58,7 @@ static void mutexes(void)
 	mutex = CreateMutexW(NULL, TRUE, L"Objects-Mutex");
 	CHECK(mutex && GetLastError() == ERROR_SUCCESS);
 	HANDLE same = CreateMutexW(NULL, FALSE, L"objects-mutex");
-	CHECK(same == mutex && GetLastError() == ERROR_ALREADY_EXISTS);
+	CHECK(same && same != mutex && GetLastError() == ERROR_ALREADY_EXISTS);
 	CHECK(CreateEventW(NULL, TRUE, FALSE, L"Objects-Mutex") == NULL);
 	CHECK(GetLastError() == ERROR_INVALID_HANDLE);
 	CHECK(OpenMutexW(MUTEX_ALL_ACCESS, FALSE, L"nobody's") == NULL);
