@@ -7,7 +7,6 @@
 #include "win/wbemidl.h"
 #include "win/windows.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 WIN_EXPORT const CLSID CLSID_WbemLocator = {
@@ -127,7 +126,7 @@ HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwCl
 	if (pUnkOuter) {
 		return CLASS_E_NOAGGREGATION;
 	}
-	u.p = dlsym(RTLD_DEFAULT, "openetw_create_object");
+	u.p = win_openetw("openetw_create_object");
 	return u.p ? u.make(rclsid, riid, ppv) : REGDB_E_CLASSNOTREG;
 }
 

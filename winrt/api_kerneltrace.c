@@ -45,8 +45,13 @@ ULONG WINAPI CreateMergedTraceFile(LPCWSTR wszMergedFileName, LPCWSTR wszTraceFi
 	}
 	if (code == ERROR_SUCCESS) {
 		bool compress = dwExtendedDataFlags & EVENT_TRACE_MERGE_EXTENDED_DATA_COMPRESS_TRACE;
-		code = openetw_merge((const char *const *)paths, cTraceFileNames, output,
-				     compress ? OPENETW_MERGE_COMPRESS : 0, NULL, NULL);
+		union {
+			void *p;
+			__typeof__(openetw_merge) *merge;
+		} u = {win_openetw("openetw_merge")};
+		code = u.p ? u.merge((const char *const *)paths, cTraceFileNames, output,
+				     compress ? OPENETW_MERGE_COMPRESS : 0, NULL, NULL)
+			   : ERROR_MOD_NOT_FOUND;
 	}
 	for (ULONG i = 0; i < cTraceFileNames && paths; i++) {
 		free(paths[i]);

@@ -157,6 +157,16 @@ FARPROC WINAPI GetProcAddress(HMODULE hModule, LPCSTR lpProcName)
 	return u.f;
 }
 
+void *win_openetw(const char *name)
+{
+	void *p = dlsym(RTLD_DEFAULT, name);
+	if (!p) {
+		void *h = dlopen("libopenetw.so.0", RTLD_NOW | RTLD_LOCAL); /* stays */
+		p = h ? dlsym(h, name) : NULL;
+	}
+	return p;
+}
+
 static long module_path(HMODULE module, char *buf, size_t cap)
 {
 	/* glibc's dlopen returns the link_map. */

@@ -124,4 +124,9 @@ int win_fail(uint32_t code);
 struct timespec;
 void win_deadline(struct timespec *ret, uint32_t milliseconds);
 
+/* ---- other libraries ------------------------------------------------------------------------- */
+
+/* A function of libopenetw, which is loaded with the first one: few programs need it. NULL: it is not installed. */
+void *win_openetw(const char *name);
+
 #endif

@@ -146,7 +146,7 @@ ETW_UUID_OF(ITraceEventCallback, IID_ITraceEventCallback)
 ETW_UUID_OF(ITraceRelogger, IID_ITraceRelogger)
 ETW_UUID_OF(CTraceRelogger, CLSID_TraceRelogger)
 
-/* What CoCreateInstance calls. `iid` may be IID_IUnknown or IID_ITraceRelogger. */
+/* What CoCreateInstance calls; in libopenetw (-lopenetw). `iid` may be IID_IUnknown or IID_ITraceRelogger. */
 ETW_API HRESULT openetw_create_object(const GUID *clsid, const GUID *iid, void **ret);
 
 #endif

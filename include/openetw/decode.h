@@ -3,7 +3,7 @@
  * Turn event records into text: JSON objects, "name=value" lines, or one call per field. Faster and
  * shorter than driving TDH by hand; knows the same schemas: TraceLogging, the event information
  * that merged files carry, manifests that EventSources send, manifests and WPP formats from files,
- * a catalogue of well-known providers and kernel classes, and string events.
+ * a catalogue of well-known providers and kernel classes, and string events. In libetw.
  *
  *   struct openetw_decoder *d = openetw_decoder_create();
  *   struct openetw_text t = {0};

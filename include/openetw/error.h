@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Error codes in words.
+ * Error codes in words. In libetw.
  *
  *   uint32_t code = openetw_merge(paths, 2, "both.etl", 0, NULL, NULL);
  *   if (code != 0) {

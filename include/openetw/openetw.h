@@ -3,6 +3,10 @@
  * What OpenETW adds to the Windows API. Clean as C99 and C++11. The other headers of this folder stand alone:
  * reader.h, recorder.h, decode.h, state.h; openetw.hpp for C++.
  *
+ * There are two libraries. libetw (-letw, pkg-config etw) has what programs that are traced need, and with it all of
+ * Windows' functions: openetw.h, error.h, session.h, trace.h, decode.h. libopenetw (-lopenetw -letw, pkg-config openetw)
+ * is for programs that look at traces: reader.h, recorder.h, state.h, merge.h.
+ *
  *   printf("OpenETW %s\n", openetw_version());
  */
 #ifndef OPENETW_OPENETW_H
@@ -10,6 +14,7 @@
 
 #include <openetw/defs.h>
 #include <openetw/error.h>
+#include <openetw/merge.h>
 #include <openetw/session.h>
 #include <openetw/trace.h>
 

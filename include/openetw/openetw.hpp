@@ -10,7 +10,7 @@
  *   r.for_each([](const openetw_event &e) { std::printf("%s/%s %s\n", e.provider, e.name, e.json); });
  *
  * Objects can be moved and not copied. get() gives the object of the C functions, for what is not here. Everything is
- * inline: a program needs libetw alone, and nothing of this file is part of the library's binary interface.
+ * inline: a program is linked with libopenetw and libetw, and nothing of this file is part of their binary interface.
  */
 #ifndef OPENETW_OPENETW_HPP
 #define OPENETW_OPENETW_HPP

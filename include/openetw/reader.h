@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events of trace files or of a running session, in batches, without the shapes of Win32.
+ * Events of trace files or of a running session, in batches, without the shapes of Win32. In libopenetw.
  *
  *   struct openetw_reader *r = openetw_reader_create();
  *   openetw_reader_add_file(r, "web.etl");

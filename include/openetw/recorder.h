@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A trace session said in small steps, checked as a whole, started in one.
+ * A trace session said in small steps, checked as a whole, started in one. In libopenetw.
  *
  *   struct openetw_recorder *s = openetw_recorder_create("web");
  *   openetw_recorder_set_file(s, "web.etl", 0, OPENETW_RECORDER_SEQUENTIAL);

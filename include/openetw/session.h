@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running sessions beyond what EVENT_TRACE_PROPERTIES tells: losses, limits, kernel events, providers.
+ * Running sessions beyond what EVENT_TRACE_PROPERTIES tells: losses, limits, kernel events, providers. In libetw.
  *
  *   OPENETW_SIZED(struct openetw_session, session);
  *   if (openetw_session_query("web", &session) == 0) {

@@ -3,6 +3,7 @@
  * What a trace says about the machine it was recorded on: whose event this is, what that process is
  * called, which module an address lies in, which file a key means, what the call stack of an event
  * was. An optional helper for callbacks of ProcessTrace (and for anybody who has EVENT_RECORDs).
+ * In libopenetw.
  *
  *   struct openetw_state *s = openetw_state_create(0);
  *   openetw_state_read_file(s, path, NULL, NULL);   // much of what a file tells stands at its end

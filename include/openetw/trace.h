@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traces beyond what OpenTrace and ProcessTrace tell: damage, losses, ranges of time; merging files.
+ * Traces beyond what OpenTrace and ProcessTrace tell: damage, losses, ranges of time. In libetw.
  *
  *   OPENETW_SIZED(struct openetw_problem, problem);
  *   while (openetw_trace_next_problem(trace, &problem) == 0) {   // trace: of OpenTrace
@@ -69,18 +69,6 @@ struct openetw_trace_loss {
 };
 /* Of an open trace; of a session, up to now. ERROR_SUCCESS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_trace_loss(openetw_trace_handle trace, struct openetw_trace_loss *loss);
-
-/* Called now and then with the number of events done; false ends the work. */
-typedef bool (*openetw_merge_progress_fn)(void *context, uint64_t events);
-#define OPENETW_MERGE_COMPRESS 1u
-/* Writes the events of `count` (1 to 1,024) trace files to `output`, an .etl in the order of time, as
- * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
- * stamps keep their bytes; those of a file with another clock are converted to the first one's.
- * `output` must be none of the inputs. ERROR_FILE_NOT_FOUND, ERROR_FILE_CORRUPT (no trace),
- * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
- * openetw_last_error_text() names file and reason. */
-OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output, uint32_t flags,
-				   openetw_merge_progress_fn progress, void *context);
 
 #ifdef __cplusplus
 }

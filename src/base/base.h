@@ -39,13 +39,17 @@
 #define BASE_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define BASE_ALIGN8(n) (((n) + 7) & ~(__typeof__(n))7)
 
+/* Of a function that libopenetw and the openetw command take from libetw.so, because what it knows has to be there
+ * once in a process (the node LIBETW_PRIVATE_… of libetw.map). It is not part of any public interface. */
+#define BASE_SHARED __attribute__((visibility("default")))
+
 /* ---- errors -------------------------------------------------------------------------------- */
 
 /* This thread's sentence about its last failed call, which openetw_last_error_text() hands out. Never
  * NULL; cut at 500 bytes. */
-void err_text_set(const char *fmt, ...) BASE_PRINTF(1, 2);
-void err_text_clear(void);
-const char *err_text_get(void);
+BASE_SHARED void err_text_set(const char *fmt, ...) BASE_PRINTF(1, 2);
+BASE_SHARED void err_text_clear(void);
+BASE_SHARED const char *err_text_get(void);
 
 /* ---- diag ---------------------------------------------------------------------------------- */
 

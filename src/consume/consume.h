@@ -46,10 +46,10 @@ struct consume_source {
 };
 
 /* -errno; -EBADMSG with diag when it is no trace file. */
-int consume_file_open(const char *path, struct consume_source **ret, struct diag *d);
+BASE_SHARED int consume_file_open(const char *path, struct consume_source **ret, struct diag *d);
 /* Connects to the session. -errno; *ret_status is the Win32 code etwd refused with, else 0. */
-int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret, uint32_t *ret_status,
-		    struct diag *d);
+BASE_SHARED int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
+				uint32_t *ret_status, struct diag *d);
 /* Buffers that the caller brings (consume_stream.c). `done` is called, on the thread of next() or
  * close(), when one is not needed any more. */
 typedef void consume_stream_done_fn(void *ctx, const uint8_t *buf);
@@ -86,8 +86,8 @@ void consume_set_learner(consume_learn_fn *fn);
 
 /* Does the record say what other events mean? `raw`: its first bytes at least. And: hand it to that
  * keeper. For those who read ahead. */
-bool consume_teaches(uint8_t type, const uint8_t *raw);
-void consume_teach(const struct etl_record *r);
+BASE_SHARED bool consume_teaches(uint8_t type, const uint8_t *raw);
+BASE_SHARED void consume_teach(const struct etl_record *r);
 
 /* Who wants to see every record of a trace before its callbacks do, also those outside a time
  * window. Called with NULL when the record is gone. */
@@ -99,17 +99,17 @@ struct consume_about {
 	uint32_t processors;
 };
 /* For an open trace that is not being processed. Win32 code. */
-uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, struct consume_about *ret);
+BASE_SHARED uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, struct consume_about *ret);
 
 /* Do ticks of both mean the same: one machine, not started anew between the recordings, its time not set? */
-bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_info *b);
+BASE_SHARED bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_info *b);
 
 struct consume_merge;
 /* headers_first: for who writes a file out of several; else headers come at their time. */
-int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first,
-			 struct consume_merge **ret);
+BASE_SHARED int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first,
+				     struct consume_merge **ret);
 /* The oldest record of all and the number of its source. 1, 0 at the end, -errno. */
-int consume_merge_next(struct consume_merge *m, const struct etl_record **ret, uint32_t *ret_source);
-void consume_merge_destroy(struct consume_merge *m);
+BASE_SHARED int consume_merge_next(struct consume_merge *m, const struct etl_record **ret, uint32_t *ret_source);
+BASE_SHARED void consume_merge_destroy(struct consume_merge *m);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef CONSUME_CONSUME_VIEW_H
 #define CONSUME_CONSUME_VIEW_H
 
+#include "base/base.h"
 #include "etl/etl_reader.h"
 
 #include "evntcons.h"
@@ -18,9 +19,9 @@ struct consume_view {
 
 /* Valid until the record's buffer goes or the view is filled again. `time` becomes TimeStamp.
  * -ENOMEM. */
-int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time, void *user_context,
-		      EVENT_RECORD *ret);
-void consume_view_free(struct consume_view *v);
+BASE_SHARED int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time, void *user_context,
+				  EVENT_RECORD *ret);
+BASE_SHARED void consume_view_free(struct consume_view *v);
 ETW_BUFFER_CONTEXT consume_context_of(const struct etl_record *r);
 
 #endif

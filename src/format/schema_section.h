@@ -21,7 +21,7 @@
  * in the program's note segment, where libetw sees it without opening the file.
  *
  * Who writes it: headers of "openetw mc", "openetw rc", headers of "openetw tracewpp". Who reads it:
- * src/schema/manifest_section.c; etwd copies it and believes nothing in it.
+ * src/manifest/manifest_section.c; etwd copies it and believes nothing in it.
  */
 #ifndef FORMAT_SCHEMA_SECTION_H
 #define FORMAT_SCHEMA_SECTION_H

@@ -13,7 +13,7 @@
 #include "format/schema_section.h"
 #include "libetw/embed_append.h"
 #include "openetw/decode.h"
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
 #include "schema/schema_store.h"
 #include "etw/values/errors.h"
 

@@ -19,7 +19,7 @@
 #define MC_MC_H
 
 #include "base/base.h"
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 
 struct mc_options {
 	const char *source; /* file name for the header's first line */

@@ -3,7 +3,7 @@
  */
 #include "relog/relog.h"
 
-#include "openetw/openetw.h"
+#include "openetw/merge.h"
 #include "winerror.h"
 #include "etw/values/session_modes.h"
 

@@ -6,7 +6,7 @@
 #ifndef SCHEMA_CATALOGUE_H
 #define SCHEMA_CATALOGUE_H
 
-#include "schema/manifest.h"
+#include "schema/schema.h"
 
 /* Calls fn for every section (class or manifest) of a catalogue: its kind, name, GUID and the text
  * from its first line on. Stops when fn returns non-zero and returns that. */

@@ -3,6 +3,7 @@
  * Any text as catalogue; what it declares must make sound schemas.
  */
 #include "schema/catalogue.h"
+#include "schema/schema_manifest.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static int read_section(void *ctx, const struct catalogue_section *s)
 	}
 	for (const struct manifest_event *e = m.providers->events; e && (*left)--; e = e->next) {
 		struct schema_event *made;
-		if (manifest_event_schema(m.providers, e, SCHEMA_SOURCE_XML, &made) == 0) {
+		if (schema_manifest_event(m.providers, e, SCHEMA_SOURCE_XML, &made) == 0) {
 			struct openetw_text t = {0};
 			struct schema_payload p = {made, payload, sizeof payload, 8, NULL, NULL};
 			schema_walk_json(&p, &t);

@@ -5,7 +5,7 @@
 #ifndef SCHEMA_CATALOGUE_PRIVATE_H
 #define SCHEMA_CATALOGUE_PRIVATE_H
 
-#include "schema/manifest.h"
+#include "schema/schema.h"
 
 #define CATALOGUE_LINE_MAX   (64u << 10)
 #define CATALOGUE_EVENTS_MAX 64u /* in one `event` line */

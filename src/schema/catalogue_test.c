@@ -4,6 +4,7 @@
  */
 #include "schema/catalogue.h"
 #include "schema/schema_testing.h"
+#include "schema/schema_manifest.h"
 
 #include <pthread.h>
 
@@ -46,7 +47,7 @@ static void a_manifest_section_declares_names_maps_and_events(void **state)
 	assert_string_equal(p->name, "Acme-Rockets");
 	assert_int_equal(p->event_count, 2);
 	struct schema_event *e;
-	assert_int_equal(manifest_event_schema(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
+	assert_int_equal(schema_manifest_event(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
 	assert_int_equal(le16_get(e->descriptor), 5);
 	assert_int_equal(e->descriptor[5], 11);
 	assert_int_equal(e->descriptor[4], 4);
@@ -70,7 +71,7 @@ static void structs_arrays_and_sizes_refer_to_earlier_fields(void **state)
 	assert_int_equal(r.err, 0);
 	struct schema_event *e;
 	struct manifest_provider *p = r.manifest.providers;
-	assert_int_equal(manifest_event_schema(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
+	assert_int_equal(schema_manifest_event(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
 	assert_int_equal(e->top_count, 6);
 	assert_int_equal(e->field_count, 10);
 	struct blob b = {.n = 0};
@@ -131,7 +132,7 @@ static int check_builtin(void *ctx, const struct catalogue_section *s)
 	}
 	for (struct manifest_event *e = m.providers->events; e; e = e->next) {
 		struct schema_event *made;
-		if (manifest_event_schema(m.providers, e, SCHEMA_SOURCE_WBEM, &made) != 0) {
+		if (schema_manifest_event(m.providers, e, SCHEMA_SOURCE_WBEM, &made) != 0) {
 			fail_msg("%.*s event %u: no schema", (int)s->name_bytes, s->name, e->id);
 		}
 		for (uint32_t i = 0; i < made->field_count; i++) {

@@ -2,7 +2,8 @@
  *
  * Any bytes as manifest, resource and PE file; what they declare must make sound schemas.
  */
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
+#include "schema/schema_manifest.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static void use(struct manifest *m)
 		for (const struct manifest_map *k = p->maps; k && left; k = k->next, left--) {
 			struct openetw_text block = {0};
 			struct schema_map map;
-			manifest_map_block(k, &block);
+			schema_manifest_map(k, &block);
 			if (!block.failed && schema_map_parse(block.data, block.length, &map, NULL) < 0 &&
 			    block.length < 60000) {
 				abort(); /* our own block must be readable */
@@ -28,7 +29,7 @@ static void use(struct manifest *m)
 		}
 		for (const struct manifest_event *e = p->events; e && left; e = e->next, left--) {
 			struct schema_event *made;
-			if (manifest_event_schema(p, e, SCHEMA_SOURCE_XML, &made) < 0) {
+			if (schema_manifest_event(p, e, SCHEMA_SOURCE_XML, &made) < 0) {
 				continue;
 			}
 			struct openetw_text t = {0};

@@ -3,7 +3,8 @@
  */
 #include "base/elf_section.h"
 #include "format/schema_section.h"
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
+#include "schema/schema_manifest.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ static int take(void *ctx, struct manifest *m, enum schema_source source, const 
 	for (const struct manifest_provider *p = m->providers; p; p = p->next) {
 		for (const struct manifest_event *e = p->events; e; e = e->next) {
 			struct schema_event *made;
-			if (manifest_event_schema(p, e, source, &made) == 0) {
+			if (schema_manifest_event(p, e, source, &made) == 0) {
 				schema_event_destroy(made);
 			}
 		}

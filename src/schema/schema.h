@@ -3,8 +3,8 @@
  * schema: what events mean. Front door.
  *
  *   loaders    schema_tlg (TraceLogging metadata), schema_tei (TRACE_EVENT_INFO blocks that merged
- *              files carry), manifest.h (instrumentation manifests as XML or as resource of a PE file,
- *              the catalogue of well-known providers and kernel classes)
+ *              files carry), schema_manifest (what src/manifest read, and the catalogue of well-known providers
+ *              and kernel classes)
  *   model      struct schema_event: one event's fields in the order of EVENT_PROPERTY_INFO arrays:
  *              top-level fields first, members of structs after, each struct's members together
  *   store      schema_store.h: what was learnt and loaded, of one decoder or of the process
@@ -23,11 +23,12 @@
 
 #include "base/base.h"
 #include "etw/values/tdh_types.h"
+#include "manifest/manifest.h"
 #include "openetw/decode.h"
 
 /* Limits on what a hostile file can make us do. */
-#define SCHEMA_FIELDS_MAX 4096u /* per event, hidden ones included */
-#define SCHEMA_DEPTH_MAX  32u   /* structs in structs */
+#define SCHEMA_FIELDS_MAX MANIFEST_FIELDS_MAX /* per event, hidden ones included */
+#define SCHEMA_DEPTH_MAX  32u                 /* structs in structs */
 #define SCHEMA_WORK_MAX \
 	400000 /* values visited per payload; names cost extra, see schema_walk.c \
 				  */
@@ -44,13 +45,6 @@ enum schema_field_flag { /* PROPERTY_FLAGS */
 			 SCHEMA_FF_HAS_TAGS = 0x40,
 			 SCHEMA_FF_CUSTOM = 0x80,
 };
-enum schema_source { /* DECODING_SOURCE */
-		     SCHEMA_SOURCE_XML = 0,
-		     SCHEMA_SOURCE_WBEM = 1,
-		     SCHEMA_SOURCE_WPP = 2,
-		     SCHEMA_SOURCE_TLG = 3,
-};
-
 /* Text in the pool of the event: offset and bytes. Offset 0 is the empty string: absent. */
 struct schema_str {
 	uint32_t at;
@@ -196,8 +190,6 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 bool schema_value_u32(uint16_t in_type, const uint8_t *p, uint32_t *ret);
 /* Bytes of a type that always has the same size; 0 for the others. */
 uint32_t schema_value_fixed(uint16_t in, unsigned pointer_size);
-
-uint16_t schema_out_default(uint16_t in_type);
 
 /* ---- a payload ----------------------------------------------------------------------------------
  */

@@ -10,7 +10,7 @@
 #include "base/elf_section.h"
 #include "format/schema_section.h"
 #include "schema/catalogue.h"
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
 #include "schema/schema_store.h"
 #include "schema/wpp.h"
 
@@ -59,7 +59,7 @@ static bool has_suffix(const char *path, const char *suffix)
 struct catalogue_load {
 	const char *key;
 	struct diag *diag;
-	schema_take_fn take;
+	manifest_take_fn take;
 	void *ctx;
 };
 
@@ -98,7 +98,7 @@ static int read_elf(const char *path, uint8_t **ret, size_t *ret_n, struct diag 
 	return err;
 }
 
-int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d)
+int schema_file_read(const char *path, manifest_take_fn take, void *ctx, struct diag *d)
 {
 	uint8_t *p;
 	size_t n;
@@ -114,7 +114,7 @@ int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct di
 			diag_at(d, UINT64_MAX, "there is no description of events in it");
 		}
 	} else if (has_suffix(path, ".tmf")) {
-		err = wpp_read_tmf(p, n, &m, d);
+		err = manifest_read_tmf(p, n, &m, d);
 		if (err == 0) {
 			err = take(ctx, &m, SCHEMA_SOURCE_WPP, path);
 		}

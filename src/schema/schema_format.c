@@ -425,7 +425,7 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out, const st
 		break;
 	default: break;
 	}
-	uint16_t plain = schema_out_default(in);
+	uint16_t plain = manifest_out_default(in);
 	if (plain == out || plain == TDH_OUTTYPE_STRING) {
 		put_unsigned(f, n); /* cannot happen with our tables; ends the recursion for certain */
 		return;

@@ -9,6 +9,7 @@
 #include "schema/catalogue.h"
 #include "schema/schema_chunks.h"
 #include "schema/schema_store.h"
+#include "schema/schema_manifest.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -214,7 +215,7 @@ int schema_process_filter(const struct manifest_provider *p, const struct manife
 		}
 	}
 	pthread_rwlock_wrlock(&process.lock);
-	int err = manifest_event_schema(p, &e, SCHEMA_SOURCE_XML, ret);
+	int err = schema_manifest_event(p, &e, SCHEMA_SOURCE_XML, ret);
 	pthread_rwlock_unlock(&process.lock);
 	return err;
 }

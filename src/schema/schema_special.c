@@ -3,6 +3,7 @@
  * Events whose form is fixed by their kind, written as a catalogue of their own.
  */
 #include "schema/catalogue.h"
+#include "schema/schema_manifest.h"
 
 static const char special_text[] = "class Special 00000000-0000-0000-0000-000000000001\n"
 				   "event 0 String\n"
@@ -33,7 +34,7 @@ static int load(void *ctx, const struct catalogue_section *s)
 	p->name = "";
 	e->task_of = e->opcode_of; /* the event's only name */
 	e->opcode_of = NULL;
-	err = manifest_event_schema(p, e, SCHEMA_SOURCE_XML, x->ret);
+	err = schema_manifest_event(p, e, SCHEMA_SOURCE_XML, x->ret);
 	manifest_finish(&m);
 	return err < 0 ? err : 1;
 }

@@ -7,6 +7,7 @@
 #include "schema/schema_build.h"
 #include "schema/schema_sent.h"
 #include "schema/wpp.h"
+#include "schema/schema_manifest.h"
 
 #include <stdlib.h>
 
@@ -281,7 +282,7 @@ static bool known_from_elsewhere(const struct schema_store *s, const struct mani
 static int learn_formats(struct schema_store *s, const void *text, size_t n)
 {
 	struct manifest m;
-	int err = wpp_read_tmf(text, n, &m, NULL);
+	int err = manifest_read_tmf(text, n, &m, NULL);
 	if (err < 0) {
 		return err;
 	}
@@ -339,7 +340,7 @@ static int add_maps(struct schema_store *s, const struct manifest_provider *p)
 	int err = 0;
 	for (const struct manifest_map *m = p->maps; m && err >= 0; m = m->next) {
 		struct openetw_text block = {0};
-		manifest_map_block(m, &block);
+		schema_manifest_map(m, &block);
 		err = block.failed ? -ENOMEM : add_map(s, &p->guid, block.data, block.length, m->group_count, true);
 		openetw_text_free(&block);
 	}
@@ -456,7 +457,7 @@ const struct schema_event *schema_store_resolve(struct schema_store *s, bool cla
 			continue;
 		}
 		known = find_event(s, classic, g, id, e->version);
-		if (!known && manifest_event_schema(n->provider, e, n->source, &made) == 0) {
+		if (!known && schema_manifest_event(n->provider, e, n->source, &made) == 0) {
 			bind_maps(s, made);
 			schema_store_take_event(s, made);
 			known = find_event(s, classic, g, id, e->version);

@@ -9,7 +9,7 @@
 #ifndef SCHEMA_SCHEMA_STORE_H
 #define SCHEMA_SCHEMA_STORE_H
 
-#include "schema/manifest.h"
+#include "schema/schema.h"
 
 /* ---- a store; not locked --------------------------------------------------------------------- */
 
@@ -72,14 +72,14 @@ uint32_t schema_process_sent(const struct guid *provider);
 /* The schema of an event whose provider sent manifests, by the rule of schema_sent.h: of what `own` (may be NULL) and the
  * process know. What was loaded comes after what was sent, unless only it fits the payload. */
 const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a);
-const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
+BASE_SHARED const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name, size_t bytes);
 /* The fields of one of its filters (MANIFEST_FILTER), as of an event; yours. 0 or -ENOMEM. */
 int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,
 			  struct schema_event **ret);
 /* All events of a provider; all known providers. */
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
-int schema_process_each_provider(schema_provider_fn fn, void *ctx);
+BASE_SHARED int schema_process_each_provider(schema_provider_fn fn, void *ctx);
 /* The first of those, by manifest or MOF, that has this name, without regard to case. */
 bool schema_process_provider_guid(const char *name, struct guid *ret);
 /* What was installed, or told by a program, since this process last looked is found from now on. `now`:
@@ -90,16 +90,14 @@ uint32_t schema_process_generation(void);
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-/* Takes a manifest over, as schema_process_take_manifest() does. */
-typedef int (*schema_take_fn)(void *ctx, struct manifest *m, enum schema_source source, const char *key);
 /* Reads a file by its content: manifest, PE file with a manifest resource, catalogue (.etwcat), WPP
  * formats (.tmf). The path is the key. -errno with diag; -ENOENT also: a PE file without such a resource. */
-int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d);
+BASE_SHARED int schema_file_read(const char *path, manifest_take_fn take, void *ctx, struct diag *d);
 /* Files in the user's directories that describe a provider; all providers they describe. Directories:
  * OPENETW_CATALOGUE (a list with colons), $XDG_DATA_HOME or ~/.local/share/openetw/manifests,
  * <prefix>/share/openetw/manifests. Any thread. */
 typedef int (*schema_file_fn)(void *ctx, const char *path);
-int schema_files_of(const struct guid *provider, schema_file_fn fn, void *ctx);
+BASE_SHARED int schema_files_of(const struct guid *provider, schema_file_fn fn, void *ctx);
 /* Looks through the directories again if one of them changed; true then. */
 bool schema_files_refresh(void);
 int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx);

@@ -180,7 +180,7 @@ static uint16_t tdh_out(uint16_t in, uint8_t out)
 	static const uint16_t is_signed[4] = {TDH_OUTTYPE_BYTE, TDH_OUTTYPE_SHORT, TDH_OUTTYPE_INT, TDH_OUTTYPE_LONG};
 	static const uint16_t is_unsigned[4] = {TDH_OUTTYPE_UNSIGNEDBYTE, TDH_OUTTYPE_UNSIGNEDSHORT,
 						TDH_OUTTYPE_UNSIGNEDINT, TDH_OUTTYPE_UNSIGNEDLONG};
-	uint16_t plain = schema_out_default(in);
+	uint16_t plain = manifest_out_default(in);
 	switch (out) {
 	case 1: return TDH_OUTTYPE_NOPRINT;
 	case 2: return TDH_OUTTYPE_STRING;

@@ -190,8 +190,8 @@ static void add_named(struct openetw_text *o, const struct schema_event *e, cons
 int wpp_format(const struct schema_payload *p, struct openetw_text *o)
 {
 	const struct schema_event *e = p->event;
-	struct schema_value values[WPP_ARGS_MAX];
-	uint32_t have = 0, count = BASE_MIN(e->top_count, WPP_ARGS_MAX);
+	struct schema_value values[MANIFEST_TMF_ARGS_MAX];
+	uint32_t have = 0, count = BASE_MIN(e->top_count, MANIFEST_TMF_ARGS_MAX);
 	const uint8_t *at = p->data, *end = p->data + p->bytes;
 	for (; have < count; have++) {
 		const struct schema_field *f = &e->fields[have];
@@ -227,10 +227,10 @@ int wpp_format(const struct schema_payload *p, struct openetw_text *o)
 			x = read_spec(s + 1, close ? close : stop);
 			s = close ? close + 1 : stop;
 		}
-		if (k >= WPP_FIRST_INSERT && k - WPP_FIRST_INSERT < have) {
-			k -= WPP_FIRST_INSERT;
+		if (k >= MANIFEST_TMF_FIRST_INSERT && k - MANIFEST_TMF_FIRST_INSERT < have) {
+			k -= MANIFEST_TMF_FIRST_INSERT;
 			add_value(o, &x, &e->fields[k], &values[k], p->pointer_size);
-		} else if (k >= WPP_FIRST_INSERT) {
+		} else if (k >= MANIFEST_TMF_FIRST_INSERT) {
 			out_char(o, '?');
 		}
 	}

@@ -222,7 +222,7 @@ static void malformed_formats_are_refused_with_their_line(void **state)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct manifest m;
 		struct diag d = {0};
-		if (wpp_read_tmf(cases[i], strlen(cases[i]), &m, &d) != -EBADMSG || !d.text[0]) {
+		if (manifest_read_tmf(cases[i], strlen(cases[i]), &m, &d) != -EBADMSG || !d.text[0]) {
 			fail_msg("case %zu", i);
 		}
 	}

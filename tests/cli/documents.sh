@@ -31,7 +31,7 @@ cat README.md docs/*.md | grep -oE '^ *(\$ )?openetw [a-z]+( .*)?' | sed 's/^ *\
 # docs/compatibility.md has a word on every export
 command -v nm >/dev/null || exit 0
 lib=$(find "$OPENETW_BUILD" -maxdepth 1 -name 'libetw.so.*.*' | head -1)
-nm -D --defined-only "$lib" | sed -n 's/.* T \([A-Za-z_0-9]*\).*/\1/p' | grep -v '^openetw_' | while read -r name; do
+nm -D --defined-only "$lib" | grep -v _PRIVATE_ | sed -n 's/.* T \([A-Za-z_0-9]*\).*/\1/p' | grep -v '^openetw_' | while read -r name; do
 	base=${name%[AW]}
 	grep -qE "\`($name|$base)\`" docs/compatibility.md || echo "$name"
 done >"$T/missing"

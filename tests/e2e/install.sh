@@ -55,9 +55,30 @@ printf '#include <windows.h>\n#include <evntprov.h>\n_Static_assert(sizeof(L"") 
 # shellcheck disable=SC2046
 "${CC:-cc}" -Wall -Werror $(flags --cflags etw) plain.c $(flags --libs etw) -o plain 2>"$T/err" || fail "plain: $(cat "$T/err")"
 ./plain || fail "the plain program failed"
+# What looks at traces is in a library of its own, which no other program is bound to.
+# shellcheck disable=SC2046
+"${CC:-cc}" -Wall -Werror $(flags --cflags openetw) reader.c $(flags --libs openetw) -o reader 2>"$T/err" || fail "reader: $(cat "$T/err")"
+openetw-cc reader.c -o reader-cc 2>"$T/err" || fail "openetw-cc reader.c: $(cat "$T/err")"
+openetw-cc hello-tracelogging.c -o hello-cc 2>"$T/err" || fail "openetw-cc hello-tracelogging.c: $(cat "$T/err")"
+for p in reader reader-cc plain hello-tracelogging hello-cc; do
+	readelf -d "$p" | grep -q 'NEEDED.*libopenetw\.so\.0'
+	expect "is $p bound to libopenetw" "$?" "$(case $p in reader*) echo 0 ;; *) echo 1 ;; esac)"
+done
 openetw run -o a.etl -p OpenETW.Sample.Hello -p Test.Plus:0:5 -p '{da2f6a6e-0001-0002-0304-05060708090a}' \
 	-- sh -c './hello-tracelogging 2 10 && ./plus' >"$T/out" 2>"$T/err" || fail "run: $(cat "$T/out" "$T/err")"
 openetw dump --json --quiet a.etl >"$T/json" || fail "dump"
 grep -q 'OpenETW.Sample.Hello' "$T/json" || fail "the sample's events are missing: $(head -3 "$T/json")"
 grep -q 'sixteen bits bits' "$T/json" || fail "the C++ program's event is missing: $(cat "$T/json")"
+for p in reader reader-cc; do
+	"./$p" a.etl >"$T/read" 2>&1 || fail "$p: $(cat "$T/read")"
+	grep -q 'sixteen bits bits' "$T/read" || fail "$p shows no event: $(head -3 "$T/read")"
+done
+# Functions of Windows that need that library load it.
+# shellcheck disable=SC2046
+"${CXX:-c++}" -Wall -Werror -std=c++17 $(flags --cflags etw-win) "$source/samples/inject-image-load.cpp" $(flags --libs etw-win) \
+	-o inject 2>"$T/err" || fail "inject-image-load: $(head -20 "$T/err")"
+printf '4711 1000 1000 name\n' >modules
+./inject a.etl b.etl modules >"$T/out" 2>&1 || fail "inject-image-load: $(cat "$T/out")"
+openetw dump b.etl >"$T/dump" || fail "dump b.etl"
+grep -q 'sixteen bits bits' "$T/dump" || fail "the relogged event is missing"
 readlink "/proc/$(etwd_pid)/exe" | grep -q "^$prefix/" || fail "not the installed etwd ran"

@@ -186,6 +186,7 @@ has cmake || exit 0
 cmake -G Ninja -S cmake -B "$T/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$(command -v clang++ || command -v c++)" \
 	>"$T/log" 2>&1 || fail "cmake: $(tail -20 "$T/log")"
 cmake --build "$T/build" >"$T/log" 2>&1 || fail "cmake --build: $(tail -30 "$T/log")"
+"$T/build/reads" || fail "the CMake program of libopenetw"
 openetw run -o "$T/cmake.etl" -p '{f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e12}' -- "$T/build/app" >"$T/out" 2>&1 ||
 	fail "the CMake program: $(cat "$T/out")"
 openetw dump --manifest cmake/App.man "$T/cmake.etl" >"$T/dump" || fail "dump"

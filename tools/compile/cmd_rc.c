@@ -8,7 +8,7 @@
 #include "tools/common/output.h"
 #include "format/schema_section.h"
 #include "mc/mc.h"
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "tools/common/cli.h"
 #include "tools/common/output.h"
 #include "format/schema_section.h"
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
 
 #include <dirent.h>
 #include <fcntl.h>

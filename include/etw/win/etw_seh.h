@@ -18,25 +18,16 @@
 #include "etw_cxx_headers.h"
 struct etw_seh_leave {
 };
+/* clang-format off */ /* which takes the parameters of a macro that is named like a keyword for its text */
 #define __leave throw etw_seh_leave()
-#define __except                      \
-	(...) catch (etw_seh_leave &) \
-	{                             \
-	}                             \
-	catch (...)
-#define __finally               \
-	catch (etw_seh_leave &) \
-	{                       \
-	}
+#define __except(...) catch (etw_seh_leave &) {} catch (...)
+#define __finally catch (etw_seh_leave &) {}
 #else
 #define __try do
-#define __except         \
-	(...) while (0); \
-	if (0 && (__VA_ARGS__))
-#define __finally \
-	while (0) \
-		;
+#define __except(...) while (0); if (0 && (__VA_ARGS__))
+#define __finally while (0);
 #define __leave break
+/* clang-format on */
 #endif
 
 #endif

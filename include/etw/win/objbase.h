@@ -80,7 +80,7 @@ ETW_API HRESULT WINAPI CLSIDFromProgID(LPCOLESTR lpszProgID, LPCLSID lpclsid);
 ETW_API HRESULT WINAPI IIDFromString(LPCOLESTR lpsz, LPIID lpiid);
 ETW_API LONG WINAPI UuidCreate(UUID *Uuid); /* RPC_S_OK */
 
-/* Objects of libetw, such as CLSID_TraceRelogger: found through the symbol openetw_create_object.
+/* Objects of libopenetw, which is loaded for them: CLSID_TraceRelogger.
  * REGDB_E_CLASSNOTREG for any other class. */
 ETW_API HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext, REFIID riid,
 					LPVOID *ppv);

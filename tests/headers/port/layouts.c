@@ -70,7 +70,7 @@ typedef struct packed_after_pop {
 } packed_after_pop;
 #pragma pack()
 SIZE(packed_after_pop, 6)
-#if __LINE__ != 79
+#if __LINE__ != 73
 #error "a line too many"
 #endif
 

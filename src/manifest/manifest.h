@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a provider declares about itself, as written: the model between the front ends and the
- * schemas.
+ * manifest: what a provider declares about itself, as written. Front door.
  *
- *   manifest_read_xml (instrumentation manifests), manifest_read_binary (WEVT_TEMPLATE resources),
- *   catalogue (our text files)  ->  struct manifest  ->  manifest_event_schema (schema_event)
+ *   manifest_read_xml      instrumentation manifests
+ *   manifest_read_binary   WEVT_TEMPLATE resources, in PE files (manifest_read_pe) and in programs of ours
+ *                          (manifest_section.h)
+ *   manifest_read_tmf      formats of WPP messages
+ *
+ * All of them, and the catalogue of src/schema, make a struct manifest. The message compiler (src/mc) writes one in
+ * other forms; src/schema makes schemas of its events (schema_manifest.c), keeps them and decodes with them. Nothing
+ * here knows the process it runs in: the libraries and the command each have a copy.
  *
  * Everything lives in the manifest's arena. Texts are UTF-8, terminated, never NULL unless said.
  * Positions count from 1 and are 0 where the input has no lines. Immutable once read.
  */
-#ifndef SCHEMA_MANIFEST_H
-#define SCHEMA_MANIFEST_H
+#ifndef MANIFEST_MANIFEST_H
+#define MANIFEST_MANIFEST_H
 
 #include "base/arena.h"
-#include "schema/schema.h"
+#include "base/base.h"
+#include "etw/values/tdh_types.h"
 
 /* The most memory one manifest may take; the largest of Windows' own need a tenth. */
 #define MANIFEST_MEMORY_MAX (48u << 20)
+/* Of one event, members of structs included. */
+#define MANIFEST_FIELDS_MAX 4096u
 
 struct manifest_pos {
 	uint32_t line, column;
@@ -167,6 +175,14 @@ struct manifest {
 void manifest_init(struct manifest *m);
 void manifest_finish(struct manifest *m);
 
+/* Whence a description is: the numbers of DECODING_SOURCE. */
+enum schema_source {
+	SCHEMA_SOURCE_XML = 0,
+	SCHEMA_SOURCE_WBEM = 1,
+	SCHEMA_SOURCE_WPP = 2,
+	SCHEMA_SOURCE_TLG = 3,
+};
+
 /* ---- front ends: 0, -EBADMSG with diag, -ENOMEM; on failure the manifest is finished ------- */
 
 /* An instrumentation manifest, UTF-8 or UTF-16. */
@@ -182,6 +198,16 @@ int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, 
 /* A PE file (.dll, .exe, .mui) with such a resource; its message table too. -ENOENT: none in it. */
 int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag *d);
 
+/* A .tmf file. Each format is an event of a provider whose GUID is the message GUID; its id is the message number, its
+ * text the format string with inserts from %10 on, its template the arguments, its attributes
+ * "FUNC=..;LEVEL=..;FLAGS=..;COMPNAME=..;SUBCOMP=..;FILE=..". */
+#define MANIFEST_TMF_FIRST_INSERT 10u
+#define MANIFEST_TMF_ARGS_MAX     90u
+int manifest_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *d);
+
+/* Who takes over what was read, also when it fails; `key` says whence it is. 0 or -errno. */
+typedef int (*manifest_take_fn)(void *ctx, struct manifest *m, enum schema_source source, const char *key);
+
 /* ---- helpers ------------------------------------------------------------------------------- */
 
 /* winmeta's names: NULL when there is none with this value or name ("win:Start"). Static. */
@@ -190,6 +216,8 @@ const struct manifest_name *manifest_predefined_by_name(enum manifest_kind kind,
 /* Types by name: "win:UInt32", "xs:unsignedInt"; any case, prefix optional. false when unknown. */
 bool manifest_in_type(const char *name, uint16_t *ret);
 bool manifest_out_type(const char *name, uint16_t *ret);
+/* What values of an in type are shown as when nothing is said. */
+uint16_t manifest_out_default(uint16_t in_type);
 /* May this in type be shown as that out type? */
 bool manifest_types_fit(uint16_t in_type, uint16_t out_type);
 
@@ -197,13 +225,5 @@ const struct manifest_name *manifest_find(const struct manifest_provider *p, enu
 /* Of a value; opcodes: of the task first, then the provider's, then winmeta's. May be NULL. */
 const struct manifest_name *manifest_find_value(const struct manifest_provider *p, enum manifest_kind kind,
 						uint64_t value, const struct manifest_name *task);
-
-/* ---- to schemas ---------------------------------------------------------------------------- */
-
-/* The schema of one event. -EBADMSG (too many fields, a reference forward), -ENOMEM. */
-int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e, enum schema_source source,
-			  struct schema_event **ret);
-/* Appends the EVENT_MAP_INFO block of a map; strings end in a space as Windows' do. */
-void manifest_map_block(const struct manifest_map *m, struct openetw_text *o);
 
 #endif

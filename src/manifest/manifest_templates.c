@@ -2,7 +2,7 @@
  *
  * <maps> and <templates> of an instrumentation manifest.
  */
-#include "schema/manifest_xml.h"
+#include "manifest/manifest_xml.h"
 
 #include <stdlib.h>
 
@@ -195,7 +195,7 @@ static int read_types(struct manifest_xml *x, const struct xml_node *n, struct m
 	if (!manifest_in_type(name, &it->in_type)) {
 		return manifest_xml_bad(x, in->line, in->column, "unknown inType '%s'", in->value);
 	}
-	it->out_type = schema_out_default(it->in_type);
+	it->out_type = manifest_out_default(it->in_type);
 	if (out) {
 		uint16_t type;
 		if (!manifest_out_type(out->value, &type)) {
@@ -261,7 +261,7 @@ static int read_item(struct manifest_xml *x, const struct xml_node *n, struct it
 	if (!it->name) {
 		return manifest_xml_bad(x, n->line, n->column, "a field needs a name", "");
 	}
-	if (++*total > SCHEMA_FIELDS_MAX) {
+	if (++*total > MANIFEST_FIELDS_MAX) {
 		return manifest_xml_bad(x, n->line, n->column, "too many fields", "");
 	}
 	int err = read_size(x, n, "count", l, &it->has_count, &it->count, &it->count_of);

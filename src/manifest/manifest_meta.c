@@ -2,7 +2,7 @@
  *
  * What every manifest may use without declaring it: levels, opcodes, keywords, channels, types.
  */
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 
 #include <pthread.h>
 #include <strings.h>
@@ -228,8 +228,46 @@ static const uint64_t more_out_types[] = {
 	[TDH_INTYPE_HEXINT64] = BIT(CODE_POINTER),
 };
 
+uint16_t manifest_out_default(uint16_t in)
+{
+	static const uint8_t small[] = {
+		[TDH_INTYPE_NULL] = TDH_OUTTYPE_NULL,
+		[TDH_INTYPE_UNICODESTRING] = TDH_OUTTYPE_STRING,
+		[TDH_INTYPE_ANSISTRING] = TDH_OUTTYPE_STRING,
+		[TDH_INTYPE_INT8] = TDH_OUTTYPE_BYTE,
+		[TDH_INTYPE_UINT8] = TDH_OUTTYPE_UNSIGNEDBYTE,
+		[TDH_INTYPE_INT16] = TDH_OUTTYPE_SHORT,
+		[TDH_INTYPE_UINT16] = TDH_OUTTYPE_UNSIGNEDSHORT,
+		[TDH_INTYPE_INT32] = TDH_OUTTYPE_INT,
+		[TDH_INTYPE_UINT32] = TDH_OUTTYPE_UNSIGNEDINT,
+		[TDH_INTYPE_INT64] = TDH_OUTTYPE_LONG,
+		[TDH_INTYPE_UINT64] = TDH_OUTTYPE_UNSIGNEDLONG,
+		[TDH_INTYPE_FLOAT] = TDH_OUTTYPE_FLOAT,
+		[TDH_INTYPE_DOUBLE] = TDH_OUTTYPE_DOUBLE,
+		[TDH_INTYPE_BOOLEAN] = TDH_OUTTYPE_BOOLEAN,
+		[TDH_INTYPE_BINARY] = TDH_OUTTYPE_HEXBINARY,
+		[TDH_INTYPE_GUID] = TDH_OUTTYPE_GUID,
+		[TDH_INTYPE_POINTER] = TDH_OUTTYPE_HEXINT64,
+		[TDH_INTYPE_FILETIME] = TDH_OUTTYPE_DATETIME,
+		[TDH_INTYPE_SYSTEMTIME] = TDH_OUTTYPE_DATETIME,
+		[TDH_INTYPE_SID] = TDH_OUTTYPE_STRING,
+		[TDH_INTYPE_HEXINT32] = TDH_OUTTYPE_HEXINT32,
+		[TDH_INTYPE_HEXINT64] = TDH_OUTTYPE_HEXINT64,
+		[TDH_INTYPE_MANIFEST_COUNTEDSTRING] = TDH_OUTTYPE_STRING,
+		[TDH_INTYPE_MANIFEST_COUNTEDANSISTRING] = TDH_OUTTYPE_STRING,
+		[TDH_INTYPE_MANIFEST_COUNTEDBINARY] = TDH_OUTTYPE_HEXBINARY,
+	};
+	if (in < BASE_ARRAY_LEN(small)) {
+		return small[in];
+	}
+	if (in == TDH_INTYPE_SIZET) {
+		return TDH_OUTTYPE_HEXINT64;
+	}
+	return in == TDH_INTYPE_HEXDUMP ? TDH_OUTTYPE_HEXBINARY : TDH_OUTTYPE_STRING;
+}
+
 bool manifest_types_fit(uint16_t in, uint16_t out)
 {
-	return out == schema_out_default(in) ||
+	return out == manifest_out_default(in) ||
 	       (in < BASE_ARRAY_LEN(more_out_types) && out < 64 && (more_out_types[in] >> out & 1));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "schema/manifest_section.h"
+#include "manifest/manifest_section.h"
 
 #include "format/schema_section.h"
-#include "schema/manifest_messages.h"
-#include "schema/wpp.h"
+#include "manifest/manifest_messages.h"
 
 #define RECORDS_MAX 4096u /* of a section: each template looks through all of them */
 
@@ -75,7 +74,7 @@ static void apply_names(const struct section *s, uint64_t set, struct manifest *
 	}
 }
 
-static int take_template(struct section *s, const struct manifest_section_record *r, schema_take_fn take, void *ctx,
+static int take_template(struct section *s, const struct manifest_section_record *r, manifest_take_fn take, void *ctx,
 			 const char *key, struct diag *d)
 {
 	struct manifest m;
@@ -91,7 +90,7 @@ static int take_template(struct section *s, const struct manifest_section_record
 	return err;
 }
 
-int manifest_read_section(const void *p, size_t n, schema_take_fn take, void *ctx, const char *key, struct diag *d)
+int manifest_read_section(const void *p, size_t n, manifest_take_fn take, void *ctx, const char *key, struct diag *d)
 {
 	struct section s = {p, n, MANIFEST_MESSAGE_STEPS};
 	struct manifest_section_record r;
@@ -103,7 +102,7 @@ int manifest_read_section(const void *p, size_t n, schema_take_fn take, void *ct
 		if (r.kind == SCHEMA_SECTION_TEMPLATE) {
 			err = take_template(&s, &r, take, ctx, key, d);
 		} else if (r.kind == SCHEMA_SECTION_TMF) {
-			err = wpp_read_tmf(r.data, r.bytes, &m, d);
+			err = manifest_read_tmf(r.data, r.bytes, &m, d);
 			err = err < 0 ? err : take(ctx, &m, SCHEMA_SOURCE_WPP, key);
 		}
 		if (err == -ENOMEM) {

@@ -13,7 +13,7 @@
  *   EVNT  u32; 48 bytes each                                TTBL  TEMP: 40 bytes, binary XML, items
  *   names u32 size with itself, UTF-16
  */
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 
 struct crim {
 	const uint8_t *p;
@@ -286,7 +286,7 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 		return 0;
 	}
 	it->in_type = p[4];
-	it->out_type = p[5] ? p[5] : schema_out_default(p[4]);
+	it->out_type = p[5] ? p[5] : manifest_out_default(p[4]);
 	bool sized = it->in_type == TDH_INTYPE_UNICODESTRING || it->in_type == TDH_INTYPE_ANSISTRING ||
 		     it->in_type == TDH_INTYPE_BINARY;
 	if (flags & ITEM_LENGTH_OF) {
@@ -349,7 +349,7 @@ static int read_template(struct crim *c, uint32_t offset, struct manifest_templa
 	if (count < top) {
 		count = top;
 	}
-	if (count > SCHEMA_FIELDS_MAX || count > c->budget) {
+	if (count > MANIFEST_FIELDS_MAX || count > c->budget) {
 		return bad(c, offset + 12, "too many fields");
 	}
 	c->budget -= count;

@@ -3,21 +3,9 @@
  * A declared event becomes a schema_event: the tree of items is laid out flat, top-level items
  * first, then the members of each struct together, and references to items become indices.
  */
-#include "schema/manifest.h"
+#include "schema/schema_manifest.h"
+
 #include "schema/schema_build.h"
-
-void manifest_init(struct manifest *m)
-{
-	*m = (struct manifest){0};
-	arena_init(&m->arena, MANIFEST_MEMORY_MAX);
-}
-
-void manifest_finish(struct manifest *m)
-{
-	arena_finish(&m->arena);
-	m->providers = NULL;
-	m->cultures = NULL;
-}
 
 static struct schema_str text(struct schema_build *b, const char *s)
 {
@@ -161,7 +149,7 @@ static void fill_head(struct schema_build *b, const struct manifest_provider *p,
 	h->attributes = text(b, e->attributes);
 }
 
-int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e, enum schema_source source,
+int schema_manifest_event(const struct manifest_provider *p, const struct manifest_event *e, enum schema_source source,
 			  struct schema_event **ret)
 {
 	struct schema_build b;
@@ -206,7 +194,7 @@ static void add_wide(struct openetw_text *o, const char *s, bool space)
 	out_used(o, used + 2);
 }
 
-void manifest_map_block(const struct manifest_map *m, struct openetw_text *o)
+void schema_manifest_map(const struct manifest_map *m, struct openetw_text *o)
 {
 	size_t start = o->length;
 	size_t fixed = 16 + 8 * (size_t)m->entry_count + 12 * (size_t)m->group_count;

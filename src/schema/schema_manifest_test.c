@@ -2,7 +2,7 @@
  *
  * Instrumentation manifests as XML and as resource, and manifests in the stream.
  */
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 #include "schema/schema_chunks.h"
 #include "schema/schema_testing.h"
 
@@ -525,7 +525,7 @@ static void a_pe_file_gives_resource_and_messages(void **state)
 	assert_int_equal(manifest_read_pe(pe.b, pe.n, &m, NULL), -ENOENT);
 }
 
-/* `manifest_test DIR` writes the binary forms as seeds for manifest_fuzz. */
+/* `schema_manifest_test DIR` writes the binary forms as seeds for manifest_fuzz. */
 static void write_seed(const char *dir, const char *name, const struct blob *b)
 {
 	char path[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "schema/manifest_xml.h"
+#include "manifest/manifest_xml.h"
 
 #include <stdlib.h>
 #include <strings.h>

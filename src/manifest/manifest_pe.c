@@ -3,7 +3,7 @@
  * PE files: finds the resources WEVT_TEMPLATE and the message table (type 11). Every offset is checked
  * against the file; the resource tree has three levels and is not followed further.
  */
-#include "schema/manifest_messages.h"
+#include "manifest/manifest_messages.h"
 
 struct pe {
 	const uint8_t *p;

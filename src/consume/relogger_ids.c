@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ids of relogger.h's class and interfaces.
+ * The ids of relogger.h's class and interfaces. Programs are linked with them, so they are in libetw; the class
+ * itself is in libopenetw (src/relog), which CoCreateInstance loads.
  */
 #pragma GCC visibility push(default)
 #include "relogger.h"

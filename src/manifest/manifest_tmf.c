@@ -9,7 +9,7 @@
  *   name, ItemLong -- 11
  *   }
  */
-#include "schema/wpp.h"
+#include "manifest/manifest.h"
 
 #include "base/source_text.h"
 
@@ -293,13 +293,13 @@ static int read_argument(struct tmf *t, const char *s, const char *end, struct m
 	while (type_end > type && type_end[-1] == ' ') {
 		type_end--;
 	}
-	if (x->item_count >= WPP_ARGS_MAX) {
+	if (x->item_count >= MANIFEST_TMF_ARGS_MAX) {
 		return bad(t, "too many arguments");
 	}
 	(void)number; /* arguments stand in their order */
 	if ((size_t)(name_end - s) == 3 && memcmp(s, "Arg", 3) == 0) {
 		char plain[8] = "Arg";
-		uint32_t k = x->item_count + WPP_FIRST_INSERT;
+		uint32_t k = x->item_count + MANIFEST_TMF_FIRST_INSERT;
 		plain[3] = (char)('0' + k / 10);
 		plain[4] = (char)('0' + k % 10);
 		it->name = arena_text(t->arena, plain, 5);
@@ -441,7 +441,7 @@ static int read_lines(struct tmf *t)
 	return err;
 }
 
-int wpp_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *d)
+int manifest_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *d)
 {
 	struct source_text utf8;
 	manifest_init(ret);

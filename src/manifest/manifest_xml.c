@@ -2,7 +2,7 @@
  *
  * Instrumentation manifests: the document, its providers, what they name, their events.
  */
-#include "schema/manifest_xml.h"
+#include "manifest/manifest_xml.h"
 
 #include <stdlib.h>
 

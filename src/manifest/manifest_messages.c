@@ -3,7 +3,7 @@
  * Message tables: u32 blocks; { u32 low, u32 high, u32 offset }; entries { u16 length, u16 flags
  * (1: UTF-16), text }. A block is a chain: its entries are walked, within the budget of steps.
  */
-#include "schema/manifest_messages.h"
+#include "manifest/manifest_messages.h"
 
 static bool message_in(struct manifest_messages *m, const uint8_t *p, size_t n, uint32_t id)
 {

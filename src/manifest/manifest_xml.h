@@ -3,10 +3,10 @@
  * Between the files that read instrumentation manifests: manifest_xml.c (document and providers),
  * manifest_templates.c, manifest_strings.c.
  */
-#ifndef SCHEMA_MANIFEST_XML_H
-#define SCHEMA_MANIFEST_XML_H
+#ifndef MANIFEST_MANIFEST_XML_H
+#define MANIFEST_MANIFEST_XML_H
 
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 #include "xml/xml.h"
 
 /* More than any real manifest has; names are looked up by walking lists. */

@@ -2,10 +2,10 @@
  *
  * Texts of message tables (MESSAGE_RESOURCE_DATA), as binaries carry them.
  */
-#ifndef SCHEMA_MANIFEST_MESSAGES_H
-#define SCHEMA_MANIFEST_MESSAGES_H
+#ifndef MANIFEST_MANIFEST_MESSAGES_H
+#define MANIFEST_MANIFEST_MESSAGES_H
 
-#include "schema/manifest.h"
+#include "manifest/manifest.h"
 
 #define MANIFEST_MESSAGE_TABLES 16u
 #define MANIFEST_MESSAGE_STEPS  200000000u
