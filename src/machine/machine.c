@@ -512,8 +512,7 @@ static uint32_t issuing_thread(const struct etl_record *r, unsigned type)
 		return who_in(r, KP_DISK_IO_OPTICAL_FLUSH_BUFFERS_SINCE_V3_ISSUING_THREAD_ID);
 	case KP_DISK_IO_OPTICAL_READ_INIT:
 	case KP_DISK_IO_OPTICAL_WRITE_INIT:
-	case KP_DISK_IO_OPTICAL_FLUSH_INIT:
-		return who_in(r, KP_DISK_IO_OPTICAL_READ_INIT_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_OPTICAL_FLUSH_INIT: return who_in(r, KP_DISK_IO_OPTICAL_READ_INIT_SINCE_V3_ISSUING_THREAD_ID);
 	default: return MACHINE_NO_ID;
 	}
 }
@@ -556,6 +555,8 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 	struct machine_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF;
+	_Static_assert(KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_THREAD_ID == KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_THREAD_ID,
+		       "alike");
 	struct payload_process process;
 	struct payload_image image;
 	uint32_t tid = MACHINE_NO_ID;
@@ -566,7 +567,7 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 			w.pid = payload_image(r, &image) ? image.pid : who_in(r, KP_IMAGE_LOAD_SINCE_V1_PROCESS_ID);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
 			w.pid = payload_process(r, &process) ? process.pid
-				: r->version < 1	     ? who_in(r, KP_PROCESS_START_V0_PROCESS_ID)
+				: r->version < 1             ? who_in(r, KP_PROCESS_START_V0_PROCESS_ID)
 							     : who_in(r, KP_PROCESS_START_SINCE_V1_PROCESS_ID);
 		} else {
 			w.pid = process_of(r, type);
@@ -579,7 +580,8 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 		return w;
 	case KERNEL_GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
-			return payload_thread(r, &w.pid, &w.tid) ? w : (struct machine_who){MACHINE_NO_ID, MACHINE_NO_ID};
+			return payload_thread(r, &w.pid, &w.tid) ? w
+								 : (struct machine_who){MACHINE_NO_ID, MACHINE_NO_ID};
 		}
 		tid = hook == HOOK_CSWITCH ? who_in(r, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID) : MACHINE_NO_ID;
 		break;
@@ -600,9 +602,6 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 		tid = hook == HOOK_HARD_FAULT ? who_in(r, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_TTHREAD_ID) : MACHINE_NO_ID;
 		break;
 	case KERNEL_GROUP_PERF:
-		_Static_assert(KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_THREAD_ID ==
-				       KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_THREAD_ID,
-			       "alike");
 		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE
 			      ? who_in(r, KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_THREAD_ID)
 			      : MACHINE_NO_ID;
@@ -764,8 +763,7 @@ static uint32_t file_field(const struct etl_record *r)
 	switch (r->hook >> 8) {
 	case KERNEL_GROUP_DISK:
 		return type == KP_DISK_IO_READ || type == KP_DISK_IO_WRITE ? KP_DISK_IO_READ_SINCE_V0_FILE_OBJECT : 0;
-	case KERNEL_GROUP_MEMORY:
-		return r->hook == HOOK_HARD_FAULT ? KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_FILE_OBJECT : 0;
+	case KERNEL_GROUP_MEMORY: return r->hook == HOOK_HARD_FAULT ? KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_FILE_OBJECT : 0;
 	case KERNEL_GROUP_FILE:
 		if (type == KP_FILE_IO_READ || type == KP_FILE_IO_WRITE) {
 			return late ? KP_FILE_IO_READ_SINCE_V3_FILE_KEY : KP_FILE_IO_READ_V2_FILE_KEY;

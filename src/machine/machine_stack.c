@@ -92,8 +92,8 @@ static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_m
 static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint16_t hook, const struct etl_record *r)
 {
 	struct bytes b = kernel_payload_from(payload_of(r), KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_FRAMES);
-	struct key_node *k = key_of(
-		x, m, kernel_payload_get(payload_of(r), KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_KEY));
+	struct key_node *k =
+		key_of(x, m, kernel_payload_get(payload_of(r), KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_KEY));
 	uint32_t count;
 	const uint64_t *a = k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
 	if (!a) {
@@ -119,12 +119,11 @@ void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint
 	}
 	struct kernel_payload payload = payload_of(r);
 	struct machine_part p = {.time = kernel_payload_get(payload, KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP)};
-	_Static_assert(KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_TIMESTAMP &&
-			       KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID ==
-				       KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_PROCESS_ID &&
-			       KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID ==
-				       KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_THREAD_ID,
-		       "alike");
+	_Static_assert(
+		KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_TIMESTAMP &&
+			KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_PROCESS_ID &&
+			KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_THREAD_ID,
+		"alike");
 	p.pid = kernel_payload_get32(payload, KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID);
 	p.tid = kernel_payload_get32(payload, KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID);
 	p.order = x->count;

@@ -2,6 +2,7 @@
 #include "tools/common/trace_reading.h"
 
 #include "etw/values/guids.h"
+#include "kernel_payload.h"
 #include "tools/common/unpacked.h"
 
 #include <signal.h>
@@ -42,23 +43,23 @@ static bool explains_stacks(const EVENT_RECORD *e)
 		uint64_t base;
 	} last; /* Image that did */
 	const GUID *g = &e->EventHeader.ProviderId;
-	const uint8_t *p = e->UserData;
-	uint32_t n = e->UserDataLength;
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
 	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) &&
 			g->Data1 != image_id.Data1)) {
 		return false;
 	}
 	if (memcmp(g, &process, sizeof process) == 0) {
-		return n >= 8 && le32_get(p + 4) == EXPLAINS_MARK;
+		return kernel_payload_get(in, KP_PROCESS_START_SINCE_V2_UNIQUE_PROCESS_KEY) >> 32 == EXPLAINS_MARK;
 	}
 	if (memcmp(g, &image, sizeof image) == 0) {
-		bool yes = n >= 44 && le32_get(p + 40) == EXPLAINS_MARK;
+		bool yes = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V2_RESERVED1) == EXPLAINS_MARK;
 		last.time = yes ? e->EventHeader.TimeStamp.QuadPart : 0;
-		last.base = yes ? le64_get(p) : 0;
+		last.base = yes ? kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE) : 0;
 		return yes;
 	}
-	return memcmp(g, &image_id, sizeof image_id) == 0 && n >= 8 && last.base != 0 &&
-	       last.time == e->EventHeader.TimeStamp.QuadPart && last.base == le64_get(p);
+	return memcmp(g, &image_id, sizeof image_id) == 0 && last.base != 0 &&
+	       last.time == e->EventHeader.TimeStamp.QuadPart &&
+	       last.base == kernel_payload_get(in, KP_IMAGE_ID_INFO_SINCE_V0_IMAGE_BASE);
 }
 
 bool cli_is_header(const EVENT_RECORD *e)
