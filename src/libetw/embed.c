@@ -6,7 +6,7 @@
  */
 #include "libetw/embed.h"
 
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "etl/etl_reader.h"
 #include "format/schema_section.h"
 #include "libetw/embed_append.h"
