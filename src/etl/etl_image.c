@@ -6,6 +6,7 @@
  */
 #include "etl/etl_image.h"
 
+#include "etw/values/guids.h"
 #include "etl/etl_reader.h"
 #include "format/etl_layout.h"
 #include "format/kernel_class.h"
@@ -22,8 +23,7 @@
 #define NAME_MAX_BYTES   250u
 #define PAYLOAD_MAX      (64u + 2 * (ETL_IMAGE_PATH_UNITS + 1))
 
-static const struct guid image_id = {
-	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
 bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last)
 {

@@ -190,18 +190,19 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 	return fits;
 }
 
-static const struct guid image_id = {
-	{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
-/* First words of the GUIDs above and of those that name code made at run time. */
+/* Of the GUIDs above and of those that name code made at run time. */
+#define FIRST_WORD(...)       FIRST_WORD_OF(__VA_ARGS__)
+#define FIRST_WORD_OF(a, ...) (a)
 static bool speaks(uint32_t first)
 {
 	switch (first) {
-	case 0x3d6fa8d0: /* Process */
-	case 0x3d6fa8d1: /* Thread */
-	case 0x2cb15d1d: /* Image */
-	case 0xb3e675d7: /* ImageId */
-	case 0x9b79ee91: /* SystemConfigEx */
+	case FIRST_WORD(ETW_GUID_CLASS_PROCESS):
+	case FIRST_WORD(ETW_GUID_CLASS_THREAD):
+	case FIRST_WORD(ETW_GUID_CLASS_IMAGE):
+	case FIRST_WORD(ETW_GUID_CLASS_IMAGE_ID):
+	case FIRST_WORD(ETW_GUID_CLASS_SYSTEM_CONFIG_EX):
 	case 0xf607b5d5: /* OpenETW.Symbols */
 	case 0x22d1f285: /* OpenETW.Recording */
 	case 0xe13c0d23: /* .NET */
@@ -281,8 +282,7 @@ bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 	return !b.bad;
 }
 
-static const struct guid config_ex = {
-	{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43, 0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
+static const struct guid config_ex = GUID_INIT(ETW_GUID_CLASS_SYSTEM_CONFIG_EX);
 
 bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
 {

@@ -36,8 +36,8 @@ static bool is_metadata(const EVENT_RECORD *e)
  * unused, and the ImageIDs beside an Image, which have none. */
 static bool explains_stacks(const EVENT_RECORD *e)
 {
-	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
-	static const GUID image_id = {0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE),
+				 image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 	static struct {
 		int64_t time;
 		uint64_t base;
@@ -45,7 +45,7 @@ static bool explains_stacks(const EVENT_RECORD *e)
 	const GUID *g = &e->EventHeader.ProviderId;
 	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
 	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) &&
-			g->Data1 != image_id.Data1)) {
+			g->Data1 != le32_get(image_id.b))) {
 		return false;
 	}
 	if (memcmp(g, &process, sizeof process) == 0) {
