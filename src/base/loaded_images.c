@@ -5,6 +5,8 @@
  */
 #include "base/loaded_images.h"
 
+#include "base/elf.h"
+
 #include <elf.h>
 #include <link.h>
 
@@ -39,24 +41,11 @@ static bool readable(const struct dl_phdr_info *info, const ElfW(Phdr) * note)
 
 static void find_build_id(const uint8_t *p, size_t n, size_t align, struct loaded_image *ret)
 {
-	struct bytes in = bytes_of(p, n);
-	size_t pad = align == 8 ? 7 : 3;
-	while (bytes_left(&in) >= 12) {
-		size_t name = bytes_u32(&in), desc = bytes_u32(&in);
-		uint32_t type = bytes_u32(&in);
-		if (name > n || desc > n) {
-			return;
-		}
-		const uint8_t *s = bytes_take(&in, (name + pad) & ~pad);
-		const uint8_t *d = s ? bytes_take(&in, BASE_MIN((desc + pad) & ~pad, bytes_left(&in))) : NULL;
-		if (!d) {
-			return;
-		}
-		if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(s, "GNU", 4) == 0 && (size_t)(in.p - d) >= desc) {
-			ret->build_id_bytes = (uint32_t)BASE_MIN(desc, (size_t)LOADED_IMAGE_BUILD_ID_MAX);
-			memcpy(ret->build_id, d, ret->build_id_bytes);
-			return;
-		}
+	const uint8_t *id;
+	uint32_t bytes = elf_notes_build_id(p, n, align, &id);
+	if (bytes > 0) {
+		ret->build_id_bytes = BASE_MIN(bytes, LOADED_IMAGE_BUILD_ID_MAX);
+		memcpy(ret->build_id, id, ret->build_id_bytes);
 	}
 }
 

@@ -4,31 +4,30 @@
  */
 #include "base/sized.h"
 #include "consume/consume_trace.h"
+#include "format/kernel_class.h"
+#include "kernel_payload.h"
 #include "openetw/openetw.h"
 
 #include <stdio.h>
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
-#define HOOK_PARTITION     0x0050
-#define HOOK_DROPPED_TIMES 0x0052
-#define PARTITION_BYTES    48u /* u16 version, u16, u32 type, i64 offset, two GUIDs */
-#define GUID_UNITS         39u /* braces and NUL included */
+#define GUID_UNITS 39u /* braces and NUL included */
 
-/* Payload of a system record in buffer 0, at least that long; NULL when there is none. */
-static const uint8_t *header_record(const struct trace *t, uint16_t hook, uint32_t least, uint32_t *ret_bytes)
+/* Payload of an EventTrace record in buffer 0 that has this field; false: there is none. */
+static bool header_record(const struct trace *t, uint8_t event, uint32_t field, struct kernel_payload *ret)
 {
 	const struct etl_file_info *i = t->source ? &t->source->info : NULL;
 	struct etl_record r;
 	uint32_t at = 0;
 	struct etl_clock none = {0};
 	while (i && i->header && etl_buffer_next(i->header, i->header_bytes, &at, &none, &r, NULL) > 0) {
-		if (r.hook == hook && r.payload_bytes >= least) {
-			*ret_bytes = r.payload_bytes;
-			return r.payload;
+		*ret = (struct kernel_payload){r.payload, r.payload_bytes, r.pointer_size};
+		if (r.hook == KERNEL_HOOK(KERNEL_GROUP_TRACE, event) && kernel_payload_has(*ret, field)) {
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
 static void guid_text(const uint8_t *bytes, WCHAR out[GUID_UNITS])
@@ -58,20 +57,23 @@ static bool answer_fits(struct answer *a, uint32_t need)
 
 static ULONG query_partition(const struct trace *t, struct answer *a, bool v2)
 {
-	uint32_t bytes;
-	const uint8_t *p = header_record(t, HOOK_PARTITION, PARTITION_BYTES, &bytes);
-	if (!p) {
+	struct kernel_payload in;
+	if (!header_record(t, KP_EVENT_TRACE_PARTITION_INFO_EXTENSION,
+			   KP_EVENT_TRACE_PARTITION_INFO_EXTENSION_SINCE_V0_PARENT_ID, &in)) {
 		return ERROR_NOT_FOUND;
 	}
-	uint32_t type = le32_get(p + 4);
-	LONG64 offset = (LONG64)le64_get(p + 8);
+	uint32_t type = kernel_payload_get32(in, KP_EVENT_TRACE_PARTITION_INFO_EXTENSION_SINCE_V0_PARTITION_TYPE);
+	LONG64 offset =
+		(LONG64)kernel_payload_get(in, KP_EVENT_TRACE_PARTITION_INFO_EXTENSION_SINCE_V0_QPC_OFFSET_FROM_ROOT);
+	const uint8_t *id = kernel_payload_bytes(in, KP_EVENT_TRACE_PARTITION_INFO_EXTENSION_SINCE_V0_PARTITION_ID);
+	const uint8_t *parent = kernel_payload_bytes(in, KP_EVENT_TRACE_PARTITION_INFO_EXTENSION_SINCE_V0_PARENT_ID);
 	if (!v2) {
 		ETW_TRACE_PARTITION_INFORMATION i = {.QpcOffsetFromRoot = offset, .PartitionType = type};
 		if (!answer_fits(a, sizeof i)) {
 			return ERROR_INSUFFICIENT_BUFFER;
 		}
-		memcpy(&i.PartitionId, p + 16, 16);
-		memcpy(&i.ParentId, p + 32, 16);
+		memcpy(&i.PartitionId, id, sizeof i.PartitionId);
+		memcpy(&i.ParentId, parent, sizeof i.ParentId);
 		memcpy(a->out, &i, sizeof i);
 		return ERROR_SUCCESS;
 	}
@@ -83,8 +85,8 @@ static ULONG query_partition(const struct trace *t, struct answer *a, bool v2)
 	WCHAR *text = (WCHAR *)(void *)((uint8_t *)a->out + sizeof i);
 	i.PartitionId = text;
 	i.ParentId = text + GUID_UNITS;
-	guid_text(p + 16, i.PartitionId);
-	guid_text(p + 32, i.ParentId);
+	guid_text(id, i.PartitionId);
+	guid_text(parent, i.ParentId);
 	memcpy(a->out, &i, sizeof i);
 	return ERROR_SUCCESS;
 }
@@ -92,16 +94,18 @@ static ULONG query_partition(const struct trace *t, struct answer *a, bool v2)
 /* One time for each processor. */
 static ULONG query_dropped_times(const struct trace *t, struct answer *a)
 {
-	uint32_t bytes;
-	const uint8_t *p = header_record(t, HOOK_DROPPED_TIMES, 8, &bytes);
-	if (!p) {
+	struct kernel_payload in;
+	if (!header_record(t, KP_EVENT_TRACE_LAST_DROPPED_TIMES, KP_EVENT_TRACE_LAST_DROPPED_TIMES_SINCE_V0_TIME_STAMP,
+			   &in)) {
 		return ERROR_NOT_FOUND;
 	}
-	uint32_t n = BASE_MIN(le32_get(p), (bytes - 8) / 8);
+	struct bytes times = kernel_payload_from(in, KP_EVENT_TRACE_LAST_DROPPED_TIMES_SINCE_V0_TIME_STAMP);
+	uint32_t count = kernel_payload_get32(in, KP_EVENT_TRACE_LAST_DROPPED_TIMES_SINCE_V0_TIME_STAMP_COUNT);
+	uint32_t n = (uint32_t)BASE_MIN((size_t)count, bytes_left(&times) / 8);
 	if (!answer_fits(a, 8 * n)) {
 		return ERROR_INSUFFICIENT_BUFFER;
 	}
-	memcpy(a->out, p + 8, 8 * (size_t)n);
+	memcpy(a->out, times.p, 8 * (size_t)n);
 	return ERROR_SUCCESS;
 }
 

@@ -6,42 +6,44 @@
  */
 #include "etl/etl_image.h"
 
+#include "etw/values/guids.h"
 #include "etl/etl_reader.h"
 #include "format/etl_layout.h"
+#include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <stdio.h>
 
 #define PROCESS_VERSION  4u
 #define IMAGE_VERSION    3u
 #define IMAGE_ID_VERSION 2u
-#define TYPE_INFO        0x00u
-#define TYPE_RSDS        0x24u
 #define BUILD_GUID_BYTES 16u
 #define NO_SESSION       UINT32_MAX
 #define STILL_ALIVE      0x103u
 #define NAME_MAX_BYTES   250u
 #define PAYLOAD_MAX      (64u + 2 * (ETL_IMAGE_PATH_UNITS + 1))
 
-static const struct guid image_id = {
-	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
 bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last)
 {
 	if (BASE_LIKELY(r->type == ETL_RT_EVENT64)) {
 		return false;
 	}
-	const uint8_t *p = r->payload;
+	const struct kernel_payload in = {r->payload, r->payload_bytes, 8};
 	bool image = r->hook == ETL_IMAGE_LOAD || (r->hook >= ETL_IMAGE_UNLOAD && r->hook <= ETL_IMAGE_DC_END);
 	if (r->hook >= ETL_PROCESS_START && r->hook <= ETL_PROCESS_DC_END) {
-		return r->payload_bytes >= 8 && le32_get(p + 4) == ETL_IMAGE_EXPLAINS;
+		return kernel_payload_get(in, KP_PROCESS_START_SINCE_V2_UNIQUE_PROCESS_KEY) >> 32 == ETL_IMAGE_EXPLAINS;
 	}
 	if (image) {
-		bool yes = r->payload_bytes >= 44 && le32_get(p + 40) == ETL_IMAGE_EXPLAINS;
-		*last = (struct etl_image_last){yes ? r->time_raw : 0, yes ? le64_get(p) : 0};
+		bool yes = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V2_RESERVED1) == ETL_IMAGE_EXPLAINS;
+		*last = (struct etl_image_last){yes ? r->time_raw : 0,
+						yes ? kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE) : 0};
 		return yes;
 	}
-	return r->type == ETL_RT_FULL64 && last->base != 0 && r->payload_bytes >= 8 && r->time_raw == last->time &&
-	       le64_get(p) == last->base && guid_equal(&r->provider, &image_id);
+	return r->type == ETL_RT_FULL64 && last->base != 0 && r->time_raw == last->time &&
+	       kernel_payload_get(in, KP_IMAGE_ID_INFO_SINCE_V0_IMAGE_BASE) == last->base &&
+	       guid_equal(&r->provider, &image_id);
 }
 
 struct payload {
@@ -145,7 +147,7 @@ static void put_identity(uint64_t time, const struct etl_image *i, etl_image_roo
 	put(&b, i->pid, 4);
 	put(&b, le32_get(i->build_id), 4);
 	put_wide(&b, name);
-	out_id(TYPE_INFO, i->pid, time, &b, room, ctx);
+	out_id(KP_IMAGE_ID_INFO, i->pid, time, &b, room, ctx);
 	b.n = 0;
 	put(&b, i->base, 8);
 	put(&b, i->pid, 4);
@@ -153,7 +155,7 @@ static void put_identity(uint64_t time, const struct etl_image *i, etl_image_roo
 	put(&b, le64_get(i->build_id + 8), 8);
 	put(&b, 1, 4); /* Age */
 	put_text(&b, name, ".pdb");
-	out_id(TYPE_RSDS, i->pid, time, &b, room, ctx);
+	out_id(KP_IMAGE_ID_DBG_ID_RSDS, i->pid, time, &b, room, ctx);
 }
 
 void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_image *i, etl_image_room_fn room,

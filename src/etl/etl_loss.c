@@ -8,10 +8,12 @@
 #include "base/vec.h"
 
 #include "etw/values/session_modes.h"
+#include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 
-#define HOOK_DROPPED 0x0052u
+#define HOOK_DROPPED KERNEL_HOOK(KERNEL_GROUP_TRACE, KP_EVENT_TRACE_LAST_DROPPED_TIMES)
 #define LATEST_NEVER 0u
 #define CPUS         2048u
 
@@ -98,12 +100,15 @@ static void look_at_times(struct list *l, const struct etl_file_info *info)
 	uint32_t at = 0;
 	struct etl_record r;
 	while (etl_buffer_next(info->header, info->header_bytes, &at, l->clock, &r, NULL) > 0) {
-		if (r.hook != HOOK_DROPPED || r.payload_bytes < 8) {
+		const struct kernel_payload in = {r.payload, r.payload_bytes, r.pointer_size};
+		struct bytes times = kernel_payload_from(in, KP_EVENT_TRACE_LAST_DROPPED_TIMES_SINCE_V0_TIME_STAMP);
+		if (r.hook != HOOK_DROPPED || times.bad) {
 			continue;
 		}
-		uint32_t count = BASE_MIN(le32_get(r.payload), (r.payload_bytes - 8) / 8);
+		uint32_t count = kernel_payload_get32(in, KP_EVENT_TRACE_LAST_DROPPED_TIMES_SINCE_V0_TIME_STAMP_COUNT);
+		count = (uint32_t)BASE_MIN((size_t)count, bytes_left(&times) / 8);
 		for (uint32_t i = 0; i < count; i++) {
-			uint64_t raw = le64_get(r.payload + 8 + 8 * i);
+			uint64_t raw = bytes_u64(&times);
 			if (raw != LATEST_NEVER) {
 				add(l, ETL_LOSS_LATEST, 0, (uint16_t)i, raw, raw);
 			}

@@ -8,7 +8,7 @@
  * Only of the daemon's own user: what lies in a user's directory decides what that user is shown.
  */
 #include "base/datadir.h"
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "base/open_foreign.h"
 #include "etwd/etwd.h"
 #include "format/schema_section.h"

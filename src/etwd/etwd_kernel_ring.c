@@ -5,10 +5,12 @@
 #include "base/vec.h"
 
 #include "format/etl_layout.h"
+#include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 
-#define HOOK_STACK 0x1820u
+#define HOOK_STACK KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK)
 
 /* A record that a session without per-processor buffers gets in order of time. */
 struct waiting {
@@ -32,7 +34,7 @@ static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 		return 0;
 	}
 	if (p[2] == ETL_RT_PERFINFO64) {
-		return ERROR_NOT_ENOUGH_MEMORY;
+		return ETL_PERFINFO_TIME;
 	}
 	return p[2] == ETL_RT_SYSTEM64 && bytes >= ETL_SYSTEM_HEADER_SIZE ? 16 : 0;
 }
@@ -52,9 +54,10 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	sink_uncount_of_file(s->sink, out, r->bytes);
 	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
+		uint32_t joint_at = kernel_field_at(KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP, sizeof(uint64_t));
 		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK &&
-		    r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
-			uint8_t *joint = out + ETL_PERFINFO_HEADER_SIZE;
+		    r->bytes >= ETL_PERFINFO_HEADER_SIZE + joint_at + sizeof(uint64_t)) {
+			uint8_t *joint = out + ETL_PERFINFO_HEADER_SIZE + joint_at;
 			le64_put(joint, etwd_session_time_ns(d, s, le64_get(joint)));
 		}
 	}

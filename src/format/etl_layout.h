@@ -66,6 +66,7 @@ enum etl_record_type {
 	ETL_RT_INSTANCE64 = 0x15,
 };
 #define ETL_SYSTEM_HEADER_SIZE   0x20u
+#define ETL_PERFINFO_TIME        0x08u /* of its header, where the time stands */
 #define ETL_COMPACT_HEADER_SIZE  0x18u
 #define ETL_PERFINFO_HEADER_SIZE 0x10u
 #define ETL_FULL_HEADER_SIZE     0x30u

@@ -6,39 +6,50 @@
 #include "etw/values/guids.h"
 
 /* [obs] where a real file holds the group, else [doc] */
-static const struct guid classes[] = {
-	[KERNEL_GROUP_TRACE] = GUID_INIT(ETW_GUID_EVENT_TRACE),
-	[KERNEL_GROUP_DISK] = GUID_INIT(ETW_GUID_CLASS_DISK_IO),
-	[KERNEL_GROUP_MEMORY] = GUID_INIT(ETW_GUID_CLASS_PAGE_FAULT),
-	[KERNEL_GROUP_PROCESS] = GUID_INIT(ETW_GUID_CLASS_PROCESS),
-	[KERNEL_GROUP_FILE] = GUID_INIT(ETW_GUID_CLASS_FILE_IO),
-	[KERNEL_GROUP_THREAD] = GUID_INIT(ETW_GUID_CLASS_THREAD),
-	[KERNEL_GROUP_TCP] = GUID_INIT(ETW_GUID_CLASS_TCP_IP),
-	[KERNEL_GROUP_JOB] = GUID_INIT(ETW_GUID_CLASS_JOB),
-	[KERNEL_GROUP_UDP] = GUID_INIT(ETW_GUID_CLASS_UDP_IP),
-	[KERNEL_GROUP_REGISTRY] = GUID_INIT(ETW_GUID_CLASS_REGISTRY),
-	[KERNEL_GROUP_DEBUG_PRINT] = GUID_INIT(ETW_GUID_CLASS_DBG_PRINT),
-	[KERNEL_GROUP_CONFIG] = GUID_INIT(ETW_GUID_EVENT_TRACE_CONFIG),
-	[KERNEL_GROUP_LAST_BRANCH] = GUID_INIT(ETW_GUID_LAST_BRANCH_RECORD_PROVIDER),
-	[KERNEL_GROUP_WNF] = GUID_INIT(ETW_GUID_CLASS_WNF),
-	[KERNEL_GROUP_POOL] = GUID_INIT(ETW_GUID_CLASS_POOL),
-	[KERNEL_GROUP_PERF] = GUID_INIT(ETW_GUID_CLASS_PERF_INFO),
-	[KERNEL_GROUP_HEAP] = GUID_INIT(ETW_GUID_CLASS_HEAP),
-	[KERNEL_GROUP_OBJECT] = GUID_INIT(ETW_GUID_CLASS_OBJECT),
-	[KERNEL_GROUP_POWER] = GUID_INIT(ETW_GUID_CLASS_POWER),
-	[KERNEL_GROUP_MOD_BOUND] = GUID_INIT(ETW_GUID_CLASS_MOD_BOUND),
-	[KERNEL_GROUP_IMAGE] = GUID_INIT(ETW_GUID_CLASS_IMAGE),
-	[KERNEL_GROUP_DPC] = GUID_INIT(ETW_GUID_CLASS_DPC),
-	[KERNEL_GROUP_CACHE] = GUID_INIT(ETW_GUID_CLASS_CC),
-	[KERNEL_GROUP_CRITICAL_SECTION] = GUID_INIT(ETW_GUID_CLASS_CRIT_SEC),
-	[KERNEL_GROUP_STACK] = GUID_INIT(ETW_GUID_CLASS_STACK_WALK),
-	[KERNEL_GROUP_UMS] = GUID_INIT(ETW_GUID_CLASS_UMS),
-	[KERNEL_GROUP_ALPC] = GUID_INIT(ETW_GUID_CLASS_ALPC),
-	[KERNEL_GROUP_SPLIT_IO] = GUID_INIT(ETW_GUID_CLASS_SPLIT_IO),
-	[KERNEL_GROUP_THREAD_POOL] = GUID_INIT(ETW_GUID_CLASS_THREAD_POOL),
-	[KERNEL_GROUP_HYPERVISOR] = GUID_INIT(ETW_GUID_CLASS_HYPERVISOR),
-	[KERNEL_GROUP_HYPERVISOR_X] = GUID_INIT(ETW_GUID_CLASS_HYPERVISOR_X),
-};
+#define CLASSES(X)                                                        \
+	X(KERNEL_GROUP_TRACE, ETW_GUID_EVENT_TRACE)                       \
+	X(KERNEL_GROUP_DISK, ETW_GUID_CLASS_DISK_IO)                      \
+	X(KERNEL_GROUP_MEMORY, ETW_GUID_CLASS_PAGE_FAULT)                 \
+	X(KERNEL_GROUP_PROCESS, ETW_GUID_CLASS_PROCESS)                   \
+	X(KERNEL_GROUP_FILE, ETW_GUID_CLASS_FILE_IO)                      \
+	X(KERNEL_GROUP_THREAD, ETW_GUID_CLASS_THREAD)                     \
+	X(KERNEL_GROUP_TCP, ETW_GUID_CLASS_TCP_IP)                        \
+	X(KERNEL_GROUP_JOB, ETW_GUID_CLASS_JOB)                           \
+	X(KERNEL_GROUP_UDP, ETW_GUID_CLASS_UDP_IP)                        \
+	X(KERNEL_GROUP_REGISTRY, ETW_GUID_CLASS_REGISTRY)                 \
+	X(KERNEL_GROUP_DEBUG_PRINT, ETW_GUID_CLASS_DBG_PRINT)             \
+	X(KERNEL_GROUP_CONFIG, ETW_GUID_EVENT_TRACE_CONFIG)               \
+	X(KERNEL_GROUP_LAST_BRANCH, ETW_GUID_LAST_BRANCH_RECORD_PROVIDER) \
+	X(KERNEL_GROUP_WNF, ETW_GUID_CLASS_WNF)                           \
+	X(KERNEL_GROUP_POOL, ETW_GUID_CLASS_POOL)                         \
+	X(KERNEL_GROUP_PERF, ETW_GUID_CLASS_PERF_INFO)                    \
+	X(KERNEL_GROUP_HEAP, ETW_GUID_CLASS_HEAP)                         \
+	X(KERNEL_GROUP_OBJECT, ETW_GUID_CLASS_OBJECT)                     \
+	X(KERNEL_GROUP_POWER, ETW_GUID_CLASS_POWER)                       \
+	X(KERNEL_GROUP_MOD_BOUND, ETW_GUID_CLASS_MOD_BOUND)               \
+	X(KERNEL_GROUP_IMAGE, ETW_GUID_CLASS_IMAGE)                       \
+	X(KERNEL_GROUP_DPC, ETW_GUID_CLASS_DPC)                           \
+	X(KERNEL_GROUP_CACHE, ETW_GUID_CLASS_CC)                          \
+	X(KERNEL_GROUP_CRITICAL_SECTION, ETW_GUID_CLASS_CRIT_SEC)         \
+	X(KERNEL_GROUP_STACK, ETW_GUID_CLASS_STACK_WALK)                  \
+	X(KERNEL_GROUP_UMS, ETW_GUID_CLASS_UMS)                           \
+	X(KERNEL_GROUP_ALPC, ETW_GUID_CLASS_ALPC)                         \
+	X(KERNEL_GROUP_SPLIT_IO, ETW_GUID_CLASS_SPLIT_IO)                 \
+	X(KERNEL_GROUP_THREAD_POOL, ETW_GUID_CLASS_THREAD_POOL)           \
+	X(KERNEL_GROUP_HYPERVISOR, ETW_GUID_CLASS_HYPERVISOR)             \
+	X(KERNEL_GROUP_HYPERVISOR_X, ETW_GUID_CLASS_HYPERVISOR_X)
+
+#define CLASS(group, ...) [group] = GUID_INIT(__VA_ARGS__),
+static const struct guid classes[] = {CLASSES(CLASS)};
+
+/* The same by GUID. The factor gives each class a slot of its own; with a new class for which it does not, this does
+ * not compile (an initialiser is overridden), and another factor is to be found by trying. */
+#define SLOT_FACTOR                 0x1c32c993u
+#define SLOT_BITS                   6
+#define SLOT_OF(first)              ((uint32_t)((first)*SLOT_FACTOR) >> (32 - SLOT_BITS))
+#define SLOT_ROW(group, first, ...) [SLOT_OF(first)] = (group) + 1,
+#define SLOT(group, ...)            SLOT_ROW(group, __VA_ARGS__)
+static const uint8_t slots[1 << SLOT_BITS] = {CLASSES(SLOT)};
 
 const struct guid *kernel_class_of_group(unsigned group)
 {
@@ -52,10 +63,6 @@ const struct guid *kernel_class_guid(uint16_t hook)
 
 int kernel_class_group(const void *guid)
 {
-	for (size_t i = 0; i < BASE_ARRAY_LEN(classes); i++) {
-		if (memcmp(&classes[i], guid, sizeof classes[i]) == 0) {
-			return (int)i;
-		}
-	}
-	return -ENOENT;
+	uint8_t group = slots[SLOT_OF(le32_get(guid))];
+	return group && memcmp(&classes[group - 1], guid, sizeof classes[0]) == 0 ? group - 1 : -ENOENT;
 }

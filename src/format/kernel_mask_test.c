@@ -3,6 +3,8 @@
  */
 #include "format/kernel_mask.h"
 
+#include "format/kernel_class.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -112,6 +114,19 @@ static void classes_and_hooks_are_joined_as_readers_dispatch(void **state)
 	assert_false(kernel_stack_find("Profiles", 8, &hook));
 }
 
+static void each_class_is_found_by_its_guid_and_no_other_guid_is_one(void **state)
+{
+	unsigned groups = 0;
+	for (; !guid_is_zero(kernel_class_of_group(groups)); groups++) {
+		struct guid g = *kernel_class_of_group(groups);
+		assert_int_equal(kernel_class_group(&g), groups);
+		g.b[15] ^= 1; /* alike in what the search begins with */
+		assert_int_equal(kernel_class_group(&g), -ENOENT);
+	}
+	assert_int_equal(groups, KERNEL_GROUP_HYPERVISOR_X + 1);
+	assert_int_equal(kernel_class_group(&GUID_ZERO), -ENOENT);
+}
+
 static void system_providers_turn_their_keywords_into_bits(void **state)
 {
 	struct guid process, io, other = {{1}};
@@ -139,6 +154,7 @@ int main(void)
 		cmocka_unit_test(every_group_is_made_of_flags_there_are),
 		cmocka_unit_test(masks_have_names_and_names_give_the_same_mask),
 		cmocka_unit_test(classes_and_hooks_are_joined_as_readers_dispatch),
+		cmocka_unit_test(each_class_is_found_by_its_guid_and_no_other_guid_is_one),
 		cmocka_unit_test(system_providers_turn_their_keywords_into_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

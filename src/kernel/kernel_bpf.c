@@ -25,21 +25,18 @@
 #define PROGRAMS_MAX 96u
 #define LOG_BYTES    65536u
 
-enum {
-	MAP_CONFIG,
-	MAP_PIDS,
-	MAP_UIDS,
-	MAP_DROPS,
-	MAP_SCRATCH,
-	MAP_USER_SCRATCH,
-	MAP_USER_STACKS,
-	MAP_COUNTERS,
-	MAP_RINGS,
-	MAPS
-};
-static const char *const map_names[MAPS] = {"kbpf_config",      "kbpf_pids",     "kbpf_uids",
-					    "kbpf_drops",       "kbpf_scratch",  "kbpf_user_scratch",
-					    "kbpf_user_stacks", "kbpf_counters", "kbpf_rings"};
+/* What the programs share, as kbpf_abi.h lists it. */
+#define MAP_ID(id, ...) MAP_##id,
+enum { KBPF_MAPS(MAP_ID) MAP_RINGS, MAPS };
+#define TEXT_OF(name) #name
+#define TEXT(name)    TEXT_OF(name)
+#define MAP_ROW(id, name, kind, key, value, entries) \
+	[MAP_##id] = {TEXT(name), BPF_MAP_TYPE_##kind, sizeof(key), sizeof(value), entries},
+static const struct {
+	const char *name;
+	enum bpf_map_type type;
+	uint32_t key_bytes, value_bytes, entries;
+} map_rows[MAPS] = {[MAP_RINGS] = {TEXT(KBPF_RINGS), BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1}, KBPF_MAPS(MAP_ROW)};
 
 struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
@@ -99,19 +96,10 @@ static void on_stack(void *ctx, const struct kbpf_record *r)
 static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o);
-	b->map[MAP_CONFIG] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kbpf_config", 4, sizeof(struct kbpf_config), 1, NULL);
-	b->map[MAP_PIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_pids", 4, 8, KBPF_PIDS_MAX, NULL);
-	b->map[MAP_UIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_uids", 4, 8, KBPF_UIDS_MAX, NULL);
-	b->map[MAP_DROPS] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
-	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4, sizeof(struct kbpf_scratch),
-					     KBPF_SLOTS_MAX, NULL);
-	b->map[MAP_USER_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_user_scr", 4,
-						  sizeof(struct kbpf_user_scratch), KBPF_SLOTS_MAX, NULL);
-	b->map[MAP_USER_STACKS] =
-		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "kbpf_user_stks", 8, 1, KBPF_USER_STACKS_MAX, NULL);
-	b->map[MAP_COUNTERS] =
-		bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "kbpf_counters", 4, 4, b->cpus * KBPF_COUNTERS_MAX, NULL);
 	for (int i = 0; i < MAP_RINGS; i++) {
+		uint32_t times = map_rows[i].type == BPF_MAP_TYPE_PERF_EVENT_ARRAY ? b->cpus : 1;
+		b->map[i] = bpf_map_create(map_rows[i].type, map_rows[i].name, map_rows[i].key_bytes,
+					   map_rows[i].value_bytes, map_rows[i].entries * times, NULL);
 		if (b->map[i] < 0) {
 			return b->map[i];
 		}
@@ -125,7 +113,8 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 		}
 	}
 	o.inner_map_fd = (uint32_t)b->ring_fd[0];
-	b->map[MAP_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "kbpf_rings", 4, 4, b->cpus, &o);
+	b->map[MAP_RINGS] = bpf_map_create(map_rows[MAP_RINGS].type, map_rows[MAP_RINGS].name,
+					   map_rows[MAP_RINGS].key_bytes, map_rows[MAP_RINGS].value_bytes, b->cpus, &o);
 	for (uint32_t i = 0; b->map[MAP_RINGS] >= 0 && i < b->cpus; i++) {
 		int err = bpf_map_update_elem(b->map[MAP_RINGS], &i, &b->ring_fd[i], 0);
 		if (err < 0) {
@@ -257,7 +246,7 @@ static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bp
 	{
 		bool shared = false;
 		for (int i = 0; i < MAPS && err == 0; i++) {
-			if (strcmp(bpf_map__name(map), map_names[i]) == 0) {
+			if (strcmp(bpf_map__name(map), map_rows[i].name) == 0) {
 				shared = true;
 				err = bpf_map__reuse_fd(map, b->map[i]);
 			}

@@ -4,6 +4,7 @@
  */
 #include "kernel/kernel_config.h"
 
+#include "etw/values/guids.h"
 #include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +26,7 @@ enum {
 };
 #define CPUS_MAX 256u /* in the lists that one record holds */
 
-const struct guid config_class_ex = {
-	{0x91, 0xEE, 0x79, 0x9B, 0xFD, 0xB5, 0xC0, 0x41, 0xA2, 0x43, 0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
+const struct guid config_class_ex = GUID_INIT(ETW_GUID_CLASS_SYSTEM_CONFIG_EX);
 
 /* ---- helpers ----------------------------------------------------------------------------------
  */

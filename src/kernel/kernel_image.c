@@ -6,14 +6,14 @@
  */
 #include "kernel/kernel_process.h"
 
+#include "etw/values/guids.h"
 #include <stdio.h>
 
 #define IMAGE_INFO        0x00u
 #define IMAGE_RSDS        0x24u
 #define HOOK_IMAGE_UNLOAD 0x1402u
 
-static const struct guid image_id = {
-	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
 static void identity(struct kernel *k, const struct kernel_record *of, uint64_t base, uint64_t bytes,
 		     const struct kernel_build *build, const char *path)

@@ -6,6 +6,7 @@
  */
 #include "kernel/kernel_bpf.h"
 
+#include "base/elf.h"
 #include "symbol/symbol.h"
 
 #include <dirent.h>
@@ -47,13 +48,14 @@ static bool in_table(struct symbol_elf *f, const char *symbols, const char *name
 	bool found = false;
 	if (symbol_elf_section(f, symbols, SECTION_MAX, &table, &table_n, &at) == 0 &&
 	    symbol_elf_section(f, names, SECTION_MAX, &text, &text_n, &at) == 0) {
-		for (size_t i = 0; i + sizeof(Elf64_Sym) <= table_n && !found; i += sizeof(Elf64_Sym)) {
-			Elf64_Sym s;
-			memcpy(&s, table + i, sizeof s);
-			found = ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_name < text_n &&
-				text_n - s.st_name >= wanted && memcmp(text + s.st_name, name, wanted) == 0;
+		size_t one = elf_symbol_bytes(true);
+		for (size_t i = 0; i + one <= table_n && !found; i += one) {
+			struct elf_symbol s;
+			elf_symbol_parse(true, table + i, &s);
+			found = (s.info & 0xF) == STT_FUNC && s.section != SHN_UNDEF && s.name < text_n &&
+				text_n - s.name >= wanted && memcmp(text + s.name, name, wanted) == 0;
 			if (found) {
-				*ret_linked = s.st_value;
+				*ret_linked = s.value;
 			}
 		}
 	}

@@ -6,7 +6,7 @@
  */
 #include "libetw/embed.h"
 
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "etl/etl_reader.h"

@@ -13,10 +13,10 @@
 
 #include "evntcons.h"
 #include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 
-#define GROUPS      31u
 #define STACK_GROUP 0x18u
 #define BOOT_SLACK  (10u * 10000000u) /* 10 s */
 
@@ -222,13 +222,12 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 			return 0;
 		}
 	}
-	for (uint16_t group = 0; group < GROUPS; group++) {
-		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(kernel_class_guid(hook), &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
-			return hook == 0x140A ? 0x030A : hook;
-		}
+	int group = kernel_class_group(&e->EventHeader.ProviderId);
+	uint16_t hook = group < 0 ? 0 : KERNEL_HOOK(group, e->EventHeader.EventDescriptor.Opcode);
+	if (hook == KERNEL_HOOK(KERNEL_GROUP_IMAGE, KP_IMAGE_LOAD)) {
+		return KERNEL_HOOK_IMAGE_LOAD;
 	}
-	return 0;
+	return hook == KERNEL_HOOK_IMAGE_LOAD ? 0 : hook; /* of that number the class of processes has nothing */
 }
 
 static void record_of(const EVENT_RECORD *e, struct etl_record *ret)

@@ -180,23 +180,18 @@ static void add_process(struct machine *s, const struct etl_record *r, unsigned 
 	machine_table_add(&s->processes, &n->n);
 }
 
-/* Behind the ids and four bounds of stacks stand the kernel's place and the program's: Win32StartAddr,
- * since version 1. */
+/* Where it began in the program, since version 1. Its end has no such field in that version, and none of its bytes. */
 static uint64_t thread_code(const struct etl_record *r)
 {
-	uint32_t width = r->pointer_size == 4 ? 4 : 8, at = 8 + 5 * width;
-	if (r->version < 1 || r->payload_bytes < at + width) {
-		return 0;
-	}
-	return width == 4 ? le32_get(r->payload + at) : le64_get(r->payload + at);
+	return r->version < 1 ? 0 : kernel_payload_get(payload_of(r), KP_THREAD_START_SINCE_V1_WIN32_START_ADDR);
 }
 
 static void add_thread(struct machine *s, const struct etl_record *r, unsigned type)
 {
-	if (r->payload_bytes < 8) {
+	uint32_t pid, tid;
+	if (!payload_thread(r, &pid, &tid)) {
 		return;
 	}
-	uint32_t pid = le32_get(r->payload), tid = le32_get(r->payload + 4);
 	struct thread_node *old = (struct thread_node *)machine_table_find(&s->threads, tid);
 	bool alive = old && old->end == UINT64_MAX;
 	if (alive && !is_start(type) && old->pid == pid) {
@@ -315,7 +310,7 @@ static void add_image(struct machine *s, const struct etl_record *r, uint16_t ho
 		return;
 	}
 	bool loaded = hook == KERNEL_HOOK_IMAGE_LOAD;
-	bool unloaded = hook == (KERNEL_GROUP_IMAGE << 8 | TYPE_END);
+	bool unloaded = hook == KERNEL_HOOK(KERNEL_GROUP_IMAGE, KP_IMAGE_UN_LOAD);
 	uint64_t place = place_of(p.pid, p.base);
 	struct machine_node *same = machine_table_find(&s->images_by_base, place);
 	struct image_node *n = same ? by_base_of(same) : NULL;
@@ -364,7 +359,7 @@ static void add_file(struct machine *s, const struct etl_record *r, unsigned typ
 	struct file_node *old = (struct file_node *)machine_table_find(&s->files, key);
 	bool same = old && machine_text16_equal(path, units, old->path);
 	if (same) {
-		old->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+		old->to = type == KP_FILE_IO_FILE_DELETE ? r->time_filetime : UINT64_MAX;
 		return;
 	}
 	struct file_node *n = machine_alloc(&s->memory, sizeof *n);
@@ -373,9 +368,9 @@ static void add_file(struct machine *s, const struct etl_record *r, unsigned typ
 	}
 	n->n.id = key;
 	n->path = machine_text16(&s->memory, path, units);
-	n->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+	n->to = type == KP_FILE_IO_FILE_DELETE ? r->time_filetime : UINT64_MAX;
 	/* A rundown names files that were opened some time before. */
-	if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE) {
+	if (type == KP_FILE_IO_NAME || type == KP_FILE_IO_FILE_CREATE) {
 		n->from = r->time_filetime;
 	} else if (old) {
 		n->from = BASE_MIN(old->to, r->time_filetime);
@@ -385,8 +380,9 @@ static void add_file(struct machine *s, const struct etl_record *r, unsigned typ
 
 void machine_follow(struct machine *s, const struct etl_record *r)
 {
-	if (r->hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
-		s->running[r->cpu % CPUS] = le32_get(r->payload);
+	const struct kernel_payload k = payload_of(r);
+	if (r->hook == HOOK_CSWITCH && kernel_payload_has(k, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_ID)) {
+		s->running[r->cpu % CPUS] = kernel_payload_get32(k, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID);
 	}
 }
 
@@ -437,13 +433,14 @@ void machine_add(struct machine *s, const struct etl_record *r)
 		}
 		break;
 	case KERNEL_GROUP_FILE:
-		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE || type == TYPE_FILE_DELETE ||
-		    type == TYPE_FILE_RUNDOWN) {
+		if (type == KP_FILE_IO_NAME || type == KP_FILE_IO_FILE_CREATE || type == KP_FILE_IO_FILE_DELETE ||
+		    type == KP_FILE_IO_FILE_RUNDOWN) {
 			add_file(s, r, type);
 		}
 		break;
 	case KERNEL_GROUP_STACK:
-		if ((s->flags & MACHINE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
+		if ((s->flags & MACHINE_STACKS) &&
+		    (hook == HOOK_STACK || (hook >= HOOK_STACK_KEY_CREATE && hook <= HOOK_STACK_USER_KEY))) {
 			machine_stacks_add(&s->stacks, &s->memory, hook, r);
 		}
 		break;
@@ -489,22 +486,77 @@ uint32_t machine_running(const struct machine *s, uint16_t cpu)
 	return s->running[cpu % CPUS];
 }
 
-/* The id of a thread that stands last in a disk record, since version 3. */
-static uint32_t issuing_thread(const struct etl_record *r)
+/* A field that says who; MACHINE_NO_ID: it is not there. */
+static uint32_t who_in(const struct etl_record *r, uint32_t field)
 {
-	return r->version >= 3 && r->payload_bytes >= 4 ? le32_get(r->payload + r->payload_bytes - 4) : MACHINE_NO_ID;
+	struct kernel_payload k = payload_of(r);
+	return kernel_payload_has(k, field) ? kernel_payload_get32(k, field) : MACHINE_NO_ID;
 }
 
-static uint32_t word(const struct etl_record *r, uint32_t at)
+/* Who asked the disk, which says it since version 3. */
+static uint32_t issuing_thread(const struct etl_record *r, unsigned type)
 {
-	return r->payload && r->payload_bytes >= at + 4 ? le32_get(r->payload + at) : MACHINE_NO_ID;
+	if (r->version < 3) {
+		return MACHINE_NO_ID;
+	}
+	switch (type) {
+	case KP_DISK_IO_READ:
+	case KP_DISK_IO_WRITE: return who_in(r, KP_DISK_IO_READ_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_READ_INIT:
+	case KP_DISK_IO_WRITE_INIT:
+	case KP_DISK_IO_FLUSH_INIT: return who_in(r, KP_DISK_IO_READ_INIT_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_FLUSH_BUFFERS: return who_in(r, KP_DISK_IO_FLUSH_BUFFERS_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_OPTICAL_READ:
+	case KP_DISK_IO_OPTICAL_WRITE: return who_in(r, KP_DISK_IO_OPTICAL_READ_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_OPTICAL_FLUSH_BUFFERS:
+		return who_in(r, KP_DISK_IO_OPTICAL_FLUSH_BUFFERS_SINCE_V3_ISSUING_THREAD_ID);
+	case KP_DISK_IO_OPTICAL_READ_INIT:
+	case KP_DISK_IO_OPTICAL_WRITE_INIT:
+	case KP_DISK_IO_OPTICAL_FLUSH_INIT: return who_in(r, KP_DISK_IO_OPTICAL_READ_INIT_SINCE_V3_ISSUING_THREAD_ID);
+	default: return MACHINE_NO_ID;
+	}
+}
+
+/* Of what processes do beside beginning and ending. */
+static uint32_t process_of(const struct etl_record *r, unsigned type)
+{
+	switch (type) {
+	case KP_PROCESS_TERMINATE: return who_in(r, KP_PROCESS_TERMINATE_SINCE_V2_PROCESS_ID);
+	case KP_PROCESS_PERF_CTR:
+	case KP_PROCESS_PERF_CTR_RUNDOWN: return who_in(r, KP_PROCESS_PERF_CTR_SINCE_V2_PROCESS_ID);
+	case KP_PROCESS_IN_SWAP: return who_in(r, KP_PROCESS_IN_SWAP_SINCE_V2_PROCESS_ID);
+	default: break;
+	}
+	if (type >= KP_PROCESS_WAKE_CHARGE_USER && type <= KP_PROCESS_WAKE_DROP_PRESERVE_PROCESS) {
+		return who_in(r, KP_PROCESS_WAKE_CHARGE_USER_SINCE_V2_PROCESS_ID);
+	}
+	return r->pid;
+}
+
+/* Whose connection it is. */
+static uint32_t process_of_net(const struct etl_record *r, unsigned group)
+{
+	_Static_assert(KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_UDP_IP_SEND_IPV4_SINCE_V1_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_TCP_IP_RECV_IPV4_SINCE_V1_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_TCP_IP_CONNECT_IPV4_SINCE_V1_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_TCP_IP_SEND_IPV6_SINCE_V2_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_TCP_IP_RECV_IPV6_SINCE_V2_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_TCP_IP_CONNECT_IPV6_SINCE_V2_PID &&
+			       KP_TCP_IP_SEND_IPV4_SINCE_V1_PID == KP_UDP_IP_SEND_IPV6_SINCE_V2_PID,
+		       "all begin with it");
+	if (r->version >= 1) {
+		return who_in(r, KP_TCP_IP_SEND_IPV4_SINCE_V1_PID);
+	}
+	return group == KERNEL_GROUP_TCP ? who_in(r, KP_TCP_IP_SEND_IPV4_V0_PID) : r->pid;
 }
 
 struct machine_who machine_who(const struct machine *s, const struct etl_record *r)
 {
 	struct machine_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
-	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	unsigned type = hook & 0xFF;
+	_Static_assert(KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_THREAD_ID == KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_THREAD_ID,
+		       "alike");
 	struct payload_process process;
 	struct payload_image image;
 	uint32_t tid = MACHINE_NO_ID;
@@ -512,39 +564,47 @@ struct machine_who machine_who(const struct machine *s, const struct etl_record 
 	case 0: return w;
 	case KERNEL_GROUP_PROCESS:
 		if (hook == KERNEL_HOOK_IMAGE_LOAD) {
-			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+			w.pid = payload_image(r, &image) ? image.pid : who_in(r, KP_IMAGE_LOAD_SINCE_V1_PROCESS_ID);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
-			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
+			w.pid = payload_process(r, &process) ? process.pid
+				: r->version < 1             ? who_in(r, KP_PROCESS_START_V0_PROCESS_ID)
+							     : who_in(r, KP_PROCESS_START_SINCE_V1_PROCESS_ID);
 		} else {
-			w.pid = word(r, 0);
+			w.pid = process_of(r, type);
 		}
 		return w;
 	case KERNEL_GROUP_IMAGE:
 		if (type <= TYPE_DC_END) {
-			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+			w.pid = payload_image(r, &image) ? image.pid : who_in(r, KP_IMAGE_LOAD_SINCE_V1_PROCESS_ID);
 		}
 		return w;
 	case KERNEL_GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
-			return (struct machine_who){word(r, 0), word(r, 4)};
+			return payload_thread(r, &w.pid, &w.tid) ? w
+								 : (struct machine_who){MACHINE_NO_ID, MACHINE_NO_ID};
 		}
-		tid = hook == HOOK_CSWITCH ? word(r, 0) : MACHINE_NO_ID;
+		tid = hook == HOOK_CSWITCH ? who_in(r, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID) : MACHINE_NO_ID;
 		break;
 	case KERNEL_GROUP_TCP:
 	case KERNEL_GROUP_UDP:
-		if (type != TYPE_NET_FAIL) { /* which says no process */
-			w.pid = word(r, 0);
+		if (type != KP_TCP_IP_FAIL) { /* which says no process */
+			w.pid = process_of_net(r, hook >> 8);
 		}
 		return w;
 	case KERNEL_GROUP_STACK:
 		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {
-			return (struct machine_who){word(r, 8), word(r, 12)};
+			return (struct machine_who){who_in(r, KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID),
+						    who_in(r, KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID)};
 		}
 		return w;
-	case KERNEL_GROUP_DISK: tid = issuing_thread(r); break;
-	case KERNEL_GROUP_MEMORY: tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : MACHINE_NO_ID; break;
+	case KERNEL_GROUP_DISK: tid = issuing_thread(r, type); break;
+	case KERNEL_GROUP_MEMORY:
+		tid = hook == HOOK_HARD_FAULT ? who_in(r, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_TTHREAD_ID) : MACHINE_NO_ID;
+		break;
 	case KERNEL_GROUP_PERF:
-		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : MACHINE_NO_ID;
+		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE
+			      ? who_in(r, KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_THREAD_ID)
+			      : MACHINE_NO_ID;
 		break;
 	default: break;
 	}
@@ -695,32 +755,38 @@ const char *machine_file(struct machine *s, uint64_t key, uint64_t time)
 	return best ? best->shown : NULL;
 }
 
-static uint64_t pointer_at(const struct etl_record *r, uint32_t at)
+/* The field that says which file an event is about; 0: none. */
+static uint32_t file_field(const struct etl_record *r)
 {
-	struct bytes b = bytes_of(r->payload, r->payload ? r->payload_bytes : 0);
-	bytes_take(&b, at);
-	uint64_t v = r->pointer_size == 4 ? bytes_u32(&b) : bytes_u64(&b);
-	return b.bad ? 0 : v;
+	unsigned type = r->hook & 0xFF;
+	bool late = r->version >= 3;
+	switch (r->hook >> 8) {
+	case KERNEL_GROUP_DISK:
+		return type == KP_DISK_IO_READ || type == KP_DISK_IO_WRITE ? KP_DISK_IO_READ_SINCE_V0_FILE_OBJECT : 0;
+	case KERNEL_GROUP_MEMORY: return r->hook == HOOK_HARD_FAULT ? KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_FILE_OBJECT : 0;
+	case KERNEL_GROUP_FILE:
+		if (type == KP_FILE_IO_READ || type == KP_FILE_IO_WRITE) {
+			return late ? KP_FILE_IO_READ_SINCE_V3_FILE_KEY : KP_FILE_IO_READ_V2_FILE_KEY;
+		}
+		_Static_assert(KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY == KP_FILE_IO_SET_INFO_SINCE_V3_FILE_KEY &&
+				       KP_FILE_IO_CLEANUP_V2_FILE_KEY == KP_FILE_IO_SET_INFO_V2_FILE_KEY &&
+				       KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY == KP_FILE_IO_DIR_ENUM_SINCE_V3_FILE_KEY &&
+				       KP_FILE_IO_CLEANUP_V2_FILE_KEY == KP_FILE_IO_DIR_ENUM_V2_FILE_KEY,
+			       "alike");
+		if (type > KP_FILE_IO_CREATE && type < KP_FILE_IO_OPERATION_END) {
+			return late ? KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY : KP_FILE_IO_CLEANUP_V2_FILE_KEY;
+		}
+		return type >= KP_FILE_IO_MAP_FILE && type <= KP_FILE_IO_MAP_FILE_DCEND
+			       ? KP_FILE_IO_MAP_FILE_SINCE_V2_FILE_OBJECT
+			       : 0;
+	default: return 0;
+	}
 }
 
 uint64_t machine_file_key(const struct etl_record *r)
 {
-	unsigned pointer = r->pointer_size, type = r->hook & 0xFF;
-	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
-	unsigned key = (r->version >= 3 ? 2 : 3) * pointer;
-	switch (r->hook >> 8) {
-	case KERNEL_GROUP_DISK: return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
-	case KERNEL_GROUP_MEMORY: return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
-	case KERNEL_GROUP_FILE:
-		if (type == TYPE_FILE_READ || type == TYPE_FILE_WRITE) {
-			return pointer_at(r, 8 + key);
-		}
-		if (type > TYPE_FILE_OPEN && type < TYPE_FILE_END) {
-			return pointer_at(r, key);
-		}
-		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END ? pointer_at(r, pointer) : 0;
-	default: return 0;
-	}
+	uint32_t field = file_field(r);
+	return field ? kernel_payload_get(payload_of(r), field) : 0;
 }
 
 uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,

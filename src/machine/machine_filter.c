@@ -6,6 +6,7 @@
  */
 #include "machine/machine_filter.h"
 #include "base/vec.h"
+#include "machine/machine_payload.h"
 
 #include <stdlib.h>
 
@@ -21,15 +22,19 @@ struct machine_filter {
 
 static const struct guid recording = {
 	{0x85, 0xf2, 0xd1, 0x22, 0x79, 0xdf, 0xbf, 0x5f, 0x72, 0x07, 0xe7, 0x7c, 0xed, 0x38, 0xa9, 0xb5}};
-enum { EVENT_PROCESS_FILTER = 1 };
 
 void machine_filters_add(struct machine_filters *x, const struct etl_record *r)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	if (r->id != EVENT_PROCESS_FILTER || !guid_equal(&r->provider, &recording) || x->count == FILTERS_MAX) {
+	struct kernel_payload in = payload_of(r);
+	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_RECORDING_PROCESS_FILTER_SINCE_V0_PROCESSES);
+	if (r->id != KP_OPEN_ETW_RECORDING_PROCESS_FILTER || !guid_equal(&r->provider, &recording) ||
+	    x->count == FILTERS_MAX) {
 		return;
 	}
-	struct machine_filter f = {.time = r->time_filetime, .children = bytes_u32(&b) != 0, .count = bytes_u32(&b)};
+	struct machine_filter f = {
+		.time = r->time_filetime,
+		.children = kernel_payload_get(in, KP_OPEN_ETW_RECORDING_PROCESS_FILTER_SINCE_V0_CHILDREN) != 0,
+		.count = kernel_payload_get32(in, KP_OPEN_ETW_RECORDING_PROCESS_FILTER_SINCE_V0_COUNT)};
 	if (f.count > PIDS_MAX || bytes_left(&b) < 4 * (size_t)f.count) {
 		return;
 	}

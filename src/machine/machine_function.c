@@ -6,6 +6,7 @@
  * nothing relies on it.
  */
 #include "machine/machine_function.h"
+#include "machine/machine_payload.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,6 @@ struct image_functions {
 
 static const struct guid symbols = {
 	{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81}};
-enum { EVENT_FUNCTIONS = 1 };
 
 static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
 {
@@ -66,12 +66,14 @@ static bool room(struct image_functions *f, struct machine_memory *m)
 
 void machine_functions_add(struct machine_functions *x, struct machine_memory *m, const struct etl_record *r)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	uint32_t stamp = bytes_u32(&b), checksum = bytes_u32(&b);
+	struct kernel_payload in = payload_of(r);
+	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_SYMBOLS_FUNCTIONS_SINCE_V0_FILE_NAME);
+	uint32_t stamp = kernel_payload_get32(in, KP_OPEN_ETW_SYMBOLS_FUNCTIONS_SINCE_V0_TIME_DATE_STAMP);
+	uint32_t checksum = kernel_payload_get32(in, KP_OPEN_ETW_SYMBOLS_FUNCTIONS_SINCE_V0_IMAGE_CHECKSUM);
 	size_t units;
 	const uint8_t *wide = bytes_wsz(&b, &units);
 	uint32_t count = bytes_u32(&b);
-	if (r->id != EVENT_FUNCTIONS || !guid_equal(&r->provider, &symbols) || b.bad) {
+	if (r->id != KP_OPEN_ETW_SYMBOLS_FUNCTIONS || !guid_equal(&r->provider, &symbols) || b.bad) {
 		return;
 	}
 	const char *path = machine_text16(m, wide, units);

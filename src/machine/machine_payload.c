@@ -26,15 +26,15 @@ uint16_t payload_hook(const struct etl_record *r)
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(classes); i++) {
 		if (guid_equal(&r->provider, &classes[i].guid)) {
 			uint16_t hook = (uint16_t)(classes[i].group << 8 | r->opcode);
-			return hook == (KERNEL_GROUP_IMAGE << 8 | 10) ? KERNEL_HOOK_IMAGE_LOAD : hook;
+			return hook == KERNEL_HOOK(KERNEL_GROUP_IMAGE, KP_IMAGE_LOAD) ? KERNEL_HOOK_IMAGE_LOAD : hook;
 		}
 	}
 	return 0;
 }
 
-static uint64_t take_pointer(struct bytes *b, unsigned size)
+static struct kernel_payload with_pointer(const struct etl_record *r, unsigned pointer)
 {
-	return size == 4 ? bytes_u32(b) : bytes_u64(b);
+	return (struct kernel_payload){r->payload, r->payload_bytes, pointer};
 }
 
 /* Ends with its NUL or with the payload. */
@@ -71,42 +71,56 @@ static void skip_sid(struct bytes *b, unsigned pointer)
 
 enum fit { FIT_NOT, FIT_WITH_REST, FIT };
 
+/* From the first field on whose place is not fixed. Defunct has what Start has, and more versions. */
+static const struct {
+	uint32_t user;
+	char tail[8];
+} process_layouts[] = {
+	[1] = {KP_PROCESS_START_V1_USER_SID, KP_PROCESS_START_V1_TAIL},
+	[2] = {KP_PROCESS_DEFUNCT_V2_USER_SID, KP_PROCESS_DEFUNCT_V2_TAIL},
+	[3] = {KP_PROCESS_DEFUNCT_V3_USER_SID, KP_PROCESS_DEFUNCT_V3_TAIL},
+	[4] = {KP_PROCESS_DEFUNCT_V4_USER_SID, KP_PROCESS_DEFUNCT_V4_TAIL},
+	[5] = {KP_PROCESS_DEFUNCT_V5_USER_SID, KP_PROCESS_DEFUNCT_V5_TAIL},
+};
+_Static_assert(KP_PROCESS_START_V2_USER_SID == KP_PROCESS_DEFUNCT_V2_USER_SID &&
+		       KP_PROCESS_START_V3_USER_SID == KP_PROCESS_DEFUNCT_V3_USER_SID &&
+		       KP_PROCESS_START_V4_USER_SID == KP_PROCESS_DEFUNCT_V4_USER_SID,
+	       "alike");
+
 static enum fit process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	*ret = (struct payload_process){.pid = 0};
-	take_pointer(&b, pointer);
-	ret->pid = bytes_u32(&b);
-	ret->parent = bytes_u32(&b);
-	ret->session = bytes_u32(&b);
-	bytes_u32(&b); /* exit status */
-	if (r->version >= 3) {
-		take_pointer(&b, pointer);
-	}
-	if (r->version >= 4) {
-		bytes_u32(&b);
-	}
-	skip_sid(&b, pointer);
-	if (b.bad) {
-		return FIT_NOT;
-	}
-	const uint8_t *p = b.p;
-	size_t left = bytes_left(&b), n = strnlen((const char *)p, left);
-	bytes_take(&b, n < left ? n + 1 : n);
-	ret->name = p;
-	ret->name_bytes = (uint32_t)n;
-	if (r->version >= 2) {
-		ret->command = take_text16(&b, &ret->command_units);
-	}
-	if (r->version >= 4) { /* package and application */
+	struct kernel_payload k = with_pointer(r, pointer);
+	unsigned layout = BASE_MIN((unsigned)r->version, (unsigned)BASE_ARRAY_LEN(process_layouts) - 1);
+	struct bytes b = kernel_payload_from(k, process_layouts[layout].user);
+	*ret = (struct payload_process){.pid = kernel_payload_get32(k, KP_PROCESS_START_SINCE_V1_PROCESS_ID),
+					.parent = kernel_payload_get32(k, KP_PROCESS_START_SINCE_V1_PARENT_ID),
+					.session = kernel_payload_get32(k, KP_PROCESS_START_SINCE_V1_SESSION_ID)};
+	for (const char *t = process_layouts[layout].tail; *t; t++) {
+		size_t left = bytes_left(&b), n;
 		uint32_t units;
-		take_text16(&b, &units);
-		take_text16(&b, &units);
+		const uint8_t *p = b.p;
+		switch (*t) {
+		case 's': skip_sid(&b, pointer); break;
+		case 'a': /* the name */
+			n = b.bad ? left : strnlen((const char *)p, left);
+			if (n >= left) {
+				return FIT_NOT;
+			}
+			bytes_take(&b, n + 1);
+			ret->name = p;
+			ret->name_bytes = (uint32_t)n;
+			break;
+		case 'w': /* the command line, then package and application */
+			p = take_text16(&b, &units);
+			if (!ret->command) {
+				ret->command = p;
+				ret->command_units = units;
+			}
+			break;
+		default: bytes_take(&b, left >= 8 ? 8 : 0); break; /* when it ended */
+		}
 	}
-	if (r->version >= 5 && bytes_left(&b) >= 8) {
-		bytes_u64(&b); /* when it ended */
-	}
-	if (b.bad || n >= left) {
+	if (b.bad) {
 		return FIT_NOT;
 	}
 	return bytes_left(&b) == 0 ? FIT : FIT_WITH_REST;
@@ -131,20 +145,21 @@ bool payload_process(const struct etl_record *r, struct payload_process *ret)
 
 static bool image_as(const struct etl_record *r, unsigned pointer, struct payload_image *ret)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	*ret = (struct payload_image){.pid = r->pid};
-	ret->base = take_pointer(&b, pointer);
-	ret->size = r->version == 0 ? bytes_u32(&b) : take_pointer(&b, pointer);
-	if (r->version >= 1) {
-		ret->pid = bytes_u32(&b);
-	}
+	struct kernel_payload k = with_pointer(r, pointer);
+	bool first = r->version == 0;
+	uint32_t path = KP_IMAGE_LOAD_SINCE_V2_FILE_NAME;
+	*ret = (struct payload_image){
+		.pid = first ? r->pid : kernel_payload_get32(k, KP_IMAGE_LOAD_SINCE_V1_PROCESS_ID),
+		.base = kernel_payload_get(k, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE),
+		.size = kernel_payload_get(k, first ? KP_IMAGE_LOAD_V0_IMAGE_SIZE : KP_IMAGE_LOAD_SINCE_V1_IMAGE_SIZE),
+	};
 	if (r->version >= 2) {
-		ret->checksum = bytes_u32(&b);
-		ret->time_date_stamp = bytes_u32(&b);
-		bytes_u32(&b);
-		take_pointer(&b, pointer);
-		bytes_take(&b, 16);
+		ret->checksum = kernel_payload_get32(k, KP_IMAGE_LOAD_SINCE_V2_IMAGE_CHECKSUM);
+		ret->time_date_stamp = kernel_payload_get32(k, KP_IMAGE_LOAD_SINCE_V2_TIME_DATE_STAMP);
+	} else {
+		path = first ? KP_IMAGE_LOAD_V0_FILE_NAME : KP_IMAGE_LOAD_V1_FILE_NAME;
 	}
+	struct bytes b = kernel_payload_from(k, path);
 	size_t left = bytes_left(&b);
 	ret->path = take_text16(&b, &ret->path_units);
 	/* The end tells whether the pointers had this size: the path is the last field. */
@@ -175,19 +190,19 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 	return fits;
 }
 
-static const struct guid image_id = {
-	{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
-#define OPCODE_RSDS 36u
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
-/* First words of the GUIDs above and of those that name code made at run time. */
+/* Of the GUIDs above and of those that name code made at run time. */
+#define FIRST_WORD(...)       FIRST_WORD_OF(__VA_ARGS__)
+#define FIRST_WORD_OF(a, ...) (a)
 static bool speaks(uint32_t first)
 {
 	switch (first) {
-	case 0x3d6fa8d0: /* Process */
-	case 0x3d6fa8d1: /* Thread */
-	case 0x2cb15d1d: /* Image */
-	case 0xb3e675d7: /* ImageId */
-	case 0x9b79ee91: /* SystemConfigEx */
+	case FIRST_WORD(ETW_GUID_CLASS_PROCESS):
+	case FIRST_WORD(ETW_GUID_CLASS_THREAD):
+	case FIRST_WORD(ETW_GUID_CLASS_IMAGE):
+	case FIRST_WORD(ETW_GUID_CLASS_IMAGE_ID):
+	case FIRST_WORD(ETW_GUID_CLASS_SYSTEM_CONFIG_EX):
 	case 0xf607b5d5: /* OpenETW.Symbols */
 	case 0x22d1f285: /* OpenETW.Recording */
 	case 0xe13c0d23: /* .NET */
@@ -211,7 +226,7 @@ bool machine_wants(uint8_t type, const uint8_t *raw)
 		case KERNEL_GROUP_THREAD:
 		case KERNEL_GROUP_IMAGE:
 		case KERNEL_GROUP_STACK: return true;
-		case KERNEL_GROUP_FILE: return raw[6] < TYPE_FILE_OPEN;
+		case KERNEL_GROUP_FILE: return raw[6] < KP_FILE_IO_CREATE;
 		default: return false;
 		}
 	case ETL_RT_FULL32:
@@ -222,48 +237,57 @@ bool machine_wants(uint8_t type, const uint8_t *raw)
 	}
 }
 
+bool payload_thread(const struct etl_record *r, uint32_t *ret_pid, uint32_t *ret_tid)
+{
+	struct kernel_payload k = payload_of(r);
+	bool first = r->version == 0;
+	uint32_t pid = first ? KP_THREAD_START_V0_PROCESS_ID : KP_THREAD_START_SINCE_V1_PROCESS_ID;
+	uint32_t tid = first ? KP_THREAD_START_V0_TTHREAD_ID : KP_THREAD_START_SINCE_V1_TTHREAD_ID;
+	_Static_assert(KP_THREAD_END_V0_PROCESS_ID == KP_THREAD_START_V0_PROCESS_ID &&
+			       KP_THREAD_END_SINCE_V1_PROCESS_ID == KP_THREAD_START_SINCE_V1_PROCESS_ID,
+		       "alike");
+	*ret_pid = kernel_payload_get32(k, pid);
+	*ret_tid = kernel_payload_get32(k, tid);
+	return kernel_payload_has(k, pid) && kernel_payload_has(k, tid);
+}
+
 bool payload_thread_name(const struct etl_record *r, uint16_t hook, struct payload_thread_name *ret)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	bytes_u32(&b); /* process */
-	ret->tid = bytes_u32(&b);
-	if (hook != HOOK_THREAD_NAME) {
-		/* stacks, affinity, start address, TEB; a tag, and priorities */
-		bytes_take(&b, 7u * (r->pointer_size == 4 ? 4 : 8) + 8);
-		if (r->version < 3) {
-			return false;
-		}
-	}
-	if (b.bad) {
+	struct kernel_payload k = payload_of(r);
+	bool set = hook == HOOK_THREAD_NAME;
+	struct bytes b = kernel_payload_from(k, set ? KP_THREAD_SET_NAME_SINCE_V2_THREAD_NAME
+						    : KP_THREAD_START_SINCE_V3_THREAD_NAME);
+	if (b.bad || (!set && r->version < 3)) {
 		return false;
 	}
+	ret->tid = kernel_payload_get32(k, set ? KP_THREAD_SET_NAME_SINCE_V2_THREAD_ID
+					       : KP_THREAD_START_SINCE_V1_TTHREAD_ID);
 	ret->name = take_text16(&b, &ret->name_units);
 	return ret->name_units > 0;
 }
 
 bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	if (r->opcode != OPCODE_RSDS || !guid_equal(&r->provider, &image_id)) {
+	struct kernel_payload k = payload_of(r);
+	if (r->opcode != KP_IMAGE_ID_DBG_ID_RSDS || !guid_equal(&r->provider, &image_id)) {
 		return false;
 	}
-	ret->base = take_pointer(&b, r->pointer_size);
-	ret->pid = bytes_u32(&b);
-	ret->guid = bytes_take(&b, 16);
-	ret->age = bytes_u32(&b);
+	ret->base = kernel_payload_get(k, KP_IMAGE_ID_DBG_ID_RSDS_SINCE_V0_IMAGE_BASE);
+	ret->pid = kernel_payload_get32(k, KP_IMAGE_ID_DBG_ID_RSDS_SINCE_V0_PROCESS_ID);
+	ret->guid = kernel_payload_bytes(k, KP_IMAGE_ID_DBG_ID_RSDS_SINCE_V0_GUID_SIG);
+	ret->age = kernel_payload_get32(k, KP_IMAGE_ID_DBG_ID_RSDS_SINCE_V0_AGE);
+	struct bytes b = kernel_payload_from(k, KP_IMAGE_ID_DBG_ID_RSDS_SINCE_V0_PDB_FILE_NAME);
 	ret->name = b.p;
 	ret->name_bytes = (uint32_t)strnlen((const char *)b.p, bytes_left(&b));
 	return !b.bad;
 }
 
-static const struct guid config_ex = {
-	{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43, 0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
-#define OPCODE_VOLUME 35u
+static const struct guid config_ex = GUID_INIT(ETW_GUID_CLASS_SYSTEM_CONFIG_EX);
 
 bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	if (r->opcode != OPCODE_VOLUME || !guid_equal(&r->provider, &config_ex)) {
+	struct bytes b = kernel_payload_from(payload_of(r), KP_SYSTEM_CONFIG_EX_VOLUME_MAPPING_SINCE_V0_NT_PATH);
+	if (r->opcode != KP_SYSTEM_CONFIG_EX_VOLUME_MAPPING || !guid_equal(&r->provider, &config_ex)) {
 		return false;
 	}
 	ret->device = take_text16(&b, &ret->device_units);
@@ -275,8 +299,9 @@ bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t *
 {
 	int best = -1;
 	for (unsigned pointer = r->pointer_size, i = 0; i < 2; i++, pointer = 12 - pointer) {
-		struct bytes b = bytes_of(r->payload, r->payload_bytes);
-		uint64_t key = take_pointer(&b, pointer);
+		struct kernel_payload k = with_pointer(r, pointer);
+		uint64_t key = kernel_payload_get(k, KP_FILE_IO_NAME_SINCE_V0_FILE_OBJECT);
+		struct bytes b = kernel_payload_from(k, KP_FILE_IO_NAME_SINCE_V0_FILE_NAME);
 		if (b.bad || bytes_left(&b) < 2) {
 			continue;
 		}

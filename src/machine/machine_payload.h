@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to state: the few kernel payloads it lives on, taken apart. All return false when the
+ * Private to machine: the few kernel payloads it lives on, taken apart. All return false when the
  * bytes do not fit the layout.
  */
 #ifndef MACHINE_MACHINE_PAYLOAD_H
@@ -8,42 +8,44 @@
 
 #include "etl/etl_reader.h"
 #include "format/kernel_class.h"
+#include "kernel_payload.h"
 
-/* Types common to the classes that are run down, types of single classes, hooks. */
+/* Events that the classes have alike that are run down. */
 enum {
-	TYPE_START = 1,
-	TYPE_END = 2,
-	TYPE_DC_START = 3,
-	TYPE_DC_END = 4,
-
-	TYPE_DISK_READ = 0x0A,
-	TYPE_DISK_WRITE = 0x0B,
-
-	TYPE_FILE_NAME = 0,
-	TYPE_FILE_CREATE = 0x20,
-	TYPE_NET_FAIL = 0x11,
-	TYPE_FILE_DELETE = 0x23,
-	TYPE_FILE_RUNDOWN = 0x24,
-	TYPE_FILE_MAP = 0x25,
-	TYPE_FILE_MAP_DC_END = 0x28,
-	TYPE_FILE_OPEN = 0x40,
-	TYPE_FILE_READ = 0x43,
-	TYPE_FILE_WRITE = 0x44,
-	TYPE_FILE_END = 0x4C,
-
-	HOOK_PROCESS_DEFUNCT = 0x0327,
-	HOOK_HARD_FAULT = 0x0220,
-	HOOK_CSWITCH = 0x0524,
-	HOOK_THREAD_NAME = 0x0548,
-	HOOK_SAMPLE = 0x0F2E,
-	HOOK_PMC_SAMPLE = 0x0F2F,
-	HOOK_STACK = 0x1820,
-	HOOK_STACK_KEY_CREATE = 0x1822,
-	HOOK_STACK_KEY_DELETE = 0x1823,
-	HOOK_STACK_KEY_RUNDOWN = 0x1824,
-	HOOK_STACK_KERNEL_KEY = 0x1825,
-	HOOK_STACK_USER_KEY = 0x1826,
+	TYPE_START = KP_PROCESS_START,
+	TYPE_END = KP_PROCESS_END,
+	TYPE_DC_START = KP_PROCESS_DCSTART,
+	TYPE_DC_END = KP_PROCESS_DCEND,
 };
+_Static_assert(KP_THREAD_START == TYPE_START && KP_THREAD_END == TYPE_END && KP_THREAD_DCSTART == TYPE_DC_START &&
+		       KP_THREAD_DCEND == TYPE_DC_END && KP_IMAGE_UN_LOAD == TYPE_END &&
+		       KP_IMAGE_DCSTART == TYPE_DC_START && KP_IMAGE_DCEND == TYPE_DC_END,
+	       "alike");
+_Static_assert(KERNEL_HOOK_IMAGE_LOAD == KERNEL_HOOK(KERNEL_GROUP_PROCESS, KP_IMAGE_LOAD), "of the Image class");
+
+enum {
+	HOOK_PROCESS_DEFUNCT = KERNEL_HOOK(KERNEL_GROUP_PROCESS, KP_PROCESS_DEFUNCT),
+	HOOK_HARD_FAULT = KERNEL_HOOK(KERNEL_GROUP_MEMORY, KP_PAGE_FAULT_HARD_FAULT),
+	HOOK_CSWITCH = KERNEL_HOOK(KERNEL_GROUP_THREAD, KP_THREAD_CSWITCH),
+	HOOK_THREAD_NAME = KERNEL_HOOK(KERNEL_GROUP_THREAD, KP_THREAD_SET_NAME),
+	HOOK_SAMPLE = KERNEL_HOOK(KERNEL_GROUP_PERF, KP_PERF_INFO_SAMPLE_PROF),
+	HOOK_PMC_SAMPLE = KERNEL_HOOK(KERNEL_GROUP_PERF, KP_PERF_INFO_PMC_COUNTER_PROF),
+	HOOK_STACK = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK),
+	HOOK_STACK_KEY_CREATE = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_CREATE),
+	HOOK_STACK_KEY_DELETE = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_DELETE),
+	HOOK_STACK_KEY_RUNDOWN = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_RUNDOWN),
+	HOOK_STACK_KERNEL_KEY = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_KERNEL),
+	HOOK_STACK_USER_KEY = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_USER),
+};
+
+/* For the fields of kernel_payload.h. */
+static inline struct kernel_payload payload_of(const struct etl_record *r)
+{
+	return (struct kernel_payload){r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
+}
+
+/* Who begins, ends or is run down, of a record of the Thread class; false: it does not say. */
+bool payload_thread(const struct etl_record *r, uint32_t *ret_pid, uint32_t *ret_tid);
 
 /* The hook of a kernel record, also of one that a program or a merge tool wrote with the GUID of a
  * kernel class; 0 for all others. */

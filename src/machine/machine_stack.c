@@ -91,8 +91,9 @@ static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_m
 
 static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint16_t hook, const struct etl_record *r)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	struct key_node *k = key_of(x, m, take_pointer(&b, r->pointer_size));
+	struct bytes b = kernel_payload_from(payload_of(r), KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_FRAMES);
+	struct key_node *k =
+		key_of(x, m, kernel_payload_get(payload_of(r), KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_KEY));
 	uint32_t count;
 	const uint64_t *a = k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
 	if (!a) {
@@ -116,25 +117,32 @@ void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint
 		key_explain(x, m, hook, r);
 		return;
 	}
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	struct machine_part p = {.time = bytes_u64(&b)};
-	p.pid = bytes_u32(&b);
-	p.tid = bytes_u32(&b);
+	struct kernel_payload payload = payload_of(r);
+	struct machine_part p = {.time = kernel_payload_get(payload, KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP)};
+	_Static_assert(
+		KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_TIMESTAMP &&
+			KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_PROCESS_ID &&
+			KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID == KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_THREAD_ID,
+		"alike");
+	p.pid = kernel_payload_get32(payload, KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID);
+	p.tid = kernel_payload_get32(payload, KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID);
 	p.order = x->count;
 	struct key_node *k = NULL;
 	if (hook == HOOK_STACK) {
+		struct bytes b = kernel_payload_from(payload, KP_STACK_WALK_STACK_SINCE_V0_STACK);
 		p.addresses = addresses_keep(x, m, &b, r->pointer_size, &p.count);
 		if (!p.addresses) {
 			return;
 		}
 	} else {
-		k = key_of(x, m, take_pointer(&b, r->pointer_size));
+		uint32_t key = KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_STACK_KEY;
+		if (!kernel_payload_has(payload, key)) {
+			return;
+		}
+		k = key_of(x, m, kernel_payload_get(payload, key));
 		p.addresses = k ? k->addresses : NULL;
 		p.count = k ? k->count : 0;
 		p.order |= hook == HOOK_STACK_USER_KEY ? 1ull << 63 : 0;
-	}
-	if (b.bad) {
-		return;
 	}
 	if (x->count == x->cap) {
 		size_t cap = x->cap ? 2 * x->cap : 1024;

@@ -617,6 +617,42 @@ static void threads_have_the_name_they_were_given_last(void **state)
 	free(b.mem);
 }
 
+static struct etl_record kernel_record(uint16_t hook, uint8_t version, const uint32_t *words, uint32_t count)
+{
+	return (struct etl_record){.type = ETL_RT_PERFINFO64,
+				   .pointer_size = 8,
+				   .hook = hook,
+				   .version = version,
+				   .pid = MACHINE_NO_ID,
+				   .tid = MACHINE_NO_ID,
+				   .payload = (const uint8_t *)words,
+				   .payload_bytes = 4 * count};
+}
+
+/* As the classes of Windows 2000, XP and 2003 are documented. */
+static void ids_stand_where_each_version_of_a_class_has_them(void **state)
+{
+	struct machine *s = machine_create(0);
+	struct machine_thread t;
+	struct etl_record r = kernel_record(0x0501, 0, (const uint32_t[]){11, 22}, 2); /* thread, process */
+	machine_add(s, &r);
+	assert_true(machine_thread_at(s, 11, 0, &t));
+	assert_int_equal(t.pid, 22);
+	r = kernel_record(0x0502, 1, (const uint32_t[]){33, 44}, 2); /* process, thread */
+	machine_add(s, &r);
+	assert_true(machine_thread_at(s, 44, 0, &t));
+	assert_int_equal(t.pid, 33);
+	r = kernel_record(0x060A, 0, (const uint32_t[]){1, 2, 3, 4, 55}, 5); /* addresses, ports, size, process */
+	assert_int_equal(machine_who(s, &r).pid, 55);
+	r = kernel_record(0x060A, 1, (const uint32_t[]){66, 4, 1, 2, 3}, 5);
+	assert_int_equal(machine_who(s, &r).pid, 66);
+	r = kernel_record(0x0323, 2, (const uint32_t[]){1, 2, 77}, 3); /* InSwap: a pointer, process */
+	assert_int_equal(machine_who(s, &r).pid, 77);
+	r = kernel_record(0x0122, 3, (const uint32_t[]){1, 2, 3, 4, 5, 6, 7}, 7); /* of a driver: names no thread */
+	assert_int_equal(machine_who(s, &r).tid, MACHINE_NO_ID);
+	machine_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -632,6 +668,7 @@ int main(void)
 		cmocka_unit_test(context_switches_tell_who_ran),
 		cmocka_unit_test(before_an_end_without_a_start_it_was_what_ended),
 		cmocka_unit_test(threads_have_the_name_they_were_given_last),
+		cmocka_unit_test(ids_stand_where_each_version_of_a_class_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * a note in memory says so, and the daemon is told the path once. Programs without one cost a look
  * at the number of libraries that were ever loaded.
  */
+#include "base/elf.h"
 #include "format/schema_section.h"
 #include "provider/provider.h"
 #include "provider/provider_dest.h"
@@ -32,21 +33,11 @@ struct look {
 static bool has_note(const uint8_t *p, size_t n, size_t align)
 {
 	struct bytes in = bytes_of(p, n);
-	size_t pad = align == 8 ? 7 : 3;
-	while (bytes_left(&in) >= 12) {
-		size_t name = bytes_u32(&in), desc = bytes_u32(&in);
-		uint32_t type = bytes_u32(&in);
-		if (name > n || desc > n) {
-			return false;
-		}
-		const uint8_t *s = bytes_take(&in, (name + pad) & ~pad);
-		if (s && type == SCHEMA_SECTION_NOTE_TYPE && name == sizeof SCHEMA_SECTION_NOTE_NAME &&
-		    memcmp(s, SCHEMA_SECTION_NOTE_NAME, name) == 0) {
+	struct elf_note note;
+	while (elf_note_next(&in, align, &note)) {
+		if (note.type == SCHEMA_SECTION_NOTE_TYPE && note.owner_bytes == sizeof SCHEMA_SECTION_NOTE_NAME &&
+		    memcmp(note.owner, SCHEMA_SECTION_NOTE_NAME, note.owner_bytes) == 0) {
 			return true;
-		}
-		/* The last one may end without padding. */
-		if (!s || !bytes_take(&in, BASE_MIN((desc + pad) & ~pad, bytes_left(&in)))) {
-			return false;
 		}
 	}
 	return false;

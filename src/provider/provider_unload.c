@@ -11,6 +11,8 @@
 #include "provider/provider_callback.h"
 #include "provider/provider_registry.h"
 
+#include "base/elf.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -24,6 +26,7 @@
 /* Of libc's __cxa_finalize(), which calls us in the first case: it is shorter than that. */
 #define FINALIZE_BYTES 1024u
 #define SCAN_MAX       (4u << 20)
+#define HEADERS_BYTES  4096u
 #define HANDLES_MAX    16u
 
 extern int __cxa_atexit(void (*fn)(void *), void *arg, void *dso) __attribute__((weak));
@@ -121,17 +124,16 @@ find_handles(uintptr_t from, uintptr_t to, uintptr_t *ret, uint32_t cap)
 /* The headers are in the first page of what is loaded. */
 static uint32_t handles_of(const struct link_map *map, uintptr_t start, uintptr_t end, uintptr_t *ret, uint32_t cap)
 {
-	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)start;
+	struct elf e;
+	struct elf_segment s;
 	uint32_t n = 0;
-	if (end - start < 4096 || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_phentsize != sizeof(ElfW(Phdr)) ||
-	    e->e_phoff > 4096 || e->e_phoff + (size_t)e->e_phnum * sizeof(ElfW(Phdr)) > 4096) {
+	if (end - start < HEADERS_BYTES || elf_file_begin(&e, -1, (const void *)start, HEADERS_BYTES) < 0) {
 		return 0;
 	}
-	const ElfW(Phdr) *p = (const ElfW(Phdr) *)(start + e->e_phoff);
-	for (uint32_t i = 0; i < e->e_phnum; i++, p++) {
-		uintptr_t from = (uintptr_t)map->l_addr + p->p_vaddr,
-			  to = from + BASE_MIN((size_t)p->p_filesz, SCAN_MAX);
-		if (p->p_type == PT_LOAD && (p->p_flags & PF_W) && from >= start && to >= from && to <= end) {
+	for (uint32_t i = 0; i < e.segments && elf_segment_read(&e, i, &s) == 0; i++) {
+		uintptr_t from = (uintptr_t)(map->l_addr + s.address),
+			  to = from + (uintptr_t)BASE_MIN(s.file_bytes, (uint64_t)SCAN_MAX);
+		if (s.type == PT_LOAD && (s.flags & PF_W) && from >= start && to >= from && to <= end) {
 			n += find_handles(from, to, ret + n, cap - n);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Descriptions that programs carry: an ELF file with the section, or the section itself.
  */
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "format/schema_section.h"
 #include "manifest/manifest_section.h"
 #include "schema/schema_manifest.h"

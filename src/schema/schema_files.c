@@ -7,7 +7,7 @@
 #include "base/datadir.h"
 #include "base/vec.h"
 #include "base/file.h"
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "format/schema_section.h"
 #include "schema/catalogue.h"
 #include "manifest/manifest_section.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The little of ELF that names of functions need. Files are read, never mapped: one that shrinks
- * under us gives a short read, not a signal.
+ * Names of functions in an ELF file (base/elf.h).
  */
 #include "symbol/symbol_more.h"
 #include "symbol/symbol_private.h"
 
+#include "base/elf.h"
 #include "base/open_foreign.h"
 
 #include <elf.h>
@@ -28,15 +28,6 @@
 #define SECTION_NAMES_MAX (4u << 20)
 #define CRC_BYTES_MAX     (1ull << 30) /* of a file that is read for its checksum */
 
-struct input {
-	int fd; /* -1: memory */
-	const uint8_t *mem;
-	uint64_t bytes;
-};
-struct section {
-	uint32_t name, type, link;
-	uint64_t address, offset, bytes, entry;
-};
 struct function {
 	uint64_t start, bytes;
 	uint32_t name;      /* in names */
@@ -44,18 +35,13 @@ struct function {
 	uint32_t open : 1;  /* no size was given: the section ends it, or the next function */
 };
 struct symbol_elf {
-	struct input in;
+	struct elf in;
 	struct symbol_origin origin;
-	bool wide;
-	uint16_t machine;
 	char *path; /* NULL: memory */
 	char *source;
-	struct section *sections;
-	uint32_t section_count;
+	struct elf_sections sections;
 	struct symbol_segment *segments;
 	uint32_t segment_count;
-	char *section_names;
-	uint64_t section_names_bytes;
 	uint64_t first, span; /* page of the first loaded segment; to the end of the last */
 	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
@@ -66,81 +52,29 @@ struct symbol_elf {
 	uint64_t names_bytes;
 };
 
-static int input_read(const struct input *in, uint64_t at, void *p, size_t n)
+static int read_segments(struct symbol_elf *f)
 {
-	if (at > in->bytes || n > in->bytes - at) {
-		return -EBADMSG;
-	}
-	if (in->fd < 0) {
-		memcpy(p, in->mem + at, n);
-		return 0;
-	}
-	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(in->fd, (char *)p + done, n - done, (off_t)(at + done));
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got <= 0) {
-			return got < 0 ? -errno : -EBADMSG;
-		}
-		done += (size_t)got;
-	}
-	return 0;
-}
-
-/* A piece of the file in memory of its own, with a zero byte behind it. */
-static int input_take(const struct input *in, uint64_t at, uint64_t n, uint64_t most, uint8_t **ret)
-{
-	if (n > most || at > in->bytes || n > in->bytes - at) {
-		return -EBADMSG;
-	}
-	uint8_t *p = malloc((size_t)n + 1);
-	if (!p) {
-		return -ENOMEM;
-	}
-	int err = input_read(in, at, p, (size_t)n);
-	if (err < 0) {
-		free(p);
-		return err;
-	}
-	p[n] = 0;
-	*ret = p;
-	return 0;
-}
-
-static uint64_t word(bool wide, const uint8_t *p)
-{
-	return wide ? le64_get(p) : le32_get(p);
-}
-
-static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count)
-{
-	uint32_t need = f->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	uint64_t low = UINT64_MAX, high = 0;
-	if (count > SEGMENTS_MAX || (count && size < need)) {
+	struct elf_segment s;
+	if (f->in.segments > SEGMENTS_MAX) {
 		return -EBADMSG;
 	}
-	f->segments = calloc(count ? count : 1, sizeof *f->segments);
+	f->segments = calloc(f->in.segments ? f->in.segments : 1, sizeof *f->segments);
 	if (!f->segments) {
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t h[sizeof(Elf64_Phdr)];
-		int err = input_read(&f->in, at + (uint64_t)i * size, h, need);
+	for (uint32_t i = 0; i < f->in.segments; i++) {
+		int err = elf_segment_read(&f->in, i, &s);
 		if (err < 0) {
 			return err;
 		}
-		uint64_t address = word(f->wide, h + (f->wide ? 16 : 8));
-		uint64_t bytes = word(f->wide, h + (f->wide ? 40 : 20));
-		if (le32_get(h) == PT_LOAD && address + bytes >= address) {
-			low = BASE_MIN(low, address & ~(uint64_t)(PAGE - 1));
-			high = BASE_MAX(high, address + bytes);
-			f->segments[f->segment_count++] = (struct symbol_segment){
-				.offset = word(f->wide, h + (f->wide ? 8 : 4)),
-				.bytes = word(f->wide, h + (f->wide ? 32 : 16)),
-				.address = address,
-				.code = le32_get(h + (f->wide ? 4 : 24)) & PF_X,
-			};
+		if (s.type == PT_LOAD && s.address + s.bytes >= s.address) {
+			low = BASE_MIN(low, s.address & ~(uint64_t)(PAGE - 1));
+			high = BASE_MAX(high, s.address + s.bytes);
+			f->segments[f->segment_count++] = (struct symbol_segment){.offset = s.offset,
+										  .bytes = s.file_bytes,
+										  .address = s.address,
+										  .code = s.flags & PF_X};
 		}
 	}
 	f->first = low == UINT64_MAX ? 0 : low;
@@ -148,87 +82,19 @@ static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint3
 	return 0;
 }
 
-static void section_parse(bool wide, const uint8_t *h, struct section *ret)
-{
-	*ret = (struct section){
-		.name = le32_get(h),
-		.type = le32_get(h + 4),
-		.address = word(wide, h + (wide ? 16 : 12)),
-		.offset = word(wide, h + (wide ? 24 : 16)),
-		.bytes = word(wide, h + (wide ? 32 : 20)),
-		.link = le32_get(h + (wide ? 40 : 24)),
-		.entry = word(wide, h + (wide ? 56 : 36)),
-	};
-}
-
-static int read_sections(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count, uint32_t names)
-{
-	uint32_t need = f->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	uint8_t h[sizeof(Elf64_Shdr)];
-	struct section s;
-	if (at == 0) {
-		return 0; /* stripped of all of them */
-	}
-	int err = size < need ? -EBADMSG : input_read(&f->in, at, h, need);
-	if (err < 0) {
-		return err;
-	}
-	section_parse(f->wide, h, &s);
-	/* More than fit their fields: the first section has the numbers. */
-	count = count == 0 ? (uint32_t)BASE_MIN(s.bytes, UINT32_MAX) : count;
-	names = names == SHN_XINDEX ? s.link : names;
-	if (count > SECTIONS_MAX) {
-		return -EBADMSG;
-	}
-	f->sections = calloc(count ? count : 1, sizeof *f->sections);
-	if (!f->sections) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		err = input_read(&f->in, at + (uint64_t)i * size, h, need);
-		if (err < 0) {
-			return err;
-		}
-		section_parse(f->wide, h, &f->sections[i]);
-	}
-	f->section_count = count;
-	if (names < count) {
-		const struct section *n = &f->sections[names];
-		uint8_t *text;
-		err = input_take(&f->in, n->offset, n->bytes, SECTION_NAMES_MAX, &text);
-		if (err == 0) {
-			f->section_names = (char *)text;
-			f->section_names_bytes = n->bytes;
-		}
-	}
-	return err == -ENOMEM ? err : 0;
-}
-
 static void read_build_id(struct symbol_elf *f)
 {
-	for (uint32_t i = 0; i < f->section_count && !f->build_id_bytes; i++) {
-		const struct section *s = &f->sections[i];
+	for (uint32_t i = 0; i < f->sections.count && !f->build_id_bytes; i++) {
+		const struct elf_section *s = &f->sections.list[i];
+		const uint8_t *id;
 		uint8_t *p;
-		if (s->type != SHT_NOTE || input_take(&f->in, s->offset, s->bytes, NOTE_MAX, &p) < 0) {
+		if (s->type != SHT_NOTE || elf_file_take(&f->in, s->offset, s->bytes, NOTE_MAX, &p) < 0) {
 			continue;
 		}
-		struct bytes b = bytes_of(p, (size_t)s->bytes);
-		while (bytes_left(&b) >= 12) {
-			uint32_t name = bytes_u32(&b), n = bytes_u32(&b), type = bytes_u32(&b);
-			if (name > NOTE_MAX || n > NOTE_MAX) {
-				break;
-			}
-			const uint8_t *owner = bytes_take(&b, (name + 3) & ~3u);
-			const uint8_t *id = bytes_take(&b, (n + 3) & ~3u);
-			if (b.bad) {
-				break;
-			}
-			if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(owner, "GNU", 4) == 0 &&
-			    n <= SYMBOL_BUILD_ID_MAX) {
-				memcpy(f->build_id, id, n);
-				f->build_id_bytes = n;
-				break;
-			}
+		uint32_t n = elf_notes_build_id(p, (size_t)s->bytes, 4, &id);
+		if (n > 0 && n <= SYMBOL_BUILD_ID_MAX) {
+			memcpy(f->build_id, id, n);
+			f->build_id_bytes = n;
 		}
 		free(p);
 	}
@@ -236,27 +102,12 @@ static void read_build_id(struct symbol_elf *f)
 
 static int elf_parse(struct symbol_elf *f)
 {
-	uint8_t h[sizeof(Elf64_Ehdr)] = {0};
-	int err = input_read(&f->in, 0, h, sizeof(Elf32_Ehdr));
-	if (err < 0) {
-		return err;
-	}
-	f->wide = h[EI_CLASS] == ELFCLASS64;
-	if (memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_DATA] != ELFDATA2LSB || (!f->wide && h[EI_CLASS] != ELFCLASS32)) {
-		return -EBADMSG;
-	}
-	if (f->wide) {
-		err = input_read(&f->in, 0, h, sizeof h);
-	}
-	f->machine = le16_get(h + 18);
-	/* Both headers end alike: sizes and counts of 16 bits. */
-	const uint8_t *tail = h + (f->wide ? 52 : 40);
+	int err = elf_file_begin(&f->in, f->in.fd, f->in.mem, f->in.bytes);
 	if (err == 0) {
-		err = read_segments(f, word(f->wide, h + (f->wide ? 32 : 28)), le16_get(tail + 2), le16_get(tail + 4));
+		err = read_segments(f);
 	}
 	if (err == 0) {
-		err = read_sections(f, word(f->wide, h + (f->wide ? 40 : 32)), le16_get(tail + 6), le16_get(tail + 8),
-				    le16_get(tail + 10));
+		err = elf_sections_read(&f->in, SECTIONS_MAX, SECTION_NAMES_MAX, &f->sections);
 	}
 	if (err == 0) {
 		read_build_id(f);
@@ -264,7 +115,7 @@ static int elf_parse(struct symbol_elf *f)
 	return err;
 }
 
-static int elf_open(const struct input *in, const char *path, const struct symbol_origin *o, struct symbol_elf **ret)
+static int elf_open(const struct elf *in, const char *path, const struct symbol_origin *o, struct symbol_elf **ret)
 {
 	struct symbol_elf *f = calloc(1, sizeof *f);
 	int err = -ENOMEM;
@@ -295,7 +146,7 @@ int symbol_elf_open_fd(int fd, const char *path, const struct symbol_origin *o, 
 		close(fd);
 		return -EBADMSG;
 	}
-	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	struct elf in = {.fd = fd, .bytes = (uint64_t)st.st_size};
 	return elf_open(&in, path, o, ret);
 }
 
@@ -305,14 +156,14 @@ int symbol_elf_open(const char *path, struct symbol_elf **ret)
 	int fd = open_foreign(-1, path, 0, &st);
 	/* Whose process it was nobody says: what is in the file its owner could have said, too. */
 	struct symbol_origin o = {.root = -1, .uid = st.st_uid, .root_uid = geteuid()};
-	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	struct elf in = {.fd = fd, .bytes = (uint64_t)st.st_size};
 	return fd < 0 ? fd : elf_open(&in, path, &o, ret);
 }
 
 int symbol_elf_open_memory(const void *p, size_t n, struct symbol_elf **ret)
 {
 	struct symbol_origin o = {.root = -1};
-	struct input in = {.fd = -1, .mem = p, .bytes = n};
+	struct elf in = {.fd = -1, .mem = p, .bytes = n};
 	return elf_open(&in, NULL, &o, ret);
 }
 
@@ -322,9 +173,8 @@ void symbol_elf_close(struct symbol_elf *f)
 		base_close(&f->in.fd);
 		free(f->path);
 		free(f->source);
-		free(f->sections);
+		elf_sections_finish(&f->sections);
 		free(f->segments);
-		free(f->section_names);
 		free(f->functions);
 		free(f->names);
 		free(f);
@@ -349,22 +199,11 @@ const char *symbol_elf_source(const struct symbol_elf *f)
 
 /* ---- functions ---- */
 
-static const struct section *section_of_type(const struct symbol_elf *f, uint32_t type)
+static const struct elf_section *section_of_type(const struct symbol_elf *f, uint32_t type)
 {
-	for (uint32_t i = 0; i < f->section_count; i++) {
-		if (f->sections[i].type == type) {
-			return &f->sections[i];
-		}
-	}
-	return NULL;
-}
-
-static const struct section *section_named(const struct symbol_elf *f, const char *name)
-{
-	for (uint32_t i = 0; i < f->section_count; i++) {
-		if (f->sections[i].name < f->section_names_bytes &&
-		    strcmp(f->section_names + f->sections[i].name, name) == 0) {
-			return &f->sections[i];
+	for (uint32_t i = 0; i < f->sections.count; i++) {
+		if (f->sections.list[i].type == type) {
+			return &f->sections.list[i];
 		}
 	}
 	return NULL;
@@ -409,14 +248,14 @@ int symbol_elf_dup(const struct symbol_elf *f)
 int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret, size_t *ret_n,
 		       uint64_t *ret_linked)
 {
-	const struct section *s = section_named(f, name);
+	const struct elf_section *s = elf_section_find(&f->sections, name);
 	if (!s || s->type == SHT_NOBITS || s->bytes == 0) {
 		return -ENOENT;
 	}
 	if (s->bytes > most) {
 		return -EFBIG;
 	}
-	int err = input_take(&f->in, s->offset, s->bytes, most, ret);
+	int err = elf_file_take(&f->in, s->offset, s->bytes, most, ret);
 	if (err == 0) {
 		*ret_n = (size_t)s->bytes;
 		*ret_linked = s->address;
@@ -513,7 +352,7 @@ static void function_end(const struct symbol_elf *f, const struct symbol_elf *fr
 	if (x->bytes) {
 		return;
 	}
-	const struct section *s = where < from->section_count ? &from->sections[where] : NULL;
+	const struct elf_section *s = where < from->sections.count ? &from->sections.list[where] : NULL;
 	uint64_t at = s ? x->start + from->first - s->address : 0;
 	x->open = 1;
 	x->bytes = s && at < s->bytes ? s->bytes - at : f->span > x->start ? f->span - x->start : 0;
@@ -522,35 +361,32 @@ static void function_end(const struct symbol_elf *f, const struct symbol_elf *fr
 /* Functions of `from` become those of `f`. False when it has no such table. */
 static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, uint32_t type)
 {
-	const struct section *s = section_of_type(from, type);
-	uint32_t size = from->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	const struct elf_section *s = section_of_type(from, type);
+	uint32_t size = elf_symbol_bytes(from->in.wide);
 	uint8_t *table = NULL, *names = NULL;
-	if (!s || s->link >= from->section_count || s->entry != size || s->bytes < size ||
-	    input_take(&from->in, s->offset, s->bytes, f->origin.most, &table) < 0) {
+	if (!s || s->link >= from->sections.count || s->entry != size || s->bytes < size ||
+	    elf_file_take(&from->in, s->offset, s->bytes, f->origin.most, &table) < 0) {
 		return false;
 	}
-	const struct section *n = &from->sections[s->link];
+	const struct elf_section *n = &from->sections.list[s->link];
 	struct function *list = NULL;
 	size_t count = 0;
-	if (input_take(&from->in, n->offset, n->bytes, f->origin.most, &names) == 0) {
+	if (elf_file_take(&from->in, n->offset, n->bytes, f->origin.most, &names) == 0) {
 		list = malloc((size_t)(s->bytes / size) * sizeof *list);
 		names_cut((char *)names, (size_t)n->bytes);
 	}
 	for (uint64_t i = 0; list && i < s->bytes / size; i++) {
-		const uint8_t *p = table + i * size;
-		uint8_t info = p[from->wide ? 4 : 12];
-		uint16_t where = le16_get(p + (from->wide ? 6 : 14));
-		struct function x = {.name = le32_get(p),
-				     .start = word(from->wide, p + (from->wide ? 8 : 4)),
-				     .bytes = word(from->wide, p + (from->wide ? 16 : 8))};
-		unsigned kind = info & 0xF;
-		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF && x.name < n->bytes &&
+		struct elf_symbol symbol;
+		elf_symbol_parse(from->in.wide, table + i * size, &symbol);
+		struct function x = {.name = symbol.name, .start = symbol.value, .bytes = symbol.bytes};
+		unsigned kind = symbol.info & 0xF;
+		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && symbol.section != SHN_UNDEF && x.name < n->bytes &&
 		    names[x.name] && x.start >= from->first) {
 			const char *name = (const char *)names + x.name;
 			bool mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 			x.start -= from->first;
-			x.rank = (info >> 4 == STB_LOCAL ? 16u : 0u) + (mangled ? 0 : underscores(name));
-			function_end(f, from, where, &x);
+			x.rank = (symbol.info >> 4 == STB_LOCAL ? 16u : 0u) + (mangled ? 0 : underscores(name));
+			function_end(f, from, symbol.section, &x);
 			list[count++] = x;
 		}
 	}
@@ -570,7 +406,7 @@ static bool same_build(const struct symbol_elf *a, const struct symbol_elf *b)
 }
 
 /* The checksum of .gnu_debuglink: CRC-32 as in gzip. */
-static int file_crc(const struct input *in, uint32_t *ret)
+static int file_crc(const struct elf *in, uint32_t *ret)
 {
 	uint32_t table[256];
 	for (uint32_t i = 0; i < 256; i++) {
@@ -585,7 +421,7 @@ static int file_crc(const struct input *in, uint32_t *ret)
 	uint32_t crc = UINT32_MAX;
 	for (uint64_t at = 0; err == 0 && at < in->bytes; at += CHUNK) {
 		size_t n = (size_t)BASE_MIN(in->bytes - at, (uint64_t)CHUNK);
-		err = input_read(in, at, p, n);
+		err = elf_file_read(in, at, p, n);
 		for (size_t i = 0; err == 0 && i < n; i++) {
 			crc = table[(crc ^ p[i]) & 0xFF] ^ crc >> 8;
 		}
@@ -610,7 +446,7 @@ static bool try_debug_file(struct symbol_elf *f, const char *path, const uint32_
 		close(fd);
 		return false;
 	}
-	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	struct elf in = {.fd = fd, .bytes = (uint64_t)st.st_size};
 	if (elf_open(&in, path, &f->origin, &d) < 0) {
 		return false;
 	}
@@ -641,10 +477,10 @@ static bool by_build_id(struct symbol_elf *f)
 
 static bool by_debug_link(struct symbol_elf *f)
 {
-	const struct section *s = section_named(f, ".gnu_debuglink");
+	const struct elf_section *s = elf_section_find(&f->sections, ".gnu_debuglink");
 	uint8_t *p;
 	if (!s || s->bytes < 8 || s->bytes > LINK_NAME_MAX + 8 ||
-	    input_take(&f->in, s->offset, s->bytes, LINK_NAME_MAX + 8, &p) < 0) {
+	    elf_file_take(&f->in, s->offset, s->bytes, LINK_NAME_MAX + 8, &p) < 0) {
 		return false;
 	}
 	uint32_t crc = le32_get(p + s->bytes - 4);
@@ -738,7 +574,7 @@ static void functions_add(struct symbol_elf *f, struct symbol_more *m)
 static void functions_without_symbols(struct symbol_elf *f)
 {
 	struct symbol_more m = {0};
-	symbol_plt_find(f, f->wide ? f->machine : EM_NONE, f->origin.most, &m);
+	symbol_plt_find(f, f->in.wide ? f->in.machine : EM_NONE, f->origin.most, &m);
 	functions_add(f, &m);
 	symbol_frames_find(f, f->origin.most, has_name, &m);
 	functions_add(f, &m);

@@ -7,6 +7,8 @@
  */
 #include "symbol/symbol_more.h"
 
+#include "base/elf.h"
+
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,9 +87,11 @@ static void add_stub(struct symbol_more *m, struct symbol_elf *f, const struct w
 		snprintf(absolute, sizeof absolute, "*ABS*+0x%llx", (unsigned long long)of->addend);
 		name = of->addend >= first ? symbol_elf_find(f, of->addend - first, &start) : NULL;
 		name = name && start == of->addend - first ? name : absolute;
-	} else if (of->symbol < w->symbols_bytes / sizeof(Elf64_Sym)) {
-		uint32_t at = le32_get(w->symbols + of->symbol * sizeof(Elf64_Sym));
-		name = at < w->names_bytes ? (const char *)w->names + at : NULL; /* a zero byte is behind the table */
+	} else if (of->symbol < w->symbols_bytes / elf_symbol_bytes(true)) {
+		struct elf_symbol s;
+		elf_symbol_parse(true, w->symbols + (size_t)of->symbol * elf_symbol_bytes(true), &s);
+		name = s.name < w->names_bytes ? (const char *)w->names + s.name
+					       : NULL; /* terminated by elf_file_take() */
 	}
 	if (name && name[0]) {
 		symbol_more_add(m, linked, bytes, name, "@plt");

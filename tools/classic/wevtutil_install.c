@@ -4,7 +4,7 @@
  * its first provider; whatever described one of its providers before makes room.
  */
 #include "base/datadir.h"
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "tools/classic/wevtutil.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"

@@ -2,37 +2,30 @@
 #include "tools/common/counters_of.h"
 
 #include "etw/values/guids.h"
+#include "kernel_payload.h"
 
 #include <stdio.h>
-
-#define TYPE_CONFIG 48
 
 void counters_of_learn(struct counters_of *c, const EVENT_RECORD *e)
 {
 	static const struct guid perf_info = GUID_INIT(ETW_GUID_CLASS_PERF_INFO);
-	const uint8_t *p = e->UserData;
-	uint32_t left = e->UserDataLength;
-	if (e->EventHeader.EventDescriptor.Opcode != TYPE_CONFIG || left < 4 ||
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	if (e->EventHeader.EventDescriptor.Opcode != KP_PERF_INFO_PMC_CTR_CONFIG ||
+	    !kernel_payload_has(in, KP_PERF_INFO_PMC_CTR_CONFIG_SINCE_V0_COUNTER_COUNT) ||
 	    memcmp(&e->EventHeader.ProviderId, &perf_info, sizeof perf_info) != 0) {
 		return;
 	}
-	uint32_t count = le32_get(p);
-	p += 4;
-	left -= 4;
+	uint32_t count = kernel_payload_get32(in, KP_PERF_INFO_PMC_CTR_CONFIG_SINCE_V0_COUNTER_COUNT);
+	struct bytes b = kernel_payload_from(in, KP_PERF_INFO_PMC_CTR_CONFIG_SINCE_V0_COUNTER_NAME);
 	c->count = BASE_MIN(count, (uint32_t)COUNTERS_OF_MAX);
 	for (uint32_t i = 0; i < c->count; i++) {
 		size_t n = 0;
-		for (; left >= 2 && le16_get(p) != 0; p += 2, left -= 2) {
-			uint16_t unit = le16_get(p);
+		for (uint16_t unit; bytes_left(&b) >= 2 && (unit = bytes_u16(&b)) != 0;) {
 			if (n + 1 < sizeof c->name[i]) {
 				c->name[i][n++] = unit > ' ' && unit < 0x7F ? (char)unit : '?';
 			}
 		}
 		c->name[i][n] = 0;
-		if (left >= 2) {
-			p += 2;
-			left -= 2;
-		}
 	}
 }
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/shortage.h"
 
-#define EVENT_SHORTAGE 2u
+#include "kernel_payload.h"
 
 static const struct guid losses = {
 	{0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
 
 bool cli_shortage_take(struct cli_shortages *s, const EVENT_RECORD *e)
 {
-	struct bytes b = bytes_of(e->UserData, e->UserDataLength);
-	if (e->EventHeader.EventDescriptor.Id != EVENT_SHORTAGE ||
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_SHORTAGE_SINCE_V0_WHAT);
+	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_SHORTAGE ||
 	    memcmp(&e->EventHeader.ProviderId, losses.b, sizeof losses.b) != 0) {
 		return false;
 	}
-	uint64_t count = bytes_u64(&b);
+	uint64_t count = kernel_payload_get(in, KP_OPEN_ETW_LOSSES_SHORTAGE_SINCE_V0_COUNT);
 	size_t n;
 	const char *what = bytes_asz(&b, &n);
 	uint32_t i = 0;

@@ -2,6 +2,7 @@
 #include "tools/common/trace_reading.h"
 
 #include "etw/values/guids.h"
+#include "kernel_payload.h"
 #include "tools/common/unpacked.h"
 
 #include <signal.h>
@@ -31,40 +32,45 @@ static bool is_metadata(const EVENT_RECORD *e)
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
 }
 
+static const struct guid process_class = GUID_INIT(ETW_GUID_CLASS_PROCESS);
+static const struct guid image_class = GUID_INIT(ETW_GUID_CLASS_IMAGE);
+static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
+
 /* What etwd adds so that stacks of programs have names: Process and Image, marked in a field that Windows leaves
- * unused, and the ImageIDs beside an Image, which have none. */
-static bool explains_stacks(const EVENT_RECORD *e)
+ * unused, and the ImageIDs beside an Image, which have none. Not inlined: few events get here. */
+static __attribute__((noinline)) bool explains_stacks(const EVENT_RECORD *e)
 {
-	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
-	static const GUID image_id = {0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 	static struct {
 		int64_t time;
 		uint64_t base;
 	} last; /* Image that did */
 	const GUID *g = &e->EventHeader.ProviderId;
-	const uint8_t *p = e->UserData;
-	uint32_t n = e->UserDataLength;
-	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) &&
-			g->Data1 != image_id.Data1)) {
-		return false;
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	if (memcmp(g, &process_class, sizeof process_class) == 0) {
+		return kernel_payload_get(in, KP_PROCESS_START_SINCE_V2_UNIQUE_PROCESS_KEY) >> 32 == EXPLAINS_MARK;
 	}
-	if (memcmp(g, &process, sizeof process) == 0) {
-		return n >= 8 && le32_get(p + 4) == EXPLAINS_MARK;
-	}
-	if (memcmp(g, &image, sizeof image) == 0) {
-		bool yes = n >= 44 && le32_get(p + 40) == EXPLAINS_MARK;
+	if (memcmp(g, &image_class, sizeof image_class) == 0) {
+		bool yes = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V2_RESERVED1) == EXPLAINS_MARK;
 		last.time = yes ? e->EventHeader.TimeStamp.QuadPart : 0;
-		last.base = yes ? le64_get(p) : 0;
+		last.base = yes ? kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE) : 0;
 		return yes;
 	}
-	return memcmp(g, &image_id, sizeof image_id) == 0 && n >= 8 && last.base != 0 &&
-	       last.time == e->EventHeader.TimeStamp.QuadPart && last.base == le64_get(p);
+	return memcmp(g, &image_id, sizeof image_id) == 0 && last.base != 0 &&
+	       last.time == e->EventHeader.TimeStamp.QuadPart &&
+	       last.base == kernel_payload_get(in, KP_IMAGE_ID_INFO_SINCE_V0_IMAGE_BASE);
+}
+
+static bool may_explain(const EVENT_RECORD *e)
+{
+	ULONG first = e->EventHeader.ProviderId.Data1;
+	return first == le32_get(process_class.b) || first == le32_get(image_class.b) || first == le32_get(image_id.b);
 }
 
 bool cli_is_header(const EVENT_RECORD *e)
 {
 	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
-	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) || explains_stacks(e);
+	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) ||
+	       (BASE_UNLIKELY(may_explain(e)) && explains_stacks(e));
 }
 
 static void WINAPI on_event(PEVENT_RECORD e)
@@ -72,8 +78,8 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	struct cli_trace *t = e->UserContext;
 	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
-		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
-		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+		t->lost_events += e->EventHeader.EventDescriptor.Opcode == KP_LOST_EVENT_RTEVENT;
+		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == KP_LOST_EVENT_RTBUFFER;
 	}
 	if (t->stop) {
 		return;

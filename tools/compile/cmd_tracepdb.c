@@ -3,7 +3,7 @@
  * tracepdb: the formats of WPP messages that programs carry, as .tmf files. On Windows they are in
  * .pdb files; here in a section of the program itself.
  */
-#include "base/elf_section.h"
+#include "base/elf.h"
 #include "tools/common/cli.h"
 #include "tools/common/output.h"
 #include "format/schema_section.h"

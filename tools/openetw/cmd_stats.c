@@ -2,6 +2,7 @@
  * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
  * happened.
  */
+#include "kernel_payload.h"
 #include "tools/common/shortage.h"
 #include "base/map.h"
 #include "base/parse.h"
@@ -140,8 +141,8 @@ static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 	}
 	s->loss.first = s->loss.events + s->loss.buffers ? s->loss.first : t;
 	s->loss.last = t;
-	s->loss.events += e->EventHeader.EventDescriptor.Opcode == 32;
-	s->loss.buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+	s->loss.events += e->EventHeader.EventDescriptor.Opcode == KP_LOST_EVENT_RTEVENT;
+	s->loss.buffers += e->EventHeader.EventDescriptor.Opcode == KP_LOST_EVENT_RTBUFFER;
 }
 
 /* Metadata that travels with the event: its kind is not known without. */

@@ -9,6 +9,8 @@
 #include "tools/openetw/tally.h"
 #include "base/parse.h"
 #include "etw/values/guids.h"
+#include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,8 +21,7 @@
 #define LINES_DEFAULT 15
 #define HEAD_LINES    2 /* of each table, with the empty line */
 #define NS_PER_S      1e9
-#define HOOK_SAMPLE   0x0F2E
-#define OP_STACK      32
+#define HOOK_SAMPLE   KERNEL_HOOK(KERNEL_GROUP_PERF, KP_PERF_INFO_SAMPLE_PROF)
 
 enum { SELF, TOTAL };
 
@@ -52,18 +53,18 @@ struct top {
 
 static void on_stack(struct top *t, const EVENT_RECORD *e)
 {
-	const uint8_t *p = e->UserData;
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	const uint8_t *p = kernel_payload_bytes(in, KP_STACK_WALK_STACK_SINCE_V0_STACK);
 	uint64_t frames[NAMES_FRAMES_MAX], time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	char name[1024];
-	if (e->UserDataLength < 24) {
-		return;
-	}
-	uint32_t pid = le32_get(p + 8), n = BASE_MIN((e->UserDataLength - 16u) / 8, (uint32_t)NAMES_FRAMES_MAX);
-	if (pid == 0 || !feed_shows(t->feed, pid, time)) {
+	uint32_t bytes = p ? (uint32_t)(in.p + in.bytes - p) : 0;
+	uint32_t pid = kernel_payload_get32(in, KP_STACK_WALK_STACK_SINCE_V0_PROCESS_ID);
+	uint32_t n = BASE_MIN(bytes / 8, (uint32_t)NAMES_FRAMES_MAX);
+	if (n == 0 || pid == 0 || !feed_shows(t->feed, pid, time)) {
 		return; /* idle */
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		frames[i] = le64_get(p + 16 + 8 * i);
+		frames[i] = le64_get(p + (size_t)8 * i);
 	}
 	t->number++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -82,7 +83,7 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 	static const struct guid stack_walk = GUID_INIT(ETW_GUID_CLASS_STACK_WALK);
 	struct top *t = ctx;
 	struct kevent k;
-	if (t->want_functions && e->EventHeader.EventDescriptor.Opcode == OP_STACK &&
+	if (t->want_functions && e->EventHeader.EventDescriptor.Opcode == KP_STACK_WALK_STACK &&
 	    memcmp(&e->EventHeader.ProviderId, &stack_walk, sizeof stack_walk) == 0) {
 		on_stack(t, e);
 		return;

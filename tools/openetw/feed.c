@@ -3,14 +3,13 @@
 
 #include "tools/openetw/feed_session.h"
 
+#include "format/etl_layout.h"
 #include "format/kernel_class.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #define RECORD_MAX 65536u
-
-enum { SYSTEM64 = 0x02, PERFINFO64 = 0x11, EVENT64 = 0x13, FULL64 = 0x14 }; /* kinds of records */
 
 #define ANCESTORS_MAX 64 /* a chain of processes that is longer goes round */
 
@@ -39,28 +38,29 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	e->EventHeader.ThreadId = e->EventHeader.ProcessId = UINT32_MAX;
 	e->BufferContext.ProcessorIndex = cpu;
 	switch (p[2]) {
-	case SYSTEM64:
-	case PERFINFO64:
-		head = p[2] == SYSTEM64 ? 0x20 : 0x10;
+	case ETL_RT_SYSTEM64:
+	case ETL_RT_PERFINFO64:
+		head = p[2] == ETL_RT_SYSTEM64 ? ETL_SYSTEM_HEADER_SIZE : ETL_PERFINFO_HEADER_SIZE;
 		class = kernel_class_guid(le16_get(p + 6));
 		e->EventHeader.EventDescriptor.Version = p[0];
 		e->EventHeader.EventDescriptor.Opcode = p[6];
-		if (p[2] == SYSTEM64) {
+		if (p[2] == ETL_RT_SYSTEM64) {
 			e->EventHeader.ThreadId = le32_get(p + 8);
 			e->EventHeader.ProcessId = le32_get(p + 12);
 		}
 		break;
-	case FULL64:
-	case EVENT64:
-		head = p[2] == FULL64 ? 0x30 : 0x50;
-		class = p + 0x18;
+	case ETL_RT_FULL64:
+	case ETL_RT_EVENT64:
+		head = p[2] == ETL_RT_FULL64 ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
+		class = p + ETL_EH_PROVIDER; /* of both kinds */
 		e->EventHeader.ThreadId = le32_get(p + 8);
 		e->EventHeader.ProcessId = le32_get(p + 12);
-		if (p[2] == FULL64) {
+		if (p[2] == ETL_RT_FULL64) {
 			e->EventHeader.EventDescriptor.Opcode = p[4];
 			e->EventHeader.EventDescriptor.Version = p[6];
 		} else {
-			memcpy(&e->EventHeader.EventDescriptor, p + 0x28, sizeof e->EventHeader.EventDescriptor);
+			memcpy(&e->EventHeader.EventDescriptor, p + ETL_EH_DESCRIPTOR,
+			       sizeof e->EventHeader.EventDescriptor);
 			e->EventHeader.Flags &= (USHORT)~EVENT_HEADER_FLAG_CLASSIC_HEADER;
 		}
 		break;

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layouts as in the catalogue (data/catalogue/kernel.txt). All bytes are bounded: a record that is too
+ * Fields stand where the catalogue says (format/kernel_field.h). All bytes are bounded: a record that is too
  * short gives zeros.
  */
 #include "tools/openetw/kernel_event.h"
 
 #include "base/printable.h"
 #include "format/kernel_class.h"
+#include "kernel_payload.h"
 
 #include <arpa/inet.h>
 
-struct cursor {
-	struct bytes b;
-	unsigned pointer;
-	UCHAR version;
-};
-static uint64_t pointer(struct cursor *c)
-{
-	return c->pointer == 4 ? bytes_u32(&c->b) : bytes_u64(&c->b);
-}
+/* Where one name stands for the fields of several events. */
+#define KEVENT_ALIKE(a, b) _Static_assert((a) == (b), "one place for both")
 
 struct op {
 	UCHAR opcode;
@@ -45,10 +39,11 @@ static bool take_op(struct kevent *k, enum kevent_kind kind, const struct op *op
 }
 #define OP_OF(list, opcode) op_of(list, BASE_ARRAY_LEN(list), opcode)
 
-static void take_path(struct kevent *k, struct cursor *c)
+static void take_path(struct kevent *k, struct kernel_payload in, uint32_t field)
 {
+	struct bytes b = kernel_payload_from(in, field);
 	size_t units;
-	const uint8_t *p = bytes_wsz(&c->b, &units);
+	const uint8_t *p = bytes_wsz(&b, &units);
 	if (p && units > 0) {
 		long n = utf16_to_utf8_lossy(p, BASE_MIN(units, (size_t)1000), k->path, sizeof k->path);
 		k->path[BASE_MIN((size_t)BASE_MAX(n, 0), sizeof k->path - 1)] = 0;
@@ -56,90 +51,105 @@ static void take_path(struct kevent *k, struct cursor *c)
 	}
 }
 
-static bool disk(struct kevent *k, struct cursor *c, UCHAR opcode)
+static bool disk(struct kevent *k, struct kernel_payload in, UCHAR opcode)
 {
-	static const struct op ops[] = {
-		{10, KOP_READ, "DiskRead"}, {11, KOP_WRITE, "DiskWrite"}, {14, KOP_FLUSH, "DiskFlush"}};
+	static const struct op ops[] = {{KP_DISK_IO_READ, KOP_READ, "DiskRead"},
+					{KP_DISK_IO_WRITE, KOP_WRITE, "DiskWrite"},
+					{KP_DISK_IO_FLUSH_BUFFERS, KOP_FLUSH, "DiskFlush"}};
 	if (!take_op(k, KEVENT_DISK, OP_OF(ops, opcode))) {
 		return false;
 	}
-	k->disk = bytes_u32(&c->b);
-	bytes_take(&c->b, 4);
+	KEVENT_ALIKE(KP_DISK_IO_READ_SINCE_V0_DISK_NUMBER, KP_DISK_IO_FLUSH_BUFFERS_SINCE_V0_DISK_NUMBER);
+	k->disk = kernel_payload_get32(in, KP_DISK_IO_READ_SINCE_V0_DISK_NUMBER);
 	if (k->op == KOP_FLUSH) {
-		k->duration = bytes_u64(&c->b);
-		k->irp = pointer(c);
+		k->duration = kernel_payload_get(in, KP_DISK_IO_FLUSH_BUFFERS_SINCE_V0_HIGH_RES_RESPONSE_TIME);
+		k->irp = kernel_payload_get(in, KP_DISK_IO_FLUSH_BUFFERS_SINCE_V0_IRP);
 		return true;
 	}
-	k->bytes = bytes_u32(&c->b);
-	bytes_take(&c->b, 4);
-	k->offset = bytes_u64(&c->b);
-	k->file_key = pointer(c);
-	k->irp = pointer(c);
-	k->duration = bytes_u64(&c->b);
+	k->bytes = kernel_payload_get(in, KP_DISK_IO_READ_SINCE_V0_TRANSFER_SIZE);
+	k->offset = kernel_payload_get(in, KP_DISK_IO_READ_SINCE_V0_BYTE_OFFSET);
+	k->file_key = kernel_payload_get(in, KP_DISK_IO_READ_SINCE_V0_FILE_OBJECT);
+	k->irp = kernel_payload_get(in, KP_DISK_IO_READ_SINCE_V0_IRP);
+	k->duration = kernel_payload_get(in, KP_DISK_IO_READ_SINCE_V0_HIGH_RES_RESPONSE_TIME);
 	return true;
 }
 
-static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
+static bool file(struct kevent *k, struct kernel_payload in, UCHAR opcode, UCHAR version)
 {
 	static const struct op ops[] = {
-		{37, KOP_MAP, "MapFile"},           {38, KOP_UNMAP, "UnmapFile"},
-		{64, KOP_CREATE, "FileCreate"},     {65, KOP_CLEANUP, "FileCleanup"},
-		{66, KOP_CLOSE, "FileClose"},       {67, KOP_READ, "FileRead"},
-		{68, KOP_WRITE, "FileWrite"},       {69, KOP_OTHER, "FileSetInfo"},
-		{70, KOP_DELETE, "FileDelete"},     {71, KOP_RENAME, "FileRename"},
-		{72, KOP_DIRECTORY, "FileDirEnum"}, {73, KOP_FLUSH, "FileFlush"},
-		{74, KOP_OTHER, "FileQueryInfo"},   {75, KOP_OTHER, "FileControl"},
-		{76, KOP_END, "FileOpEnd"},         {77, KOP_DIRECTORY, "FileDirNotify"},
-		{79, KOP_DELETE, "FileDeletePath"}, {80, KOP_RENAME, "FileRenamePath"},
-		{81, KOP_OTHER, "FileSetLink"},
+		{KP_FILE_IO_MAP_FILE, KOP_MAP, "MapFile"},
+		{KP_FILE_IO_UNMAP_FILE, KOP_UNMAP, "UnmapFile"},
+		{KP_FILE_IO_CREATE, KOP_CREATE, "FileCreate"},
+		{KP_FILE_IO_CLEANUP, KOP_CLEANUP, "FileCleanup"},
+		{KP_FILE_IO_CLOSE, KOP_CLOSE, "FileClose"},
+		{KP_FILE_IO_READ, KOP_READ, "FileRead"},
+		{KP_FILE_IO_WRITE, KOP_WRITE, "FileWrite"},
+		{KP_FILE_IO_SET_INFO, KOP_OTHER, "FileSetInfo"},
+		{KP_FILE_IO_DELETE, KOP_DELETE, "FileDelete"},
+		{KP_FILE_IO_RENAME, KOP_RENAME, "FileRename"},
+		{KP_FILE_IO_DIR_ENUM, KOP_DIRECTORY, "FileDirEnum"},
+		{KP_FILE_IO_FLUSH, KOP_FLUSH, "FileFlush"},
+		{KP_FILE_IO_QUERY_INFO, KOP_OTHER, "FileQueryInfo"},
+		{KP_FILE_IO_FSCONTROL, KOP_OTHER, "FileControl"},
+		{KP_FILE_IO_OPERATION_END, KOP_END, "FileOpEnd"},
+		{KP_FILE_IO_DIR_NOTIFY, KOP_DIRECTORY, "FileDirNotify"},
+		{KP_FILE_IO_DLETE_PATH, KOP_DELETE, "FileDeletePath"},
+		{KP_FILE_IO_RENAME_PATH, KOP_RENAME, "FileRenamePath"},
+		{KP_FILE_IO_SET_LINK_PATH, KOP_OTHER, "FileSetLink"},
 	};
-	bool late = c->version >= 3;
-	k->with_path = opcode == 79 || opcode == 80;
+	bool late = version >= 3;
+	k->with_path = opcode == KP_FILE_IO_DLETE_PATH || opcode == KP_FILE_IO_RENAME_PATH;
 	if (!take_op(k, KEVENT_FILE, OP_OF(ops, opcode))) {
 		return false;
 	}
-	if (opcode == 76) {
+	/* Of what is in no case of its own below: */
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_SINCE_V2_IRP_PTR, KP_FILE_IO_SET_INFO_SINCE_V2_IRP_PTR);
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_SINCE_V2_IRP_PTR, KP_FILE_IO_DIR_ENUM_SINCE_V2_IRP_PTR);
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_V2_FILE_KEY, KP_FILE_IO_SET_INFO_V2_FILE_KEY);
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_V2_FILE_KEY, KP_FILE_IO_DIR_ENUM_V2_FILE_KEY);
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY, KP_FILE_IO_SET_INFO_SINCE_V3_FILE_KEY);
+	KEVENT_ALIKE(KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY, KP_FILE_IO_DIR_ENUM_SINCE_V3_FILE_KEY);
+	switch (opcode) {
+	case KP_FILE_IO_OPERATION_END:
 		k->kind = KEVENT_FILE_END;
-		k->irp = pointer(c);
-		k->bytes = pointer(c);
-		k->status = bytes_u32(&c->b);
+		k->irp = kernel_payload_get(in, KP_FILE_IO_OPERATION_END_SINCE_V2_IRP_PTR);
+		k->bytes = kernel_payload_get(in, KP_FILE_IO_OPERATION_END_SINCE_V2_EXTRA_INFO);
+		k->status = kernel_payload_get32(in, KP_FILE_IO_OPERATION_END_SINCE_V2_NT_STATUS);
 		k->bytes = (int32_t)k->status >= 0 ? k->bytes : 0; /* of a failure it is something else */
 		return true;
-	}
-	if (opcode == 37 || opcode == 38) {
-		k->address = pointer(c);
-		k->file_key = pointer(c);
-		bytes_take(&c->b, 8);
-		k->bytes = pointer(c);
+	case KP_FILE_IO_MAP_FILE:
+	case KP_FILE_IO_UNMAP_FILE:
+		k->address = kernel_payload_get(in, KP_FILE_IO_MAP_FILE_SINCE_V2_VIEW_BASE);
+		k->file_key = kernel_payload_get(in, KP_FILE_IO_MAP_FILE_SINCE_V2_FILE_OBJECT);
+		k->bytes = kernel_payload_get(in, KP_FILE_IO_MAP_FILE_SINCE_V2_VIEW_SIZE);
+		return true;
+	case KP_FILE_IO_READ:
+	case KP_FILE_IO_WRITE:
+		k->offset = kernel_payload_get(in, KP_FILE_IO_READ_SINCE_V2_OFFSET);
+		k->irp = kernel_payload_get(in, KP_FILE_IO_READ_SINCE_V2_IRP_PTR);
+		k->file_key =
+			kernel_payload_get(in, late ? KP_FILE_IO_READ_SINCE_V3_FILE_KEY : KP_FILE_IO_READ_V2_FILE_KEY);
+		k->asked = kernel_payload_get(in, late ? KP_FILE_IO_READ_SINCE_V3_IO_SIZE : KP_FILE_IO_READ_V2_IO_SIZE);
+		return true;
+	case KP_FILE_IO_CREATE:
+		k->irp = kernel_payload_get(in, KP_FILE_IO_CREATE_SINCE_V2_IRP_PTR);
+		k->file_key = kernel_payload_get(in, late ? KP_FILE_IO_CREATE_SINCE_V3_FILE_OBJECT
+							  : KP_FILE_IO_CREATE_V2_FILE_OBJECT);
+		take_path(k, in, late ? KP_FILE_IO_CREATE_SINCE_V3_OPEN_PATH : KP_FILE_IO_CREATE_V2_OPEN_PATH);
+		return true;
+	case KP_FILE_IO_DLETE_PATH:
+	case KP_FILE_IO_RENAME_PATH:
+	case KP_FILE_IO_SET_LINK_PATH:
+		k->irp = kernel_payload_get(in, KP_FILE_IO_RENAME_PATH_SINCE_V3_IRP_PTR);
+		k->file_key = kernel_payload_get(in, KP_FILE_IO_RENAME_PATH_SINCE_V3_FILE_KEY);
+		take_path(k, in, KP_FILE_IO_RENAME_PATH_SINCE_V3_FILE_NAME);
+		return true;
+	default:
+		k->irp = kernel_payload_get(in, KP_FILE_IO_CLEANUP_SINCE_V2_IRP_PTR);
+		k->file_key = kernel_payload_get(in, late ? KP_FILE_IO_CLEANUP_SINCE_V3_FILE_KEY
+							  : KP_FILE_IO_CLEANUP_V2_FILE_KEY);
 		return true;
 	}
-	if (k->op == KOP_READ || k->op == KOP_WRITE) {
-		k->offset = bytes_u64(&c->b);
-	}
-	k->irp = pointer(c);
-	if (!late) {
-		pointer(c); /* thread */
-	}
-	uint64_t object = pointer(c);
-	k->file_key = opcode == 64 ? object : pointer(c);
-	if (opcode == 69 || opcode == 70 || opcode == 71 || opcode == 74 || opcode == 75 || opcode >= 79) {
-		pointer(c); /* extra information */
-	}
-	if (late) {
-		bytes_take(&c->b, 4); /* thread */
-	}
-	if (k->op == KOP_READ || k->op == KOP_WRITE) {
-		k->asked = bytes_u32(&c->b);
-	} else if (opcode == 64) {
-		bytes_take(&c->b, 12);
-		take_path(k, c);
-	} else if (opcode >= 79) {
-		bytes_take(&c->b, 4);
-		take_path(k, c);
-	} else if (k->op == KOP_DIRECTORY) {
-		bytes_take(&c->b, 12);
-	}
-	return true;
 }
 
 static void address_text(char *out, size_t cap, bool v6, const uint8_t *a, const uint8_t *port)
@@ -159,130 +169,143 @@ static void mapped_text(char *out, size_t cap, const uint8_t *a, const uint8_t *
 	address_text(out, cap, !v4, v4 ? a + sizeof mapped : a, port);
 }
 
-static bool net(struct kevent *k, struct cursor *c, UCHAR opcode, bool udp)
+static bool net(struct kevent *k, struct kernel_payload in, UCHAR opcode, UCHAR version, bool udp)
 {
+	enum { TO_IPV6 = KP_TCP_IP_SEND_IPV6 - KP_TCP_IP_SEND_IPV4 };
 	static const struct op tcp_ops[] = {
-		{10, KOP_SEND, "TcpSend"},
-		{11, KOP_RECEIVE, "TcpReceive"},
-		{12, KOP_CONNECT, "TcpConnect"},
-		{13, KOP_DISCONNECT, "TcpDisconnect"},
-		{14, KOP_RETRANSMIT, "TcpRetransmit"},
-		{15, KOP_ACCEPT, "TcpAccept"},
-		{16, KOP_CONNECT, "TcpReconnect"},
-		{17, KOP_FAIL, "TcpFail"},
+		{KP_TCP_IP_SEND_IPV4, KOP_SEND, "TcpSend"},
+		{KP_TCP_IP_RECV_IPV4, KOP_RECEIVE, "TcpReceive"},
+		{KP_TCP_IP_CONNECT_IPV4, KOP_CONNECT, "TcpConnect"},
+		{KP_TCP_IP_DISCONNECT_IPV4, KOP_DISCONNECT, "TcpDisconnect"},
+		{KP_TCP_IP_RETRANSMIT_IPV4, KOP_RETRANSMIT, "TcpRetransmit"},
+		{KP_TCP_IP_ACCEPT_IPV4, KOP_ACCEPT, "TcpAccept"},
+		{KP_TCP_IP_RECONNECT_IPV4, KOP_CONNECT, "TcpReconnect"},
+		{KP_TCP_IP_FAIL, KOP_FAIL, "TcpFail"},
 	};
-	static const struct op udp_ops[] = {{10, KOP_SEND, "UdpSend"}, {11, KOP_RECEIVE, "UdpReceive"}};
-	bool v6 = opcode >= 26;
-	UCHAR plain = v6 ? (UCHAR)(opcode - 16) : opcode;
+	static const struct op udp_ops[] = {{KP_UDP_IP_SEND_IPV4, KOP_SEND, "UdpSend"},
+					    {KP_UDP_IP_RECV_IPV4, KOP_RECEIVE, "UdpReceive"}};
+	bool v6 = opcode >= KP_TCP_IP_SEND_IPV6;
+	UCHAR plain = v6 ? (UCHAR)(opcode - TO_IPV6) : opcode;
+	KEVENT_ALIKE(KP_TCP_IP_ACCEPT_IPV6, KP_TCP_IP_ACCEPT_IPV4 + TO_IPV6);
+	KEVENT_ALIKE(KP_UDP_IP_SEND_IPV6, KP_UDP_IP_SEND_IPV4 + TO_IPV6);
 	if (!take_op(k, KEVENT_NET, udp ? OP_OF(udp_ops, plain) : OP_OF(tcp_ops, plain))) {
 		return false;
 	}
 	k->udp = udp;
-	size_t n = v6 ? 16 : 4;
-	if (c->version == 0) { /* before Vista, and without the process in some */
+	if (version == 0) { /* before Vista, and without the process in some */
 		return true;
 	}
 	if (k->op == KOP_FAIL) { /* the process stands in the header; Windows does not say which connection */
-		bytes_take(&c->b, 4);
-		k->status = bytes_u32(&c->b);
-		k->status = c->b.bad ? 0 : k->status;
-		const uint8_t *to = bytes_take(&c->b, 16), *from = bytes_take(&c->b, 16);
-		const uint8_t *to_port = bytes_take(&c->b, 2), *from_port = bytes_take(&c->b, 2);
-		mapped_text(k->remote, sizeof k->remote, to, to_port);
-		mapped_text(k->local, sizeof k->local, from, from_port);
+		k->status = kernel_payload_get32(in, KP_TCP_IP_FAIL_SINCE_V2_STATUS);
+		mapped_text(k->remote, sizeof k->remote, kernel_payload_bytes(in, KP_TCP_IP_FAIL_SINCE_V2_DADDR),
+			    kernel_payload_bytes(in, KP_TCP_IP_FAIL_SINCE_V2_DPORT));
+		mapped_text(k->local, sizeof k->local, kernel_payload_bytes(in, KP_TCP_IP_FAIL_SINCE_V2_SADDR),
+			    kernel_payload_bytes(in, KP_TCP_IP_FAIL_SINCE_V2_SPORT));
 		return true;
 	}
-	k->pid = bytes_u32(&c->b);
-	k->bytes = bytes_u32(&c->b);
-	const uint8_t *remote = bytes_take(&c->b, n), *local = bytes_take(&c->b, n);
-	const uint8_t *remote_port = bytes_take(&c->b, 2), *local_port = bytes_take(&c->b, 2);
-	address_text(k->remote, sizeof k->remote, v6, remote, remote_port);
-	address_text(k->local, sizeof k->local, v6, local, local_port);
+	/* All begin alike, of both protocols. */
+#define KEVENT_ALIKE_NET(field)                                                                      \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV4_SINCE_V1_##field, KP_TCP_IP_RECV_IPV4_SINCE_V1_##field);    \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV4_SINCE_V1_##field, KP_TCP_IP_CONNECT_IPV4_SINCE_V1_##field); \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV4_SINCE_V1_##field, KP_UDP_IP_SEND_IPV4_SINCE_V1_##field);    \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV6_SINCE_V2_##field, KP_TCP_IP_RECV_IPV6_SINCE_V2_##field);    \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV6_SINCE_V2_##field, KP_TCP_IP_CONNECT_IPV6_SINCE_V2_##field); \
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV6_SINCE_V2_##field, KP_UDP_IP_SEND_IPV6_SINCE_V2_##field)
+	KEVENT_ALIKE_NET(PID);
+	KEVENT_ALIKE_NET(SIZE);
+	KEVENT_ALIKE_NET(DADDR);
+	KEVENT_ALIKE_NET(SPORT);
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV4_SINCE_V1_PID, KP_TCP_IP_SEND_IPV6_SINCE_V2_PID);
+	KEVENT_ALIKE(KP_TCP_IP_SEND_IPV4_SINCE_V1_SIZE, KP_TCP_IP_SEND_IPV6_SINCE_V2_SIZE);
+	k->pid = kernel_payload_get32(in, KP_TCP_IP_SEND_IPV4_SINCE_V1_PID);
+	k->bytes = kernel_payload_get(in, KP_TCP_IP_SEND_IPV4_SINCE_V1_SIZE);
+	uint32_t to = v6 ? KP_TCP_IP_SEND_IPV6_SINCE_V2_DADDR : KP_TCP_IP_SEND_IPV4_SINCE_V1_DADDR;
+	uint32_t to_port = v6 ? KP_TCP_IP_SEND_IPV6_SINCE_V2_DPORT : KP_TCP_IP_SEND_IPV4_SINCE_V1_DPORT;
+	uint32_t from = v6 ? KP_TCP_IP_SEND_IPV6_SINCE_V2_SADDR : KP_TCP_IP_SEND_IPV4_SINCE_V1_SADDR;
+	uint32_t from_port = v6 ? KP_TCP_IP_SEND_IPV6_SINCE_V2_SPORT : KP_TCP_IP_SEND_IPV4_SINCE_V1_SPORT;
+	address_text(k->remote, sizeof k->remote, v6, kernel_payload_bytes(in, to), kernel_payload_bytes(in, to_port));
+	address_text(k->local, sizeof k->local, v6, kernel_payload_bytes(in, from),
+		     kernel_payload_bytes(in, from_port));
 	return true;
 }
 
-static bool fault(struct kevent *k, struct cursor *c, UCHAR opcode)
+static bool fault(struct kevent *k, struct kernel_payload in, UCHAR opcode)
 {
 	static const struct op ops[] = {
-		{10, KOP_TRANSITION, "TransitionFault"},
-		{11, KOP_DEMAND_ZERO, "DemandZeroFault"},
-		{12, KOP_COPY_ON_WRITE, "CopyOnWrite"},
-		{13, KOP_OTHER, "GuardPageFault"},
-		{14, KOP_OTHER, "HardPageFault"},
-		{15, KOP_OTHER, "AccessViolation"},
-		{32, KOP_HARD, "HardFault"},
+		{KP_PAGE_FAULT_TRANSITION_FAULT, KOP_TRANSITION, "TransitionFault"},
+		{KP_PAGE_FAULT_DEMAND_ZERO_FAULT, KOP_DEMAND_ZERO, "DemandZeroFault"},
+		{KP_PAGE_FAULT_COPY_ON_WRITE, KOP_COPY_ON_WRITE, "CopyOnWrite"},
+		{KP_PAGE_FAULT_GUARD_PAGE_FAULT, KOP_OTHER, "GuardPageFault"},
+		{KP_PAGE_FAULT_HARD_PAGE_FAULT, KOP_OTHER, "HardPageFault"},
+		{KP_PAGE_FAULT_ACCESS_VIOLATION, KOP_OTHER, "AccessViolation"},
+		{KP_PAGE_FAULT_HARD_FAULT, KOP_HARD, "HardFault"},
 	};
 	if (!take_op(k, KEVENT_FAULT, OP_OF(ops, opcode))) {
 		return false;
 	}
-	if (opcode != 32) {
-		k->address = pointer(c);
+	if (opcode != KP_PAGE_FAULT_HARD_FAULT) {
+		k->address = kernel_payload_get(in, KP_PAGE_FAULT_TRANSITION_FAULT_SINCE_V0_VIRTUAL_ADDRESS);
 		return true;
 	}
-	bytes_take(&c->b, 8); /* when it began; the caller has the event's time in other units */
-	k->offset = bytes_u64(&c->b);
-	k->address = pointer(c);
-	k->file_key = pointer(c);
-	bytes_take(&c->b, 4);
-	k->bytes = bytes_u32(&c->b);
+	/* When it began is left out: the caller has the event's time in other units. */
+	k->offset = kernel_payload_get(in, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_READ_OFFSET);
+	k->address = kernel_payload_get(in, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_VIRTUAL_ADDRESS);
+	k->file_key = kernel_payload_get(in, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_FILE_OBJECT);
+	k->bytes = kernel_payload_get(in, KP_PAGE_FAULT_HARD_FAULT_SINCE_V0_BYTE_COUNT);
 	return true;
 }
 
-static bool thread(struct kevent *k, struct cursor *c, UCHAR opcode)
+static bool thread(struct kevent *k, struct kernel_payload in, UCHAR opcode)
 {
-	static const struct op ops[] = {{1, KOP_START, "ThreadStart"}, {2, KOP_END, "ThreadEnd"}};
-	if (opcode == 36) {
+	static const struct op ops[] = {{KP_THREAD_START, KOP_START, "ThreadStart"},
+					{KP_THREAD_END, KOP_END, "ThreadEnd"}};
+	if (opcode == KP_THREAD_CSWITCH) {
 		k->kind = KEVENT_SWITCH;
 		k->name = "CSwitch";
-		k->in_tid = bytes_u32(&c->b);
-		k->out_tid = bytes_u32(&c->b);
-		bytes_take(&c->b, 4);
-		k->reason = bytes_u8(&c->b);
-		bytes_take(&c->b, 1);
-		k->state = bytes_u8(&c->b);
-		return !c->b.bad;
+		k->in_tid = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID);
+		k->out_tid = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_ID);
+		k->reason = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_WAIT_REASON);
+		k->state = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);
+		return kernel_payload_has(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);
 	}
-	if (opcode == 50) {
+	if (opcode == KP_THREAD_READY_THREAD) {
 		k->kind = KEVENT_READY;
 		k->name = "ReadyThread";
-		k->subject_tid = bytes_u32(&c->b);
-		if (c->b.bad) {
-			return false;
-		}
-		bytes_take(&c->b, 2);
-		uint8_t flag = bytes_u8(&c->b), how = bytes_u8(&c->b); /* 0 when the record has ended */
+		k->subject_tid = kernel_payload_get32(in, KP_THREAD_READY_THREAD_SINCE_V2_TTHREAD_ID);
+		/* 0 when the record has ended. What stands in Reserved only our kernel events have. */
+		uint8_t flag = (uint8_t)kernel_payload_get(in, KP_THREAD_READY_THREAD_SINCE_V2_FLAG);
+		uint8_t how = (uint8_t)kernel_payload_get(in, KP_THREAD_READY_THREAD_SINCE_V2_RESERVED);
 		k->waker = !(flag & 1) ? KEVENT_BY_THREAD : how && how < KEVENT_BY_DPC ? how : KEVENT_BY_DPC;
-		return true;
+		return kernel_payload_has(in, KP_THREAD_READY_THREAD_SINCE_V2_TTHREAD_ID);
 	}
 	return take_op(k, KEVENT_THREAD, OP_OF(ops, opcode));
 }
 
-static bool perf(struct kevent *k, struct cursor *c, UCHAR opcode)
+static bool perf(struct kevent *k, struct kernel_payload in, UCHAR opcode)
 {
 	switch (opcode) {
-	case 46:
+	case KP_PERF_INFO_SAMPLE_PROF:
 		k->kind = KEVENT_SAMPLE;
 		k->name = "Sample";
-		k->address = pointer(c);
+		k->address = kernel_payload_get(in, KP_PERF_INFO_SAMPLE_PROF_SINCE_V0_INSTRUCTION_POINTER);
 		return true;
-	case 47:
+	case KP_PERF_INFO_PMC_COUNTER_PROF:
 		k->kind = KEVENT_PMC_SAMPLE;
 		k->name = "PmcSample";
-		k->address = pointer(c);
-		bytes_take(&c->b, 4);
-		k->bytes = bytes_u16(&c->b);
-		return !c->b.bad;
-	case 51:
+		k->address = kernel_payload_get(in, KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_INSTRUCTION_POINTER);
+		k->bytes = kernel_payload_get(in, KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_PROFILE_SOURCE);
+		return kernel_payload_has(in, KP_PERF_INFO_PMC_COUNTER_PROF_SINCE_V0_PROFILE_SOURCE);
+	case KP_PERF_INFO_SYS_CL_ENTER:
 		k->kind = KEVENT_SYSCALL;
 		k->op = KOP_START;
 		k->name = "SysCallEnter";
-		k->address = pointer(c);
+		k->address = kernel_payload_get(in, KP_PERF_INFO_SYS_CL_ENTER_SINCE_V0_SYS_CALL_ADDRESS);
 		return true;
-	case 52:
+	case KP_PERF_INFO_SYS_CL_EXIT:
 		k->kind = KEVENT_SYSCALL;
 		k->op = KOP_END;
 		k->name = "SysCallExit";
-		k->status = bytes_u32(&c->b);
+		k->status = kernel_payload_get32(in, KP_PERF_INFO_SYS_CL_EXIT_SINCE_V0_SYS_CALL_NT_STATUS);
 		return true;
 	default: return false;
 	}
@@ -290,12 +313,13 @@ static bool perf(struct kevent *k, struct cursor *c, UCHAR opcode)
 
 bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent *k)
 {
-	static const struct op process_ops[] = {{1, KOP_START, "ProcessStart"}, {2, KOP_END, "ProcessEnd"}};
-	static const struct op image_ops[] = {{10, KOP_START, "ImageLoad"}, {2, KOP_END, "ImageUnload"}};
-	UCHAR opcode = e->EventHeader.EventDescriptor.Opcode;
-	struct cursor c = {.b = bytes_of(e->UserData, e->UserDataLength),
-			   .pointer = e->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? 4 : 8,
-			   .version = e->EventHeader.EventDescriptor.Version};
+	static const struct op process_ops[] = {{KP_PROCESS_START, KOP_START, "ProcessStart"},
+						{KP_PROCESS_END, KOP_END, "ProcessEnd"}};
+	static const struct op image_ops[] = {{KP_IMAGE_LOAD, KOP_START, "ImageLoad"},
+					      {KP_IMAGE_UN_LOAD, KOP_END, "ImageUnload"}};
+	UCHAR opcode = e->EventHeader.EventDescriptor.Opcode, version = e->EventHeader.EventDescriptor.Version;
+	struct kernel_payload in = {e->UserData, e->UserDataLength,
+				    e->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? 4 : 8};
 	struct openetw_event_origin o = {.size = sizeof o};
 	bool ours = false;
 	int group = kernel_class_group(&e->EventHeader.ProviderId);
@@ -303,13 +327,13 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 	memset(k, 0, offsetof(struct kevent, path));
 	k->pid = OPENETW_UNKNOWN_ID;
 	switch (group) {
-	case KERNEL_GROUP_DISK: ours = disk(k, &c, opcode); break;
-	case KERNEL_GROUP_FILE: ours = file(k, &c, opcode); break;
+	case KERNEL_GROUP_DISK: ours = disk(k, in, opcode); break;
+	case KERNEL_GROUP_FILE: ours = file(k, in, opcode, version); break;
 	case KERNEL_GROUP_TCP:
-	case KERNEL_GROUP_UDP: ours = net(k, &c, opcode, group == KERNEL_GROUP_UDP); break;
-	case KERNEL_GROUP_MEMORY: ours = fault(k, &c, opcode); break;
-	case KERNEL_GROUP_THREAD: ours = thread(k, &c, opcode); break;
-	case KERNEL_GROUP_PERF: ours = perf(k, &c, opcode); break;
+	case KERNEL_GROUP_UDP: ours = net(k, in, opcode, version, group == KERNEL_GROUP_UDP); break;
+	case KERNEL_GROUP_MEMORY: ours = fault(k, in, opcode); break;
+	case KERNEL_GROUP_THREAD: ours = thread(k, in, opcode); break;
+	case KERNEL_GROUP_PERF: ours = perf(k, in, opcode); break;
 	case KERNEL_GROUP_PROCESS: ours = take_op(k, KEVENT_PROCESS, OP_OF(process_ops, opcode)); break;
 	case KERNEL_GROUP_IMAGE: ours = take_op(k, KEVENT_IMAGE, OP_OF(image_ops, opcode)); break;
 	default: return false;
@@ -339,8 +363,9 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 	}
 	if (k->kind == KEVENT_IMAGE) {
 		struct openetw_module m = {.size = sizeof m};
-		k->address = pointer(&c);
-		k->bytes = pointer(&c);
+		k->address = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE);
+		k->bytes = kernel_payload_get(in, version == 0 ? KP_IMAGE_LOAD_V0_IMAGE_SIZE
+							       : KP_IMAGE_LOAD_SINCE_V1_IMAGE_SIZE);
 		if (openetw_state_module(state, o.subject_pid, k->address, k->time, &m) == ERROR_SUCCESS) {
 			k->file = m.path;
 		}

@@ -4,6 +4,7 @@
 #include "tools/openetw/report.h"
 
 #include "etw/values/guids.h"
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 
@@ -66,17 +67,20 @@ void report_learn(struct report *r, const EVENT_RECORD *e)
 {
 	static const struct guid perf_info = GUID_INIT(ETW_GUID_CLASS_PERF_INFO);
 	UCHAR type = e->EventHeader.EventDescriptor.Opcode;
-	const uint8_t *p = e->UserData;
+	struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	struct bytes b =
+		kernel_payload_from(in, KP_PERF_INFO_SAMPLED_PROFILE_INTERVAL_COLLECTION_START_SINCE_V3_SOURCE_NAME);
+	uint32_t id = kernel_payload_get32(in, KP_PERF_INFO_SET_INTERVAL_SINCE_V0_SOURCE);
 	counters_of_learn(&r->counters, e);
-	if (type < 0x48 || type > 0x4A || memcmp(&e->EventHeader.ProviderId, &perf_info, sizeof perf_info) != 0 ||
-	    e->UserDataLength < 14 || source_name(r, le32_get(p)) || r->source_count == BASE_ARRAY_LEN(r->source)) {
+	if (type < KP_PERF_INFO_SET_INTERVAL || type > KP_PERF_INFO_SAMPLED_PROFILE_INTERVAL_COLLECTION_END ||
+	    memcmp(&e->EventHeader.ProviderId, &perf_info, sizeof perf_info) != 0 || bytes_left(&b) < 2 ||
+	    source_name(r, id) || r->source_count == BASE_ARRAY_LEN(r->source)) {
 		return;
 	}
-	r->source[r->source_count].id = le32_get(p);
+	r->source[r->source_count].id = id;
 	char *name = r->source[r->source_count++].name;
 	size_t n = 0;
-	for (uint32_t at = 12; at + 2 <= e->UserDataLength && le16_get(p + at) && n < 47; at += 2) {
-		uint16_t unit = le16_get(p + at);
+	for (uint16_t unit; bytes_left(&b) >= 2 && (unit = bytes_u16(&b)) != 0 && n < 47;) {
 		name[n++] = unit > ' ' && unit < 0x7F ? (char)unit : '?';
 	}
 	name[n] = 0;

@@ -2,6 +2,8 @@
  * BuildInfo: which system a recording was made on, as the event that merging adds on Windows.
  */
 #include "base/order.h"
+#include "etw/values/guids.h"
+#include "kernel_payload.h"
 #include "tools/wpt/wpr.h"
 
 #include <stdio.h>
@@ -10,12 +12,19 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define IDENTITY_WAIT_MS   3000
-#define IDENTITY_BUILDINFO 32
-#define IDENTITY_TEXT_MAX  256
+#define IDENTITY_WAIT_MS  3000
+#define IDENTITY_TEXT_MAX 256
 
 /* SystemConfigEx of the merge's catalogue (data/catalogue/merge.txt). */
-static const GUID config_guid = {0x9b79ee91, 0xb5fd, 0x41c0, {0xa2, 0x43, 0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
+#define GUID_OF(...) GUID_OF_PARTS(__VA_ARGS__)
+#define GUID_OF_PARTS(a, b, c, ...) \
+	{                           \
+		a, b, c,            \
+		{                   \
+			__VA_ARGS__ \
+		}                   \
+	}
+static const GUID config_guid = GUID_OF(ETW_GUID_CLASS_SYSTEM_CONFIG_EX);
 
 static uint64_t logger; /* written by the callback's thread */
 
@@ -88,7 +97,7 @@ static void write_event(uint64_t handle)
 	n += put_text(event.payload + n, product);
 	event.header.Size = (USHORT)(sizeof event.header + n);
 	event.header.Flags = WNODE_FLAG_TRACED_GUID;
-	event.header.Class.Type = IDENTITY_BUILDINFO;
+	event.header.Class.Type = KP_SYSTEM_CONFIG_EX_BUILD_INFO;
 	event.header.Guid = config_guid;
 	TraceEvent(handle, &event.header);
 }

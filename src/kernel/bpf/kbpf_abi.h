@@ -292,4 +292,26 @@ struct kbpf_fault {
 	uint32_t device, generation;
 };
 
+/* ---- maps -------------------------------------------------------------------------------------- */
+
+/* What all programs share: X(ID, name, kind, key, value, entries). The programs declare them (kbpf_core.h), the
+ * collector creates them by the same list (kernel_bpf.c) and hands them to each object by name.
+ *
+ *	pids, uids     by thread group, or by user without rights: the sessions that watch what belongs to it
+ *	drops          by hook: records of this processor that found no room
+ *	user_stacks    user stacks that the collector has, by id
+ *	counters       by processor and number: counters that perf keeps. The collector makes so many for each processor
+ */
+#define KBPF_MAPS(X)                                                                                         \
+	X(CONFIG, kbpf_config, ARRAY, uint32_t, struct kbpf_config, 1)                                       \
+	X(PIDS, kbpf_pids, HASH, uint32_t, uint64_t, KBPF_PIDS_MAX)                                          \
+	X(UIDS, kbpf_uids, HASH, uint32_t, uint64_t, KBPF_UIDS_MAX)                                          \
+	X(DROPS, kbpf_drops, PERCPU_ARRAY, uint32_t, uint64_t, KBPF_HOOKS_MAX)                               \
+	X(SCRATCH, kbpf_scratch, PERCPU_ARRAY, uint32_t, struct kbpf_scratch, KBPF_SLOTS_MAX)                \
+	X(USER_SCRATCH, kbpf_user_scratch, PERCPU_ARRAY, uint32_t, struct kbpf_user_scratch, KBPF_SLOTS_MAX) \
+	X(USER_STACKS, kbpf_user_stacks, LRU_HASH, uint64_t, uint8_t, KBPF_USER_STACKS_MAX)                  \
+	X(COUNTERS, kbpf_counters, PERF_EVENT_ARRAY, uint32_t, uint32_t, KBPF_COUNTERS_MAX)
+/* By processor: rings. It is an array of maps, so it stands in no list of the others. */
+#define KBPF_RINGS kbpf_rings
+
 #endif

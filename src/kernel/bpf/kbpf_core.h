@@ -31,78 +31,25 @@
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct kbpf_config);
-} kbpf_config SEC(".maps");
-
-/* By thread group: the sessions that watch it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, KBPF_PIDS_MAX);
-	__type(key, uint32_t);
-	__type(value, uint64_t);
-} kbpf_pids SEC(".maps");
-
-/* By user without rights: sessions that watch what is theirs. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, KBPF_UIDS_MAX);
-	__type(key, uint32_t);
-	__type(value, uint64_t);
-} kbpf_uids SEC(".maps");
-
-/* By hook: records of this processor that found no room. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, KBPF_HOOKS_MAX);
-	__type(key, uint32_t);
-	__type(value, uint64_t);
-} kbpf_drops SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, KBPF_SLOTS_MAX);
-	__type(key, uint32_t);
-	__type(value, struct kbpf_scratch);
-} kbpf_scratch SEC(".maps");
+#define KBPF_MAP(id, name, kind, key_type, value_type, entries) \
+	struct {                                                \
+		__uint(type, BPF_MAP_TYPE_##kind);              \
+		__uint(max_entries, entries);                   \
+		__type(key, key_type);                          \
+		__type(value, value_type);                      \
+	} name SEC(".maps");
+KBPF_MAPS(KBPF_MAP)
 
 struct kbpf_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 };
-/* By processor. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
 	__array(values, struct kbpf_ring);
-} kbpf_rings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, KBPF_SLOTS_MAX);
-	__type(key, uint32_t);
-	__type(value, struct kbpf_user_scratch);
-} kbpf_user_scratch SEC(".maps");
-
-/* User stacks that the collector has, by id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, KBPF_USER_STACKS_MAX);
-	__type(key, uint64_t);
-	__type(value, uint8_t);
-} kbpf_user_stacks SEC(".maps");
-
-/* By processor and number: counters that perf keeps. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, KBPF_COUNTERS_MAX);
-	__type(key, uint32_t);
-	__type(value, uint32_t);
-} kbpf_counters SEC(".maps");
+} KBPF_RINGS SEC(".maps");
 
 struct kbpf_who {
 	uint64_t sessions, stacks, time;
