@@ -2,6 +2,7 @@
  * logman: the controller that comes with Windows: live sessions (-ets), saved collectors,
  * providers.
  */
+#include "tools/common/session_options.h"
 #include "tools/classic/logman.h"
 #include "tools/common/output.h"
 #include "tools/classic/explain_line.h"

@@ -2,6 +2,7 @@
  * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
  * JSON.
  */
+#include "tools/common/select.h"
 #include "tools/common/winargs.h"
 #include "base/level.h"
 #include "tools/common/output.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Starting what a session_spec says, and saying it as a command line.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/session_control.h"
 #include "tools/common/output.h"
 
@@ -228,7 +229,7 @@ void controller_explain_enable(FILE *f, const char *session, const struct sessio
 	put_provider(f, p);
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		if (p->filter[i][0]) {
-			fprintf(f, " --%s ", filter_expr_option((enum session_filter)i));
+			fprintf(f, " --%s ", cli_filter_option((enum session_filter)i));
 			controller_quote(f, p->filter[i]);
 		}
 	}

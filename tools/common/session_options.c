@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What the session verbs share: property blocks, providers on the command line, totals.
  */
+#include "tools/common/session_options.h"
+#include "tools/common/program.h"
 #include "tools/common/cli.h"
 #include "tools/common/mode_names.h"
 #include "base/level.h"
@@ -47,18 +49,8 @@ bool cli_provider_installed(const char *name, struct guid *ret)
 void cli_provider_of_command(const char *word)
 {
 	char path[PATH_MAX];
-	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
-	if (!list) {
-		(void)openetw_schema_load_file(word, NULL, 0); /* a script, or nothing: no names then */
-	}
-	for (const char *s = list; s && *s;) {
-		size_t n = strcspn(s, ":");
-		int k = snprintf(path, sizeof path, "%.*s/%s", (int)n, s, word);
-		if (n && k > 0 && (size_t)k < sizeof path && access(path, X_OK) == 0) {
-			(void)openetw_schema_load_file(path, NULL, 0);
-			return;
-		}
-		s += n + (s[n] == ':');
+	if (cli_program_find(word, path) == 0) {
+		(void)openetw_schema_load_file(path, NULL, 0); /* a script: no names then */
 	}
 }
 
@@ -102,7 +94,7 @@ bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char
 	return true;
 }
 
-const char *filter_expr_option(enum session_filter kind)
+const char *cli_filter_option(enum session_filter kind)
 {
 	static const char *const names[SESSION_FILTER_COUNT] = {
 		[SESSION_FILTER_EXE] = "exe",
@@ -117,23 +109,22 @@ const char *filter_expr_option(enum session_filter kind)
 	return names[kind];
 }
 
-bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char out[SESSION_FILTER_TEXT])
+bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
+		     char out[SESSION_FILTER_TEXT])
 {
-	const char *option = filter_expr_option(kind), *v;
+	const char *option = cli_filter_option(kind);
+	const struct cli_words *w = &o->filter[kind];
 	size_t n = 0;
 	struct diag d = {0};
 	uint8_t bytes[SESSION_FILTER_BYTES];
 	*out = 0;
 	/* Of processes several may be given; the others stand once. */
-	for (int i = 0; (v = kind == SESSION_FILTER_PID ? cli_value_at(a, option, i)
-			     : i == 0                   ? cli_value(a, option, NULL)
-							: NULL) != NULL;
-	     i++) {
-		if (n + strlen(v) + 2 > SESSION_FILTER_TEXT) {
+	for (int i = kind == SESSION_FILTER_PID ? 0 : BASE_MAX(w->count - 1, 0); i < w->count; i++) {
+		if (n + strlen(w->text[i]) + 2 > SESSION_FILTER_TEXT) {
 			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
 			return false;
 		}
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", i ? "," : "", v);
+		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", n ? "," : "", w->text[i]);
 	}
 	size_t made;
 	if (*out && session_filter_make(kind, out, bytes, &made, &d) < 0) {
@@ -143,37 +134,35 @@ bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char o
 	return true;
 }
 
-static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
+static bool filters_from(const struct cli_args *a, const struct cli_enable_options *o, struct cli_filters *f)
 {
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		char text[SESSION_FILTER_TEXT];
 		struct diag d = {0};
-		if (!filter_expr_text(a, (enum session_filter)i, text)) {
+		if (!cli_filter_text(a, o, (enum session_filter)i, text)) {
 			return false;
 		}
 		if (*text && !cli_filters_add(f, (enum session_filter)i, text, &d)) {
-			cli_usage(a, "--%s %s", filter_expr_option((enum session_filter)i), d.text);
+			cli_usage(a, "--%s %s", cli_filter_option((enum session_filter)i), d.text);
 			return false;
 		}
 	}
 	return true;
 }
 
-bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
+bool cli_provider_parse(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
+			struct cli_provider *ret)
 {
-	struct provider_spec spec = {.level = 5};
+	static const struct cli_enable_options nothing;
+	o = o ? o : &nothing;
+	struct provider_spec spec = {
+		.level = o->level.given ? o->level.level : 5, .any = o->keywords, .all = o->match_all};
 	struct diag d = {0};
 	struct cli_filters f;
 	cli_filters_init(&f); /* said before anything is started */
-	bool filters = filters_from_args(a, &f);
+	bool filters = filters_from(a, o, &f);
 	cli_filters_finish(&f);
-	if (!filters || !cli_number(a, "keywords", 0, UINT64_MAX, &spec.any) ||
-	    !cli_number(a, "match-all", 0, UINT64_MAX, &spec.all)) {
-		return false;
-	}
-	const char *l = cli_value(a, "level", NULL);
-	if (l && !level_parse(l, strlen(l), &spec.level)) {
-		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
+	if (!filters) {
 		return false;
 	}
 	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
@@ -183,11 +172,10 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	struct cli_provider p = {.any = spec.any, .all = spec.all, .level = spec.level, .properties = spec.properties};
 	memcpy(&p.guid, spec.guid.b, sizeof p.guid);
 	strcpy(p.name, spec.name);
-	p.properties |= (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
-	if (!cli_payload_filters(a, &p.guid, &f)) {
+	p.properties |= (o->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) | (o->sid ? EVENT_ENABLE_PROPERTY_SID : 0) |
+			(o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+			(o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	if (!cli_payload_filters(a, o, &p.guid, &f)) {
 		cli_filters_finish(&f);
 		return false;
 	}
@@ -196,12 +184,12 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	return true;
 }
 
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
-			     uint32_t timeout_ms)
+uint32_t cli_provider_enable(const struct cli_args *a, const struct cli_enable_options *o, TRACEHANDLE session,
+			     const struct cli_provider *p, uint32_t timeout_ms)
 {
 	struct cli_filters f;
 	cli_filters_init(&f);
-	if (!filters_from_args(a, &f) || !cli_payload_filters(a, &p->guid, &f)) {
+	if (!filters_from(a, o, &f) || !cli_payload_filters(a, o, &p->guid, &f)) {
 		cli_filters_finish(&f);
 		return ERROR_INVALID_PARAMETER;
 	}
@@ -238,57 +226,46 @@ void cli_provider_tell(const GUID *g, const char *name)
 	}
 }
 
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime)
+bool cli_take_buffers(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	cli_props_init(p);
-	uint64_t size = 0, buffer = 0, timer = 0;
-	if (!cli_size(a, "max-size", 1 << 20, 1, UINT32_MAX, &size) ||
-	    !cli_size(a, "buffer-size", 1 << 10, 4, 16384, &buffer) ||
-	    !cli_duration(a, "flush-timer", 1000000000, 1, 86400, &timer)) {
+	const char *s = value;
+	uint64_t least = 0, most = 0;
+	if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
+	    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
+		cli_usage(a, "--%s takes MIN or MIN:MAX, not '%s'", o->name, value);
 		return false;
 	}
-	const char *mode = cli_value(a, "mode", NULL);
+	*(struct cli_buffers *)member = (struct cli_buffers){(uint32_t)least, (uint32_t)most};
+	return true;
+}
+
+bool cli_props_from(const struct cli_args *a, const struct cli_session_options *o, struct cli_props *p,
+		    const char *file, bool realtime)
+{
+	cli_props_init(p);
 	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	if (mode && strcmp(mode, "sequential") != 0) { /* of the names in the option's table */
-		m |= mode_names_bit(MODE_NAMES_OPENETW, mode);
+	if (o->mode && strcmp(o->mode, "sequential") != 0) { /* of the names in the option's table */
+		m |= mode_names_bit(MODE_NAMES_OPENETW, o->mode);
 	} else if (file) {
 		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
-	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
-	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
-	const char *compress = cli_value(a, "compress", NULL);
-	if (compress) {
-		m |= EVENT_TRACE_COMPRESSED_MODE | (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
-	}
-	uint64_t bits = 0;
-	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
-		return false;
-	}
-	m |= (uint32_t)bits;
-	const char *clock = cli_value(a, "clock", "qpc");
-	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0 ? 2 : strcmp(clock, "cycles") == 0 ? 3 : 1;
-	if ((m & EVENT_TRACE_FILE_MODE_APPEND) && !cli_value(a, "clock", NULL)) {
-		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
-	}
+	m |= o->no_per_cpu ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
+	m |= o->preallocate ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
+	m |= o->compress != CLI_COMPRESS_NO ? EVENT_TRACE_COMPRESSED_MODE : 0;
+	m |= o->compress == CLI_COMPRESS_ZSTD ? OPENETW_TRACE_ZSTD_MODE : 0;
+	m |= (uint32_t)o->mode_bits;
+	/* an appended file can only be in system time */
+	enum cli_clock usual = m & EVENT_TRACE_FILE_MODE_APPEND ? CLI_CLOCK_SYSTEM : CLI_CLOCK_QPC;
+	p->p.Wnode.ClientContext = o->clock ? o->clock : usual;
 	p->p.LogFileMode = m;
-	p->p.BufferSize = (ULONG)buffer;
-	p->p.MaximumFileSize = (ULONG)size;
-	p->p.FlushTimer = (ULONG)timer;
-	if (cli_flag(a, "low-latency")) {
+	p->p.BufferSize = (ULONG)o->buffer_kb;
+	p->p.MaximumFileSize = (ULONG)o->max_size_mb;
+	p->p.FlushTimer = (ULONG)o->flush_s;
+	p->p.MinimumBuffers = o->buffers.least;
+	p->p.MaximumBuffers = o->buffers.most;
+	if (o->low_latency) {
 		p->p.LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
 		p->p.FlushTimer = 1;
-	}
-	const char *buffers = cli_value(a, "buffers", NULL);
-	if (buffers) {
-		const char *s = buffers;
-		uint64_t least = 0, most = 0;
-		if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
-		    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
-			cli_usage(a, "--buffers takes MIN or MIN:MAX, not '%s'", buffers);
-			return false;
-		}
-		p->p.MinimumBuffers = (ULONG)least;
-		p->p.MaximumBuffers = (ULONG)most;
 	}
 	if (file) {
 		if (strlen(file) >= sizeof p->file) {

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: MIT
  * enable, disable, flush: what changes a running session.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 #include "tools/common/output.h"
 
+struct enable_options {
+	struct cli_enable_options how;
+	uint64_t timeout_ms;
+	bool capture_state;
+};
 static const struct cli_option enable_options[] = {
-	CLI_ENABLE_OPTIONS,
-	{'t', "timeout", "TIME", "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
-	{'c', "capture-state", NULL, "ask the providers for a rundown instead", NULL},
+	CLI_ENABLE_OPTIONS(enable_options, how),
+	CLI_DURATION(enable_options, timeout_ms, 't', "timeout", 1000000, 0, UINT32_MAX,
+		     "wait this long for the providers' callbacks: 5s (default), 250ms, 0"),
+	CLI_FLAG(enable_options, capture_state, 'c', "capture-state", "ask the providers for a rundown instead"),
 	{0},
 };
 static const struct cli_option no_options[] = {{0}};
+struct flush_options {
+	const char *output;
+};
 static const struct cli_option flush_options[] = {
-	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file", NULL},
+	CLI_WORD(flush_options, output, 'o', "output", "FILE",
+		 "write the memory buffers of a buffering session to this file"),
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -28,36 +39,33 @@ static int find_session(struct cli_args *a, const char *name, TRACEHANDLE *ret)
 	return CLI_OK;
 }
 
-static int change(struct cli_args *a, bool enable)
+/* `o`: NULL to disable */
+static int change(struct cli_args *a, const struct enable_options *o)
 {
 	if (a->count < 2) {
 		return cli_usage(a, "a session and a provider are needed");
 	}
-	uint64_t timeout = 5000;
 	TRACEHANDLE h;
-	if (enable && !cli_duration(a, "timeout", 1000000, 0, UINT32_MAX, &timeout)) {
-		return CLI_USAGE;
-	}
 	int status = find_session(a, a->words[0], &h);
 	for (int i = 1; i < a->count && status == CLI_OK; i++) {
 		struct cli_provider p;
-		if (!cli_provider_parse(a, a->words[i], &p)) {
+		if (!cli_provider_parse(a, o ? &o->how : NULL, a->words[i], &p)) {
 			return CLI_USAGE;
 		}
 		uint32_t code;
-		if (!enable) {
+		if (!o) {
 			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 5000, NULL);
-		} else if (cli_flag(a, "capture-state")) {
+		} else if (o->capture_state) {
 			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
-					      (ULONG)timeout, NULL);
+					      (ULONG)o->timeout_ms, NULL);
 		} else {
-			code = cli_provider_enable(a, h, &p, (uint32_t)timeout);
+			code = cli_provider_enable(a, &o->how, h, &p, (uint32_t)o->timeout_ms);
 			if (code == ERROR_SUCCESS) {
 				cli_provider_tell(&p.guid, p.name);
 			}
 		}
 		if (code) {
-			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable", p.name);
+			status = cli_fail(a, code, "cannot %s '%s'", o ? "enable" : "disable", p.name);
 		}
 	}
 	return status;
@@ -65,12 +73,12 @@ static int change(struct cli_args *a, bool enable)
 
 static int run_enable(struct cli_args *a)
 {
-	return change(a, true);
+	return change(a, a->given);
 }
 
 static int run_disable(struct cli_args *a)
 {
-	return change(a, false);
+	return change(a, NULL);
 }
 
 static int run_flush(struct cli_args *a)
@@ -80,7 +88,8 @@ static int run_flush(struct cli_args *a)
 	}
 	struct cli_props p;
 	cli_props_init(&p);
-	const char *file = cli_value(a, "output", NULL);
+	const struct flush_options *o = a->given;
+	const char *file = o->output;
 	if (file) {
 		if (strlen(file) >= sizeof p.file) {
 			return cli_usage(a, "the file name is too long");
@@ -105,6 +114,8 @@ const struct cli_command cli_enable = {
 		   "  openetw enable web '*MyCompany.Db' --pid 4711 --event-id 1,2,7\n"
 		   "  openetw enable web MyCompany.Db --capture-state      # ask for a rundown\n",
 	.options = enable_options,
+	CLI_INTO(enable_options),
+	.defaults = &(const struct enable_options){.timeout_ms = 5000},
 	.run = run_enable,
 	.complete = "session",
 };
@@ -128,6 +139,7 @@ const struct cli_command cli_flush = {
 		   "  openetw flush box -o crash.etl     # a flight recorder's memory as a file; "
 		   "it goes on recording\n",
 	.options = flush_options,
+	CLI_INTO(flush_options),
 	.run = run_flush,
 	.complete = "session",
 };

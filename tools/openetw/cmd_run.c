@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * run: record while a command runs.
  */
+#include "tools/common/session_options.h"
+#include "tools/common/program.h"
 #include "tools/common/cli.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
@@ -11,13 +13,19 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+struct run_options {
+	const char *output, *name;
+	struct cli_words provider;
+	struct cli_session_options session;
+	struct cli_enable_options enable;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "log file (default openetw.etl)", NULL},
-	{'p', "provider", "P", "record Name:keywords:level (repeatable)", NULL},
-	{0, "name", "NAME", "session name (default openetw-run-PID)", NULL},
+	CLI_WORD(run_options, output, 'o', "output", "FILE", "log file (default openetw.etl)"),
+	CLI_WORDS(run_options, provider, 'p', "provider", "P", "record Name:keywords:level (repeatable)"),
+	CLI_WORD(run_options, name, 0, "name", "NAME", "session name (default openetw-run-PID)"),
 	CLI_FORCE_OPTION,
-	CLI_SESSION_OPTIONS,
-	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_OPTIONS(run_options, session),
+	CLI_ENABLE_OPTIONS(run_options, enable),
 	{0},
 };
 
@@ -75,30 +83,35 @@ static int supervise(char **words, struct run_why *why)
 
 static int run(struct cli_args *a)
 {
+	const struct run_options *o = a->given;
 	if (a->count == 0) {
 		return cli_usage(a, "which command? put it after --");
 	}
-	if (!cli_value(a, "provider", NULL)) {
+	if (o->provider.count == 0) {
 		return cli_usage(a, "which providers? name them with -p");
+	}
+	int missing = cli_program_check(a, a->words[0]);
+	if (missing) {
+		return missing;
 	}
 	char name[64];
 	struct cli_props p;
 	struct cli_provider providers[64];
 	int n = 0;
 	cli_provider_of_command(a->words[0]);
-	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+	for (; n < o->provider.count; n++) {
 		if (n == 64) {
 			return cli_usage(a, "at most 64 providers");
 		}
-		if (!cli_provider_parse(a, v, &providers[n])) {
+		if (!cli_provider_parse(a, &o->enable, o->provider.text[n], &providers[n])) {
 			return CLI_USAGE;
 		}
 	}
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
-	const char *session = cli_value(a, "name", name);
+	const char *session = o->name ? o->name : name;
 	char mapped[PATH_MAX];
-	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
-	if (!cli_props_from_args(a, &p, file, false)) {
+	const char *file = cli_path_told(o->output, mapped);
+	if (!cli_props_from(a, &o->session, &p, file, false)) {
 		return CLI_USAGE;
 	}
 	cli_signals_catch(); /* from here on a signal must not leave the session behind */
@@ -111,9 +124,10 @@ static int run(struct cli_args *a)
 	(void)openetw_session_limit(session, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
 	cli_place_tell(a);
 	int status = CLI_OK;
-	run_why_begin(&why, a, session, providers, n); /* first: a classic provider has the session that came last */
+	run_why_begin(&why, &o->enable, session, providers,
+		      n); /* first: a classic provider has the session that came last */
 	for (int i = 0; i < n && status == CLI_OK; i++) {
-		code = cli_provider_enable(a, h, &providers[i], 1000);
+		code = cli_provider_enable(a, &o->enable, h, &providers[i], 1000);
 		if (code && code != ERROR_TIMEOUT) {
 			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
 		}
@@ -163,6 +177,8 @@ const struct cli_command cli_run = {
 		"'{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
 		"  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
 	.options = options,
+	CLI_INTO(run_options),
+	.defaults = &(const struct run_options){.output = "openetw.etl"},
 	.run = run,
 	.rest_is_command = true,
 	.complete = "command",

@@ -1,78 +1,86 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/common/kernel_options.h"
 #include "tools/common/output.h"
 
+struct start_options {
+	const char *output, *kernel, *pmc, *stackwalk, *pids;
+	struct cli_words provider, pmc_sample;
+	bool realtime;
+	uint64_t expire_s, quota_mb, with_pid, new_file_s, keep_files; /* 0: not said */
+	struct cli_session_options session;
+	struct cli_enable_options enable;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
-	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
-	{'K', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
-	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with kernel events: PageFaults:CSwitch ('openetw pmc')",
-	 NULL},
-	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
-	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
-	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
-	{'r', "realtime", NULL, "deliver to live consumers", NULL},
-	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
-	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d", NULL},
-	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
-	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
-	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
-	{0, "keep-files", "N", "newfile mode: only the last N files stay", NULL},
+	CLI_WORD(start_options, output, 'o', "output", "FILE", "log file (.etl); none: real-time or buffering only"),
+	CLI_WORDS(start_options, provider, 'p', "provider", "P", "enable Name:keywords:level (repeatable)"),
+	CLI_WORD(start_options, kernel, 'K', "kernel", "FLAGS",
+		 "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO"),
+	CLI_WORD(start_options, pmc, 0, "pmc", "COUNTERS[:EVENTS]",
+		 "values of counters with kernel events: PageFaults:CSwitch ('openetw pmc')"),
+	CLI_WORDS(start_options, pmc_sample, 0, "pmc-sample", "SOURCE[=N]",
+		  "a sample at every Nth event of this source (repeatable)"),
+	CLI_WORD(start_options, stackwalk, 0, "stackwalk", "EVENTS",
+		 "kernel events with call stacks: Profile+CSwitch+…"),
+	CLI_WORD(start_options, pids, 0, "pids", "PIDS", "kernel events of up to 8 processes only"),
+	CLI_FLAG(start_options, realtime, 'r', "realtime", "deliver to live consumers"),
+	CLI_LOW_LATENCY_OPTION(start_options, session),
+	CLI_DURATION(start_options, expire_s, 0, "expire", 1000000000, 1, UINT32_MAX,
+		     "stop it after that time, whoever remembers it or not: 90s, 1h, 2d"),
+	CLI_SIZE(start_options, quota_mb, 0, "quota", 1 << 20, 1, UINT32_MAX,
+		 "stop it when it has written so much: 500MB, 10GB"),
+	CLI_NUMBER(start_options, with_pid, 0, "with-pid", "PID", 1, INT32_MAX,
+		   "stop it when this process ends ($$: with this shell)"),
+	CLI_DURATION(start_options, new_file_s, 0, "new-file-every", 1000000000, 1, 4294967,
+		     "newfile mode: the next file so often, besides when one is full"),
+	CLI_NUMBER(start_options, keep_files, 0, "keep-files", "N", 1, UINT32_MAX,
+		   "newfile mode: only the last N files stay"),
 	CLI_FORCE_OPTION,
-	CLI_SESSION_OPTIONS,
-	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_OPTIONS(start_options, session),
+	CLI_ENABLE_OPTIONS(start_options, enable),
 	{0},
 };
 
 static int run(struct cli_args *a)
 {
+	const struct start_options *o = a->given;
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
 	const char *name = a->words[0];
-	const char *file = cli_value(a, "output", NULL);
-	bool realtime = cli_flag(a, "realtime");
 	struct cli_props p;
 	struct cli_provider providers[64];
 	int n = 0;
-	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+	for (; n < o->provider.count; n++) {
 		if (n == 64) {
 			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
 		}
-		if (!cli_provider_parse(a, v, &providers[n])) {
+		if (!cli_provider_parse(a, &o->enable, o->provider.text[n], &providers[n])) {
 			return CLI_USAGE;
 		}
 	}
-	if (!cli_props_from_args(a, &p, file, realtime)) {
+	if (!cli_props_from(a, &o->session, &p, o->output, o->realtime)) {
 		return CLI_USAGE;
 	}
-	if (cli_value(a, "new-file-every", NULL) && p.p.MaximumFileSize == 0) {
+	if (o->new_file_s && p.p.MaximumFileSize == 0) {
 		p.p.MaximumFileSize = 1u << 20; /* by time alone */
-	}
-	uint64_t expire = 0, quota = 0, pid = 0, every = 0, keep = 0;
-	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
-	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
-	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
-	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) || !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
-		return CLI_USAGE;
 	}
 	TRACEHANDLE h = 0;
 	struct cli_kernel_wish wish = {0};
-	const char *kernel = cli_value(a, "kernel", NULL), *stacks = cli_value(a, "stackwalk", NULL);
-	const char *pmc = cli_value(a, "pmc", NULL), *source;
-	if ((stacks || pmc || cli_flag(a, "pids") || cli_flag(a, "pmc-sample")) && !kernel) {
+	const char *kernel = o->kernel;
+	if ((o->stackwalk || o->pmc || o->pids || o->pmc_sample.count) && !kernel) {
 		return cli_usage(a, "--stackwalk, --pmc, --pmc-sample and --pids are of kernel events: --kernel FLAGS");
 	}
 	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
-	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
-				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
+	if (status == CLI_OK && ((o->stackwalk && !cli_kernel_stacks(a, o->stackwalk, &wish)) ||
+				 !cli_kernel_pids(a, o->pids ? o->pids : "", &wish))) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish.counters)) {
+	if (status == CLI_OK && o->pmc && !cli_counters_parse(a, o->pmc, &wish.counters)) {
 		status = cli_told();
 	}
-	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : cli_told();
+	for (int i = 0; status == CLI_OK && i < o->pmc_sample.count; i++) {
+		status = cli_counters_sampled(a, o->pmc_sample.text[i], &wish.counters) ? CLI_OK : cli_told();
 		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	if (status != CLI_OK) {
@@ -86,7 +94,7 @@ static int run(struct cli_args *a)
 		cli_kernel_tell("openetw start", name);
 	}
 	for (int i = 0; i < n; i++) {
-		code = cli_provider_enable(a, h, &providers[i], 5000);
+		code = cli_provider_enable(a, &o->enable, h, &providers[i], 5000);
 		if (code) {
 			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
@@ -94,17 +102,17 @@ static int run(struct cli_args *a)
 		}
 		cli_provider_tell(&providers[i].guid, providers[i].name);
 	}
-	if (expire || quota || pid) {
-		code = openetw_session_limit(name, expire ? clock_filetime() + expire * 10000000 : 0, quota << 20,
-					     (uint32_t)pid);
+	if (o->expire_s || o->quota_mb || o->with_pid) {
+		code = openetw_session_limit(name, o->expire_s ? clock_filetime() + o->expire_s * 10000000 : 0,
+					     o->quota_mb << 20, (uint32_t)o->with_pid);
 		if (code) {
 			status = cli_fail(a, code, "cannot limit '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}
 	}
-	if (every || keep) {
-		code = openetw_session_rotate(name, (uint32_t)every, (uint32_t)keep);
+	if (o->new_file_s || o->keep_files) {
+		code = openetw_session_rotate(name, (uint32_t)o->new_file_s, (uint32_t)o->keep_files);
 		if (code) {
 			int status = cli_fail(a, code, "cannot rotate the files of '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
@@ -144,5 +152,6 @@ const struct cli_command cli_start = {
 		   "  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
 		   "  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
 	.options = options,
+	CLI_INTO(start_options),
 	.run = run,
 };

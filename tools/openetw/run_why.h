@@ -5,10 +5,10 @@
 #ifndef TOOLS_OPENETW_RUN_WHY_H
 #define TOOLS_OPENETW_RUN_WHY_H
 
-#include "tools/common/cli.h"
+#include "tools/common/session_options.h"
 
 struct run_why {
-	const struct cli_args *args;
+	const struct cli_enable_options *enable;
 	const char *session; /* that records */
 	const struct cli_provider *provider;
 	int count;
@@ -24,7 +24,7 @@ struct run_why {
 };
 
 /* The session runs; its providers are about to be enabled, and the command to start. */
-void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session,
+void run_why_begin(struct run_why *w, const struct cli_enable_options *o, const char *session,
 		   const struct cli_provider *provider, int count);
 /* Called when a system call was interrupted: a second has gone by, perhaps. */
 void run_why_tick(struct run_why *w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * wpr: the recorder that comes with Windows; what it records stands in profiles (.wprp).
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/common/path.h"
 #include "tools/classic/explain_line.h"

@@ -2,6 +2,7 @@
  * xperf: the controller of the Windows Performance Toolkit. Every -start opens a scope; the options
  * after it belong to that session, those before the first one to the kernel's.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/common/mode_names.h"
 #include "tools/common/output.h"

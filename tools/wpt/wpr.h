@@ -7,6 +7,7 @@
 #ifndef TOOLS_WPT_WPR_H
 #define TOOLS_WPT_WPR_H
 
+#include "tools/common/session_options.h"
 #include "tools/common/kernel_options.h"
 #include "profile/profile.h"
 

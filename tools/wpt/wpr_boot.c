@@ -3,6 +3,7 @@
  * starts; "wpr -stopboot" saves them as -stop does and takes the autologgers away. What is known about the
  * recording outlives the machine's next start, so it lies in the state directory.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/wpt/wpr.h"
 

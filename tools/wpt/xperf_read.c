@@ -2,6 +2,7 @@
  * xperf -i FILE… [-o OUT] [options] [-a ACTION [its options]]…: the command line of reports. What stands behind
  * an -a up to the next one belongs to that action; options of the whole may stand anywhere.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/winargs.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "base/parse.h"
 #include "tools/common/output.h"
@@ -126,7 +127,7 @@ static int parse_specs(struct cli_args *a, const char *text, struct cli_provider
 		memcpy(spec, s, k);
 		spec[k] = 0;
 		s += k + (s[k] == '+');
-		if (!cli_provider_parse(a, spec, &out[n])) {
+		if (!cli_provider_parse(a, NULL, spec, &out[n])) {
 			return CLI_USAGE;
 		}
 		out[n].level = has_level(spec) ? out[n].level : 255;
