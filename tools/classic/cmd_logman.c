@@ -242,13 +242,8 @@ static int run_stop(struct task *t)
 /* The same as objects, by openetw's own verbs. */
 static int query_json(const char *verb, char *name)
 {
-	static struct cli_args a; /* large */
-	static const struct cli_option json = {0, "json", NULL, NULL, NULL};
-	char *words[] = {name, NULL};
-	a = (struct cli_args){.command = cli_find(verb), .words = words, .count = name != NULL};
-	a.values[a.value_count++].option = &json;
-	a.values[0].value = "";
-	return a.command->run(&a);
+	char json[] = "--json", *words[] = {json, name, NULL};
+	return cli_run_other(verb, name ? 2 : 1, words);
 }
 
 static int run_query(struct task *t)

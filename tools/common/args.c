@@ -3,8 +3,7 @@
  */
 #include "tools/common/cli.h"
 
-#include "base/parse.h"
-
+#include <stddef.h>
 #include <stdlib.h>
 
 static const char *option_at(const void *ctx, int i)
@@ -25,39 +24,58 @@ static int no_such_option(struct cli_args *a, const char *word)
 	return cli_usage(a, "unknown option '%s'", word);
 }
 
-/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for
- * what was meant. */
-char *cli_plain_dashes(char *w, bool classic)
+/* Instructions are pasted from formatted pages: U+2010..U+2015 and U+2212 before an option are taken for what was
+ * meant. The bytes of the one that `w` begins with; 0: it begins with none. */
+static size_t long_dash(const char *w)
 {
 	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
 		size_t n = strlen(dashes[i]);
 		if (strncmp(w, dashes[i], n) == 0) {
-			/* one dash before a letter option, two before a longer name */
-			bool longer = !classic && w[n] && w[n + 1];
-			memcpy(w + n - 1, "-", 1);
-			memcpy(w + n - 2, "-", 1);
-			return longer ? w + n - 2 : w + n - 1;
+			return n;
 		}
+	}
+	return 0;
+}
+
+char *cli_plain_dashes(char *w, bool classic)
+{
+	size_t n = long_dash(w);
+	if (n) {
+		w += n - 1;
+		*w = '-';
+		if (!classic && w[1] && w[2]) { /* one dash before a letter, two before a longer name */
+			*--w = '-';
+		}
+	}
+	size_t second = classic && *w == '-' ? long_dash(w + 1) : 0;
+	if (second) {
+		w += second - 1;
+		w[0] = w[1] = '-';
 	}
 	return w;
 }
 
-/* What the verb's options are read into; it lives as long as the program. */
-static void *given;
+/* What options are read into lives as long as the program. */
+static struct given {
+	struct given *before;
+	max_align_t values[];
+} * given;
 
 bool cli_args_give(struct cli_args *a)
 {
 	const struct cli_command *c = a->command;
-	given = calloc(1, c->options_bytes + 1);
-	a->given = given;
-	if (!given) {
+	struct given *g = calloc(1, sizeof *g + c->options_bytes);
+	if (!g) {
 		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the options");
 		return false;
 	}
 	if (c->defaults) {
-		memcpy(given, c->defaults, c->options_bytes);
+		memcpy(g->values, c->defaults, c->options_bytes);
 	}
+	g->before = given;
+	given = g;
+	a->given = g->values;
 	return true;
 }
 
@@ -120,92 +138,8 @@ bool cli_parse(struct cli_args *a, int argc, char **argv)
 	return true;
 }
 
-bool cli_flag(const struct cli_args *a, const char *name)
+int cli_run_other(const char *verb, int argc, char **argv)
 {
-	return cli_value(a, name, NULL) != NULL;
-}
-
-const char *cli_value(const struct cli_args *a, const char *name, const char *fallback)
-{
-	const char *found = fallback;
-	for (int i = 0; i < a->value_count; i++) {
-		if (strcmp(a->values[i].option->name, name) == 0) {
-			found = a->values[i].value;
-		}
-	}
-	return found;
-}
-
-const char *cli_value_at(const struct cli_args *a, const char *name, int n)
-{
-	for (int i = 0; i < a->value_count; i++) {
-		if (strcmp(a->values[i].option->name, name) == 0 && n-- == 0) {
-			return a->values[i].value;
-		}
-	}
-	return NULL;
-}
-
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout)
-{
-	const char *text = cli_value(a, name, NULL);
-	if (!text) {
-		return true;
-	}
-	if (!parse_number(text, min, max, inout)) {
-		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name, (unsigned long long)min,
-			  (unsigned long long)max, text);
-		return false;
-	}
-	return true;
-}
-
-static void limit_text(uint64_t v, bool is_time, char *out, size_t cap)
-{
-	if (!is_time) {
-		cli_size_text(v, out, cap);
-	} else if (v % 1000000000 == 0) {
-		snprintf(out, cap, "%llus", (unsigned long long)(v / 1000000000));
-	} else if (v % 1000000 == 0) {
-		snprintf(out, cap, "%llums", (unsigned long long)(v / 1000000));
-	} else {
-		snprintf(out, cap, "%lluus", (unsigned long long)(v / 1000));
-	}
-}
-
-static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text, bool ok,
-		   bool is_time, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
-{
-	uint64_t v = ok ? base_units / unit + (base_units % unit != 0) : 0;
-	if (!ok) {
-		cli_usage(a, "--%s takes %s, not '%s'", name, what, text);
-		return false;
-	}
-	if (v < min || v > max) {
-		char limit[32];
-		limit_text((v < min ? min : max) * unit, is_time, limit, sizeof limit);
-		cli_usage(a, "--%s %s is out of range: %s at %s", name, text, limit, v < min ? "least" : "most");
-		return false;
-	}
-	*inout = v;
-	return true;
-}
-
-bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
-{
-	const char *text = cli_value(a, name, NULL);
-	uint64_t bytes = 0;
-	bool ok = text && parse_size(text, unit, &bytes);
-	return !text ||
-	       scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, false, bytes, unit, min, max, inout);
-}
-
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
-		  uint64_t *inout)
-{
-	const char *text = cli_value(a, name, NULL);
-	uint64_t ns = 0;
-	bool ok = text && parse_duration(text, unit_ns, &ns);
-	return !text ||
-	       scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, true, ns, unit_ns, min, max, inout);
+	struct cli_args a = {.command = cli_find(verb)};
+	return cli_parse(&a, argc, argv) ? a.command->run(&a) : cli_told();
 }

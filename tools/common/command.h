@@ -24,8 +24,7 @@ struct cli_command {
 	size_t options_bytes; /* of the structure that they are read into: CLI_INTO */
 	const void *defaults; /* of that type: what is absent is so; NULL: all zero */
 	int (*run)(struct cli_args *args);
-	bool classic;         /* parses its words itself, as the Windows tool of this name does;
-				 cli_classic_word */
+	bool classic;         /* words as the Windows tool of this name has them; winargs.h */
 	bool raw;             /* classic, and run parses the words: their case counts */
 	bool linked;          /* raw, and also by its own name as a link */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
@@ -36,14 +35,8 @@ struct cli_command {
 };
 
 /* A parsed command line. */
-#define CLI_VALUES_MAX 256
 struct cli_args {
 	const struct cli_command *command;
-	int value_count;
-	struct {
-		const struct cli_option *option;
-		const char *value;
-	} values[CLI_VALUES_MAX];
 	void *given; /* the structure of the command's options */
 	int count;   /* positionals */
 	char **words;
@@ -51,23 +44,14 @@ struct cli_args {
 /* Reads the words into the verb's structure (-x, --name, --name=value); what is no option is left in a->words. Prints
  * the mistake; cli_told() is what it was. */
 bool cli_parse(struct cli_args *a, int argc, char **argv);
+/* The same as Windows' tools have it (winargs.h): -name or /name in any case, at most one value behind it. */
+bool cli_parse_windows(struct cli_args *a, int argc, char **argv);
+/* Another verb of openetw, as if these were its words; NULL ends them. Returns its exit status. */
+int cli_run_other(const char *verb, int argc, char **argv);
 /* Makes that structure, with its defaults. Prints what went wrong. */
 bool cli_args_give(struct cli_args *a);
 /* A word whose first dashes a formatted page has made longer (U+2010..U+2015, U+2212), with plain ones; in place. */
 char *cli_plain_dashes(char *w, bool classic);
-
-bool cli_flag(const struct cli_args *a, const char *name);
-/* Last value given; `fallback` when absent. */
-const char *cli_value(const struct cli_args *a, const char *name, const char *fallback);
-/* The n-th value of a repeated option; NULL when there are fewer. */
-const char *cli_value_at(const struct cli_args *a, const char *name, int n);
-/* Sizes ("100MB") in units of `unit`, durations ("250ms", "2m") in units of `unit_ns`, rounded up;
- * a bare number has that unit. They print the mistake and return false. */
-bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout);
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
-		  uint64_t *inout);
-/* Whole number with range; prints the mistake and returns false. */
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout);
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
@@ -78,9 +62,5 @@ bool cli_has_link(const struct cli_command *c);
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
 void cli_help(FILE *f, const struct cli_command *c);
 void cli_help_all(FILE *f);
-
-/* -name and /name in any case, as options of the table; a word after it is its value unless it is
- * an option too. Fills values and the positionals. Prints the mistake. */
-bool cli_classic_parse(struct cli_args *a, int argc, char **argv);
 
 #endif

@@ -63,16 +63,7 @@ bool cli_option_store(struct cli_args *a, const struct cli_option *o, const char
 		cli_usage(a, "%s%s takes %s, not '%s'", dash(a), o->name, o->values, value);
 		return false;
 	}
-	if (o->take) {
-		return o->take(a, o, value, (char *)a->given + o->offset);
-	}
-	if (a->value_count == CLI_VALUES_MAX) {
-		cli_usage(a, "too many options");
-		return false;
-	}
-	a->values[a->value_count].option = o;
-	a->values[a->value_count++].value = value;
-	return true;
+	return !o->take || o->take(a, o, value, (char *)a->given + o->offset);
 }
 
 bool cli_take_flag(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
@@ -91,6 +82,23 @@ bool cli_take_word(const struct cli_args *a, const struct cli_option *o, const c
 {
 	*(const char **)member = value;
 	return true;
+}
+
+bool cli_take_name(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	*(const char **)member = o->name;
+	return true;
+}
+
+bool cli_take_verb(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct cli_verb *v = member;
+	if (v->name && v->name != o->name) {
+		v->other = o->name;
+		return true;
+	}
+	v->name = o->name;
+	return cli_take_words(a, o, value, &v->values);
 }
 
 static bool no_memory(const struct cli_args *a)

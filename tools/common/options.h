@@ -63,9 +63,16 @@ struct cli_time {
 	bool relative; /* 100 ns from the start of the trace, else a FILETIME */
 	uint64_t time;
 };
+/* What is to be done, of tools that say it with options: one of them may be given, and that several times. */
+struct cli_verb {
+	const char *name;  /* as the table has it; NULL: none was given */
+	const char *other; /* a second one */
+	struct cli_words values;
+};
 /* The last one; NULL: none was given. */
 const char *cli_words_last(const struct cli_words *w);
 
+cli_take_fn cli_take_verb, cli_take_name;
 cli_take_fn cli_take_flag, cli_take_bits, cli_take_word, cli_take_words, cli_take_number, cli_take_numbers,
 	cli_take_size, cli_take_duration, cli_take_choice, cli_take_level, cli_take_time, cli_take_schema,
 	cli_take_force;
@@ -148,6 +155,11 @@ cli_take_fn cli_take_flag, cli_take_bits, cli_take_word, cli_take_words, cli_tak
 	{                                                                     \
 		.letter = letter_, .name = name_, .arg = arg_, .help = help_, \
 	}
+/* struct cli_verb */
+#define CLI_VERB(type, member, name, arg, help) \
+	CLI_OWN(type, member, struct cli_verb, cli_take_verb, 0, name, arg, help)
+/* const char *: the name of the option, for those of which only one matters, such as those that are refused */
+#define CLI_NAMED(type, member, name, arg, help) CLI_OWN(type, member, const char *, cli_take_name, 0, name, arg, help)
 /* A file that explains events, loaded before the verb runs. */
 #define CLI_SCHEMA(letter_, name_, help_)                                                               \
 	{                                                                                               \

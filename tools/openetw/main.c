@@ -164,7 +164,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 		a.words = argv;
 		return finish(&a, c->run(&a));
 	}
-	if (!cli_classic_parse(&a, argc, argv)) {
+	if (!cli_parse_windows(&a, argc, argv)) {
 		return cli_told();
 	}
 	take_paths(&a);

@@ -198,7 +198,7 @@ static void explain(const struct session_spec *s)
 int wpr_boot_add(struct wpr *w)
 {
 	unsigned index = 0, written = 0;
-	bool only_tell = cli_flag(w->args, "explain"), marks = true;
+	bool only_tell = w->o->explain, marks = true;
 	int status = CLI_OK;
 	for (struct profile_collector *c = w->profile->collectors; c && status == CLI_OK; c = c->next) {
 		if (!wpr_recorded(c)) {

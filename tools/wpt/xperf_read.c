@@ -73,9 +73,10 @@ bool xperf_is_report(const struct cli_args *a)
 	return false;
 }
 
+#define XPERF_FILES_MAX 256
 struct report {
 	struct cli_args *a;
-	char *files[CLI_VALUES_MAX];
+	char *files[XPERF_FILES_MAX];
 	int file_count;
 	const char *out;
 	bool quiet, explain;
@@ -124,7 +125,10 @@ static int sort_words(struct report *r, char **kept)
 				strcasecmp(a->words[i + 1], "verbose") == 0 ||
 				strcasecmp(a->words[i + 1], "dbghelplog") == 0)) {
 				i++;
-				if (file && r->file_count < CLI_VALUES_MAX) {
+				if (file && r->file_count == XPERF_FILES_MAX) {
+					return cli_usage(a, "at most %d files", XPERF_FILES_MAX);
+				}
+				if (file) {
 					cli_path_input(a->words[i]);
 					r->files[r->file_count++] = a->words[i];
 				}
