@@ -3,26 +3,27 @@
  * tools: the openetw command, which is also logman, tracelog, tracerpt, wpr, xperf and their kin. Front door.
  *
  *   common/    what the programs share:
- *              command.h          what a verb is; command.c: help
- *              options.h          its options as a typed table; args.c: words -> options, as on Linux
- *              winargs.h          the same as Windows' tools have it
- *              say.h              error lines
- *              session_options.c  providers, buffers and modes of a session as the command line names them
- *              session_control.c  sessions of the classic tools: start, enable, update, stop
- *              trace_reading.c    reading files and sessions, Ctrl-C, progress
- *              select.c           which events: --provider, --from, …
- *              printer.c          one event as text or JSON; csv.c: as CSV; fields.c: --fields
- *              event_view.c       one event by field names; event_xml.c: one event as XML
- *              output.h           files that verbs make: safe, whole or not there, earlier ones kept
- *              path.h             paths of Windows
+ *              options.h          options of a verb as a typed table: rows, and how each kind is read
+ *              command.h          what a verb is; args.c: its words, as on Linux; command.c: help
+ *              winargs.h          the words of Windows' tools
+ *              say.h              error lines, and what to do about errors
+ *              signals.h          Ctrl-C, progress on a terminal
  *              print.h            printf and its like: what %s brings in is made printable
- *   openetw/   main.c finds the verb and parses its options; cmd_VERB.c are our own verbs
+ *              session_options.h  providers, buffers and modes of a session as the command line names them
+ *              session_control.h  sessions of the classic tools: start, enable, update, stop
+ *              trace_reading.h    reading files and sessions
+ *              select.h           which events: --provider, --from, …
+ *              printer.h          one event as text or JSON; csv.h: as CSV; fields.h: --fields
+ *              event_view.h       one event by field names; event_xml.h: one event as XML
+ *              output.h           files that verbs make: safe, whole or not there, earlier ones kept
+ *              program.h          programs that a command line names; path.h: paths of Windows
+ *   openetw/   main.c finds the verb; cmd_VERB.c are our own verbs
  *   classic/   logman, tracelog, tracerpt, tracefmt, wevtutil
  *   wpt/       wpr, xperf
  *   compile/   mc, rc, tracewpp, tracepdb
  *
- * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
- * completion all come from that table. LAYERS says which internal folders a tool may use beside the public API.
+ * A verb is one file ending in one const table entry (struct cli_command), with a typed table of its options;
+ * parsing, help, manual pages and shell completion all come from these. LAYERS says which internal folders a tool may use beside the public API.
  * Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says
  * what, why and what to do next), 2 wrong usage; docs/cli.md has all rules.
  */
