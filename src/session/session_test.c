@@ -31,17 +31,17 @@ static const char example[] = "; a comment\r\n"
 static void the_registrys_names_mean_what_they_mean_there(void **state)
 {
 	(void)state;
-	struct session_spec s;
+	struct etw_session s;
 	struct diag d = {0};
 	struct guid g;
 	assert_int_equal(session_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
 	assert_string_equal(s.name, "boot");
 	assert_int_equal(s.start, 1);
-	assert_int_equal(s.mode, 0x8000101);
-	assert_int_equal(s.clock, 1);
+	assert_int_equal(s.props.mode, 0x8000101);
+	assert_int_equal(s.props.clock, 1);
 	assert_string_equal(s.file, "/var/log/with blank .etl");
 	guid_parse("d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11", &g);
-	assert_true(guid_equal(&s.guid, &g));
+	assert_true(guid_equal(&s.props.guid, &g));
 	assert_int_equal(s.provider_count, 2);
 	assert_int_equal(s.provider[0].level, 4);
 	assert_true(s.provider[0].any == UINT64_MAX);
@@ -59,7 +59,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	static const char text[] = "[Test.Saved]\nProcessIdFilter = 17,0x2A\n"
 				   "PayloadFilter = Login: User == 'ann b' and Tries > 3\n"
 				   "PayloadFilter = Logout: User ~ x\n";
-	struct session_spec s, t;
+	struct etw_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
 	uint8_t bytes[SESSION_FILTER_BYTES];
@@ -101,7 +101,7 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 {
 	(void)state;
 	static const char text[] = "EnableKernelFlags = 0x7,0x2\nKernelStacks = 0xF2E,0x524\n";
-	struct session_spec s, t;
+	struct etw_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
 	assert_int_equal(session_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
@@ -155,7 +155,7 @@ static void every_mistake_is_named_with_its_line(void **state)
 		{"FileSuffix = both", 1, "none, number or time"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		struct session_spec s;
+		struct etw_session s;
 		struct diag d = {0};
 		assert_int_equal(session_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d), -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
@@ -188,7 +188,7 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		assert_memory_equal(out, rows[i].want, n);
 	}
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
-	struct session_spec s, back;
+	struct etw_session s, back;
 	struct strbuf b = {0};
 	assert_int_equal(session_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
 	session_format(&s, &b);
@@ -206,13 +206,13 @@ static void a_session_survives_its_file(void **state)
 	char dir[] = "/tmp/saved-test-XXXXXX", path[4096];
 	assert_non_null(mkdtemp(dir));
 	setenv("XDG_CONFIG_HOME", dir, 1);
-	struct session_spec s, back;
+	struct etw_session s, back;
 	struct diag d = {0};
 	session_init(&s);
 	strcpy(s.name, "a/b\\c: %d");
 	strcpy(s.file, "/tmp/x%d.etl");
-	s.mode = 0x8;
-	s.maximum_file_size = 7;
+	s.props.mode = 0x8;
+	s.props.maximum_file_size = 7;
 	s.quota = 1ull << 40;
 	s.suffix = SESSION_SUFFIX_TIME;
 	struct session_provider *p = session_add_provider(&s, &GUID_ZERO);
@@ -229,7 +229,7 @@ static void a_session_survives_its_file(void **state)
 	assert_int_equal(session_read_file(path, NULL, &back, &d), 0);
 	assert_string_equal(back.name, s.name);
 	assert_string_equal(back.file, s.file);
-	assert_int_equal(back.mode, 8);
+	assert_int_equal(back.props.mode, 8);
 	assert_true(back.quota == s.quota);
 	assert_int_equal(back.suffix, SESSION_SUFFIX_TIME);
 	assert_int_equal(back.provider_count, 1);
@@ -312,7 +312,7 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 {
 	static const char text[] = "[Test-Installed]\n[*Test-Installed]\n[Test-Other]\n";
 	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
-	struct session_spec s;
+	struct etw_session s;
 	char guid[37];
 	assert_int_equal(session_parse(text, strlen(text), "x", installed, &s, NULL), 0);
 	assert_int_equal(s.provider_count, 3);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What the session verbs share: property blocks, providers on the command line, totals.
+ * What the session verbs share: property blocks, filters on the command line, totals.
  */
 #include "tools/common/session_options.h"
 #include "tools/common/program.h"
 #include "tools/common/cli.h"
 #include "tools/common/mode_names.h"
-#include "base/level.h"
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
-#include "session/provider_spec.h"
-#include "tools/common/payload_filter.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -134,77 +131,6 @@ bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *
 	return true;
 }
 
-static bool filters_from(const struct cli_args *a, const struct cli_enable_options *o, struct cli_filters *f)
-{
-	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		char text[SESSION_FILTER_TEXT];
-		struct diag d = {0};
-		if (!cli_filter_text(a, o, (enum session_filter)i, text)) {
-			return false;
-		}
-		if (*text && !cli_filters_add(f, (enum session_filter)i, text, &d)) {
-			cli_usage(a, "--%s %s", cli_filter_option((enum session_filter)i), d.text);
-			return false;
-		}
-	}
-	return true;
-}
-
-bool cli_provider_parse(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
-			struct cli_provider *ret)
-{
-	static const struct cli_enable_options nothing;
-	o = o ? o : &nothing;
-	struct provider_spec spec = {
-		.level = o->level.given ? o->level.level : 5, .any = o->keywords, .all = o->match_all};
-	struct diag d = {0};
-	struct cli_filters f;
-	cli_filters_init(&f); /* said before anything is started */
-	bool filters = filters_from(a, o, &f);
-	cli_filters_finish(&f);
-	if (!filters) {
-		return false;
-	}
-	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
-		cli_usage(a, "%s", d.text);
-		return false;
-	}
-	struct cli_provider p = {.any = spec.any, .all = spec.all, .level = spec.level, .properties = spec.properties};
-	memcpy(&p.guid, spec.guid.b, sizeof p.guid);
-	strcpy(p.name, spec.name);
-	p.properties |= (o->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) | (o->sid ? EVENT_ENABLE_PROPERTY_SID : 0) |
-			(o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-			(o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
-	if (!cli_payload_filters(a, o, &p.guid, &f)) {
-		cli_filters_finish(&f);
-		return false;
-	}
-	cli_filters_finish(&f);
-	*ret = p;
-	return true;
-}
-
-uint32_t cli_provider_enable(const struct cli_args *a, const struct cli_enable_options *o, TRACEHANDLE session,
-			     const struct cli_provider *p, uint32_t timeout_ms)
-{
-	struct cli_filters f;
-	cli_filters_init(&f);
-	if (!filters_from(a, o, &f) || !cli_payload_filters(a, o, &p->guid, &f)) {
-		cli_filters_finish(&f);
-		return ERROR_INVALID_PARAMETER;
-	}
-	ENABLE_TRACE_PARAMETERS params = {
-		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
-		.EnableFilterDesc = f.count ? f.d : NULL,
-		.FilterDescCount = f.count,
-	};
-	uint32_t code = EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
-				       timeout_ms, &params);
-	cli_filters_finish(&f);
-	return code;
-}
-
 void cli_provider_tell(const GUID *g, const char *name)
 {
 	uint32_t registrations = 1;
@@ -224,59 +150,6 @@ void cli_provider_tell(const GUID *g, const char *name)
 			"does. 'openetw providers' lists who is there\n",
 			name && *name ? name : "provider", guid);
 	}
-}
-
-bool cli_take_buffers(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
-{
-	const char *s = value;
-	uint64_t least = 0, most = 0;
-	if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
-	    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
-		cli_usage(a, "--%s takes MIN or MIN:MAX, not '%s'", o->name, value);
-		return false;
-	}
-	*(struct cli_buffers *)member = (struct cli_buffers){(uint32_t)least, (uint32_t)most};
-	return true;
-}
-
-bool cli_props_from(const struct cli_args *a, const struct cli_session_options *o, struct cli_props *p,
-		    const char *file, bool realtime)
-{
-	cli_props_init(p);
-	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	if (o->mode && strcmp(o->mode, "sequential") != 0) { /* of the names in the option's table */
-		m |= mode_names_bit(MODE_NAMES_OPENETW, o->mode);
-	} else if (file) {
-		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	}
-	m |= o->no_per_cpu ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
-	m |= o->preallocate ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
-	m |= o->compress != CLI_COMPRESS_NO ? EVENT_TRACE_COMPRESSED_MODE : 0;
-	m |= o->compress == CLI_COMPRESS_ZSTD ? OPENETW_TRACE_ZSTD_MODE : 0;
-	m |= (uint32_t)o->mode_bits;
-	/* an appended file can only be in system time */
-	enum cli_clock usual = m & EVENT_TRACE_FILE_MODE_APPEND ? CLI_CLOCK_SYSTEM : CLI_CLOCK_QPC;
-	p->p.Wnode.ClientContext = o->clock ? o->clock : usual;
-	p->p.LogFileMode = m;
-	p->p.BufferSize = (ULONG)o->buffer_kb;
-	p->p.MaximumFileSize = (ULONG)o->max_size_mb;
-	p->p.FlushTimer = (ULONG)o->flush_s;
-	p->p.MinimumBuffers = o->buffers.least;
-	p->p.MaximumBuffers = o->buffers.most;
-	if (o->low_latency) {
-		p->p.LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
-		p->p.FlushTimer = 1;
-	}
-	if (file) {
-		if (strlen(file) >= sizeof p->file) {
-			cli_usage(a, "the file name is too long");
-			return false;
-		}
-		strcpy(p->file, file);
-	} else {
-		p->p.LogFileNameOffset = 0;
-	}
-	return true;
 }
 
 void cli_guid_text(const GUID *g, char out[37])

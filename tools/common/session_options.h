@@ -102,15 +102,6 @@ cli_take_fn cli_take_buffers;
 		CLI_COMPRESS_OPTION(T, m.compress),                                                                    \
 		CLI_FLAG(T, m.preallocate, 0, "preallocate", "reserve --max-size on disk at once")
 
-/* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
-struct cli_provider {
-	GUID guid;
-	char name[256];
-	uint64_t any;
-	uint64_t all;
-	uint8_t level;
-	uint32_t properties;
-};
 /* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none
  * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
@@ -118,9 +109,6 @@ bool cli_provider_guid(const char *text, GUID *ret);
 bool cli_provider_installed(const char *name, struct guid *ret);
 /* A command that is going to run: the providers that its program describes are known by name. */
 void cli_provider_of_command(const char *word);
-/* `o` may be NULL. Prints the mistake. */
-bool cli_provider_parse(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
-			struct cli_provider *ret);
 /* Filters on their way into EnableTraceEx2. */
 struct cli_filters {
 	EVENT_FILTER_DESCRIPTOR d[MAX_EVENT_FILTERS_COUNT];
@@ -139,16 +127,9 @@ bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *
 		     char out[SESSION_FILTER_TEXT]);
 void cli_filters_finish(struct cli_filters *f);
 
-/* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
-uint32_t cli_provider_enable(const struct cli_args *a, const struct cli_enable_options *o, TRACEHANDLE session,
-			     const struct cli_provider *p, uint32_t timeout_ms);
 /* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
  * has registered the provider: it may be misspelt. */
 void cli_provider_tell(const GUID *g, const char *name);
-/* Prints the mistake. */
-bool cli_props_from(const struct cli_args *a, const struct cli_session_options *o, struct cli_props *p,
-		    const char *file, bool realtime);
-
 /* Says on stderr when etwd is not at its usual place, and why. */
 void cli_place_tell(const struct cli_args *a);
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * enable, disable, flush: what changes a running session.
  */
-#include "tools/common/session_options.h"
-#include "tools/common/cli.h"
 #include "tools/common/output.h"
+#include "tools/common/session_start.h"
+
+#include <stdlib.h>
 
 struct enable_options {
 	struct cli_enable_options how;
@@ -45,25 +46,27 @@ static int change(struct cli_args *a, const struct enable_options *o)
 	if (a->count < 2) {
 		return cli_usage(a, "a session and a provider are needed");
 	}
-	TRACEHANDLE h;
+	TRACEHANDLE h = 0;
 	int status = find_session(a, a->words[0], &h);
 	for (int i = 1; i < a->count && status == CLI_OK; i++) {
-		struct cli_provider p;
-		if (!cli_provider_parse(a, o ? &o->how : NULL, a->words[i], &p)) {
+		struct session_provider p;
+		GUID g;
+		if (!cli_session_provider(a, o ? &o->how : NULL, a->words[i], &p)) {
 			return CLI_USAGE;
 		}
 		uint32_t code;
-		if (!o) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 5000, NULL);
-		} else if (o->capture_state) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
+		memcpy(&g, p.guid.b, sizeof g);
+		p.enabled = o != NULL;
+		if (o && o->capture_state) {
+			code = EnableTraceEx2(h, &g, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
 					      (ULONG)o->timeout_ms, NULL);
 		} else {
-			code = cli_provider_enable(a, &o->how, h, &p, (uint32_t)o->timeout_ms);
+			code = cli_session_enable(h, &p, o ? (uint32_t)o->timeout_ms : 5000);
 			if (code == ERROR_SUCCESS) {
-				cli_provider_tell(&p.guid, p.name);
+				cli_session_enable_tell(&p);
 			}
 		}
+		free(p.payload);
 		if (code) {
 			status = cli_fail(a, code, "cannot %s '%s'", o ? "enable" : "disable", p.name);
 		}

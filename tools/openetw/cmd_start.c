@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/common/session_options.h"
-#include "tools/common/kernel_options.h"
 #include "tools/common/output.h"
+#include "tools/common/session_start.h"
 
 struct start_options {
 	const char *output, *kernel, *pmc, *stackwalk, *pids;
@@ -41,91 +40,72 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+/* CLI_OK, or printed why. */
+static int kernel_of(const struct cli_args *a, struct cli_kernel_wish *wish)
+{
+	const struct start_options *o = a->given;
+	if ((o->stackwalk || o->pmc || o->pids || o->pmc_sample.count) && !o->kernel) {
+		return cli_usage(a, "--stackwalk, --pmc, --pmc-sample and --pids are of kernel events: --kernel FLAGS");
+	}
+	int status = o->kernel ? cli_kernel_flags(a, o->kernel, false, wish) : CLI_OK;
+	if (status == CLI_OK && ((o->stackwalk && !cli_kernel_stacks(a, o->stackwalk, wish)) ||
+				 !cli_kernel_pids(a, o->pids ? o->pids : "", wish))) {
+		status = cli_told();
+	}
+	if (status == CLI_OK && o->pmc && !cli_counters_parse(a, o->pmc, &wish->counters)) {
+		status = cli_told();
+	}
+	for (int i = 0; status == CLI_OK && i < o->pmc_sample.count; i++) {
+		status = cli_counters_sampled(a, o->pmc_sample.text[i], &wish->counters) ? CLI_OK : cli_told();
+		kernel_mask_set(&wish->mask, KERNEL_BIT_PMC_PROFILE);
+	}
+	return status;
+}
+
+static void limits(const struct start_options *o, struct etw_session *s)
+{
+	if (o->new_file_s && s->props.maximum_file_size == 0) {
+		s->props.maximum_file_size = 1u << 20; /* by time alone */
+	}
+	s->expire_s = (uint32_t)o->expire_s;
+	s->quota = o->quota_mb << 20;
+	s->owner_pid = (uint32_t)o->with_pid;
+	s->rotate_s = (uint32_t)o->new_file_s;
+	s->keep_files = (uint32_t)o->keep_files;
+}
+
 static int run(struct cli_args *a)
 {
 	const struct start_options *o = a->given;
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
-	const char *name = a->words[0];
-	struct cli_props p;
-	struct cli_provider providers[64];
-	int n = 0;
-	for (; n < o->provider.count; n++) {
-		if (n == 64) {
-			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
-		}
-		if (!cli_provider_parse(a, &o->enable, o->provider.text[n], &providers[n])) {
-			return CLI_USAGE;
-		}
-	}
-	if (!cli_props_from(a, &o->session, &p, o->output, o->realtime)) {
-		return CLI_USAGE;
-	}
-	if (o->new_file_s && p.p.MaximumFileSize == 0) {
-		p.p.MaximumFileSize = 1u << 20; /* by time alone */
-	}
-	TRACEHANDLE h = 0;
+	struct etw_session s;
 	struct cli_kernel_wish wish = {0};
-	const char *kernel = o->kernel;
-	if ((o->stackwalk || o->pmc || o->pids || o->pmc_sample.count) && !kernel) {
-		return cli_usage(a, "--stackwalk, --pmc, --pmc-sample and --pids are of kernel events: --kernel FLAGS");
+	struct cli_session_run r = {0};
+	session_init(&s);
+	snprintf(s.name, sizeof s.name, "%s", a->words[0]);
+	int status = CLI_USAGE;
+	if (cli_session_providers(a, &o->enable, &o->provider, &s) &&
+	    cli_session_options(a, &o->session, o->output, o->realtime, &s)) {
+		limits(o, &s);
+		status = kernel_of(a, &wish);
 	}
-	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
-	if (status == CLI_OK && ((o->stackwalk && !cli_kernel_stacks(a, o->stackwalk, &wish)) ||
-				 !cli_kernel_pids(a, o->pids ? o->pids : "", &wish))) {
-		status = cli_told();
+	if (status == CLI_OK) {
+		struct cli_session_how how = {.args = a, .tool = "openetw start", .kernel = &wish};
+		cli_session_start(&s, &how, &r);
+		status = r.status;
 	}
-	if (status == CLI_OK && o->pmc && !cli_counters_parse(a, o->pmc, &wish.counters)) {
-		status = cli_told();
-	}
-	for (int i = 0; status == CLI_OK && i < o->pmc_sample.count; i++) {
-		status = cli_counters_sampled(a, o->pmc_sample.text[i], &wish.counters) ? CLI_OK : cli_told();
-		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
-	}
-	if (status != CLI_OK) {
-		return status;
-	}
-	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : cli_start_trace(&h, name, &p.p);
-	if (code) {
-		return cli_fail(a, code, "cannot start '%s'", name);
-	}
-	if (kernel) {
-		cli_kernel_tell("openetw start", name);
-	}
-	for (int i = 0; i < n; i++) {
-		code = cli_provider_enable(a, &o->enable, h, &providers[i], 5000);
-		if (code) {
-			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
+	if (status == CLI_OK) {
+		cli_place_tell(a);
+		printf("session '%s' runs", s.name);
+		if (r.props.file[0] && r.props.p.LogFileNameOffset) {
+			printf(", writing %s", r.props.file);
 		}
-		cli_provider_tell(&providers[i].guid, providers[i].name);
+		printf("; %u provider%s enabled\n", s.provider_count, s.provider_count == 1 ? "" : "s");
 	}
-	if (o->expire_s || o->quota_mb || o->with_pid) {
-		code = openetw_session_limit(name, o->expire_s ? clock_filetime() + o->expire_s * 10000000 : 0,
-					     o->quota_mb << 20, (uint32_t)o->with_pid);
-		if (code) {
-			status = cli_fail(a, code, "cannot limit '%s'", name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
-		}
-	}
-	if (o->new_file_s || o->keep_files) {
-		code = openetw_session_rotate(name, (uint32_t)o->new_file_s, (uint32_t)o->keep_files);
-		if (code) {
-			int status = cli_fail(a, code, "cannot rotate the files of '%s'", name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
-		}
-	}
-	cli_place_tell(a);
-	printf("session '%s' runs", name);
-	if (p.file[0] && p.p.LogFileNameOffset) {
-		printf(", writing %s", p.file);
-	}
-	printf("; %d provider%s enabled\n", n, n == 1 ? "" : "s");
-	return CLI_OK;
+	session_finish(&s);
+	return status;
 }
 
 const struct cli_command cli_start = {

@@ -7,8 +7,7 @@
 #ifndef TOOLS_WPT_WPR_H
 #define TOOLS_WPT_WPR_H
 
-#include "tools/common/session_options.h"
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 #include "profile/profile.h"
 
 #include <limits.h>
@@ -112,8 +111,10 @@ int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap);
 /* Is a session made for it? */
 bool wpr_recorded(const struct profile_collector *c);
-void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
-			     struct cli_props *p);
+void wpr_sessions_describe(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			   struct etw_session *ret);
+/* All but its GUID. False: its filters are longer than a session's file can say. */
+bool wpr_describe_provider(const struct profile_provider *p, struct session_provider *v);
 /* Does any of them run? */
 bool wpr_sessions_run(const struct wpr *w);
 int wpr_sessions_start(struct wpr *w);

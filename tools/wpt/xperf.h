@@ -7,7 +7,7 @@
 #ifndef TOOLS_WPT_XPERF_H
 #define TOOLS_WPT_XPERF_H
 
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 #include "etw/values/session_names.h"
 
 #include <stdio.h>
@@ -60,6 +60,8 @@ cli_take_fn xperf_take_start, xperf_take_text, xperf_take_stack, xperf_take_numb
 
 /* ---- xperf_sessions.c; they print mistakes and give an exit status ----------------------------- */
 
+/* All but its providers. */
+void xperf_describe(const struct xperf_scope *s, struct etw_session *ret);
 int xperf_start(struct xperf *x);
 int xperf_stop(struct cli_args *a);
 int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */

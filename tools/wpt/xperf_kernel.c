@@ -167,7 +167,7 @@ int xperf_boot(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	struct xperf_scope scope = x->scope[0];
-	struct session_spec s;
+	struct etw_session s;
 	struct cli_kernel_wish wish;
 	char path[4200];
 	bool system = wpr_boot_system();
@@ -182,15 +182,13 @@ int xperf_boot(struct xperf *x)
 	if (status != CLI_OK) {
 		return status;
 	}
-	session_init(&s);
+	xperf_describe(&scope, &s);
 	snprintf(s.name, sizeof s.name, "%s", XPERF_KERNEL);
 	s.start = 1;
-	s.buffer_kb = (uint32_t)scope.buffer_kb;
-	s.minimum_buffers = (uint32_t)scope.min;
-	s.maximum_buffers = (uint32_t)scope.max;
-	s.maximum_file_size = (uint32_t)scope.max_file;
 	bool circular = scope.file_mode && strcasecmp(scope.file_mode, "Circular") == 0;
-	s.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.props.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.props.clock = 1;
+	s.file[0] = 0; /* in the state directory, unless one is named */
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
