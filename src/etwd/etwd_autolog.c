@@ -174,16 +174,16 @@ static bool send_start(struct autolog *a)
 		.log_file_len = (uint32_t)file_len,
 	};
 	p.props.enable_flags = kernel_flags(s);
-	if (p.props.enable_flags || session_has_kernel_mask(s)) {
+	if (p.props.enable_flags || !kernel_mask_empty(&s->kernel.mask)) {
 		p.props.mode |= EVENT_TRACE_SYSTEM_LOGGER_MODE; /* the two well-known names do not mind */
 	}
 	uint8_t req[16384];
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &p);
-	if (session_has_kernel_mask(s)) {
-		proto_put(&w, PROTO_TAG_KERNEL_MASK, s->kernel_mask, sizeof s->kernel_mask);
-		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel_stack, 2 * (size_t)s->kernel_stacks);
+	if (!kernel_mask_empty(&s->kernel.mask)) {
+		proto_put(&w, PROTO_TAG_KERNEL_MASK, &s->kernel.mask, sizeof s->kernel.mask);
+		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel.stack, 2 * (size_t)s->kernel.stacks);
 	}
 	long n = proto_end(&w);
 	return n > 0 && proto_send(a->src.fd, req, (size_t)n, NULL, 0) == 0;

@@ -27,12 +27,11 @@
 #define SESSION_SESSION_H
 
 #include "base/provider_guid.h"
+#include "format/kernel_mask.h"
 #include "session/session_properties.h"
 
 #define SESSION_BYTES_MAX      (1u << 20) /* of a file */
 #define SESSION_PROVIDERS_MAX  1024u
-#define SESSION_MASK_WORDS     8u /* PERFINFO_GROUPMASK */
-#define SESSION_STACKS_MAX     256u
 #define SESSION_COMMAND_MAX    2048u
 #define SESSION_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
@@ -70,6 +69,15 @@ struct session_provider {
 	uint32_t payload_bytes;
 };
 
+/* What it records of the kernel. */
+struct session_kernel {
+	struct kernel_mask mask;           /* empty: nothing */
+	uint16_t stack[KERNEL_STACKS_MAX]; /* events with stacks: group << 8 | type */
+	uint32_t stacks;
+	uint32_t pid[8]; /* of these processes only. Not in a file */
+	uint32_t pids;   /* 0: of all */
+};
+
 enum session_suffix { /* of a collector's file, as logman -v */
 		      SESSION_SUFFIX_NONE,
 		      SESSION_SUFFIX_NUMBER,
@@ -95,14 +103,10 @@ struct etw_session {
 	uint32_t serial; /* the next number for SESSION_SUFFIX_NUMBER */
 	bool overwrite;
 	bool not_persistent; /* DisableRealtimePersistence */
-	/* Kernel sessions: group masks (all zero: none) and the events with stacks (group << 8 | type). */
-	uint32_t kernel_mask[SESSION_MASK_WORDS];
-	uint16_t kernel_stack[SESSION_STACKS_MAX];
-	uint32_t kernel_stacks;
+	struct session_kernel kernel;
 	struct session_provider *provider; /* heap */
 	uint32_t provider_count;
 };
-bool session_has_kernel_mask(const struct etw_session *s);
 
 /* What a file means when it says nothing. */
 void session_init(struct etw_session *s);

@@ -241,40 +241,31 @@ static bool store_filter(struct session_provider *p, enum session_filter kind, c
 	return true;
 }
 
-bool session_has_kernel_mask(const struct etw_session *s)
-{
-	uint32_t all = 0;
-	for (unsigned i = 0; i < SESSION_MASK_WORDS; i++) {
-		all |= s->kernel_mask[i];
-	}
-	return all != 0;
-}
-
 /* 1: it was one of them; 0: it was none; -1: reported. */
 static int kernel_key(struct etw_session *s, const char *name, const char *value, uint32_t line, struct diag *d)
 {
 	if (strcasecmp(name, "EnableKernelFlags") == 0) {
-		uint32_t word[SESSION_MASK_WORDS] = {0};
-		if (parse_numbers(value, 0, UINT32_MAX, word, SESSION_MASK_WORDS) <= 0) {
+		uint32_t word[KERNEL_MASK_WORDS] = {0};
+		if (parse_numbers(value, 0, UINT32_MAX, word, KERNEL_MASK_WORDS) <= 0) {
 			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'",
 			       value);
 			return -1;
 		}
-		memcpy(s->kernel_mask, word, sizeof word);
+		memcpy(s->kernel.mask.word, word, sizeof word);
 		return 1;
 	}
 	if (strcasecmp(name, "KernelStacks") == 0) {
-		uint32_t hook[SESSION_STACKS_MAX];
-		int n = parse_numbers(value, 0, UINT16_MAX, hook, SESSION_STACKS_MAX);
+		uint32_t hook[KERNEL_STACKS_MAX];
+		int n = parse_numbers(value, 0, UINT16_MAX, hook, KERNEL_STACKS_MAX);
 		if (n < 0) {
 			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'",
 			       value);
 			return -1;
 		}
 		for (int i = 0; i < n; i++) {
-			s->kernel_stack[i] = (uint16_t)hook[i];
+			s->kernel.stack[i] = (uint16_t)hook[i];
 		}
-		s->kernel_stacks = (uint32_t)n;
+		s->kernel.stacks = (uint32_t)n;
 		return 1;
 	}
 	return 0;
@@ -421,13 +412,13 @@ void session_format(const struct etw_session *s, struct strbuf *out)
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
 	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
-	for (unsigned i = 0; session_has_kernel_mask(s) && i < SESSION_MASK_WORDS; i++) {
-		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel_mask[i],
-			    i == SESSION_MASK_WORDS - 1 ? "\n" : "");
+	for (unsigned i = 0; !kernel_mask_empty(&s->kernel.mask) && i < KERNEL_MASK_WORDS; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel.mask.word[i],
+			    i == KERNEL_MASK_WORDS - 1 ? "\n" : "");
 	}
-	for (uint32_t i = 0; i < s->kernel_stacks; i++) {
-		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel_stack[i],
-			    i == s->kernel_stacks - 1 ? "\n" : "");
+	for (uint32_t i = 0; i < s->kernel.stacks; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel.stack[i],
+			    i == s->kernel.stacks - 1 ? "\n" : "");
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];

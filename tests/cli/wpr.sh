@@ -330,7 +330,7 @@ n=$(count several.etl '"id":[1-4],')
 [ "$n" -gt 1000 ] && [ "$n" -lt 20000 ] || fail "FileMax 2 kept $n events of 20000"
 expect "what is left in TMPDIR" "$(ls "$TMPDIR")" ''
 wpr -start "$profiles/28-service-ring-of-files.wprp!Service" -filemode -explain
-says "'Example.Service.Health:0xffffffffffffffff:2' --exe 'service.exe'" out "-explain of a filter"
+says 'Example.Service.Health:0xffffffffffffffff:2 --exe service.exe' out "-explain of a filter"
 wpr -start "$profiles/27-game-frames.wprp!Frames" -explain
-says "'Example.Game.Assets:0xffffffffffffffff:5:stack' --event-id '!99'" out "-explain of a filter"
-says "'\\*Example.Game.Frames:0x3:5' --stack-name 'FrameStart'" out "-explain of a filter"
+says "Example.Game.Assets:0xffffffffffffffff:5:stack --event-id '!99'" out "-explain of a filter"
+says "'\\*Example.Game.Frames:0x3:5' --stack-name FrameStart" out "-explain of a filter"

@@ -89,15 +89,15 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 {
 	const char *what = NULL;
 	struct tracelog_filters f;
-	struct cli_kernel_wish more;
-	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &more)) {
+	struct cli_counters counters;
+	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &s->kernel, &counters)) {
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
 		if (!tracelog_filters_save(w, &f, s)) {
 			return CLI_USAGE;
 		}
-		cli_session_explain(stdout, "start", s, &more);
+		cli_session_explain(stdout, "start", s, &counters);
 		return CLI_OK;
 	}
 	/* -newfile without %d has its own code [doc]. */
@@ -109,7 +109,7 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
 	struct cli_session_run r;
-	struct cli_session_how how = {.tool = "openetw", .kernel = &more, .scope = f.d, .scope_count = f.count};
+	struct cli_session_how how = {.tool = "openetw", .counters = &counters, .scope = f.d, .scope_count = f.count};
 	uint32_t code = cli_session_start(&bare, &how, &r);
 	if (code) {
 		return tracelog_fail(code, NULL);

@@ -20,7 +20,7 @@ bool tracelog_providers(const struct winargs *w, struct etw_session *s);
 /* -eflag and -stackwalk. They print the mistake. */
 /* "SOURCE,SOURCE": what samples are taken by. */
 bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c);
-bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret);
+bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters);
 
 struct tracelog_filters {
 	EVENT_FILTER_DESCRIPTOR d[4];

@@ -330,9 +330,10 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct etw_ses
 	return true;
 }
 
-bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
+bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters)
 {
-	*ret = (struct cli_kernel_wish){0};
+	*ret = (struct session_kernel){0};
+	*counters = (struct cli_counters){0};
 	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
 	uint64_t n;
 	/* "N FLAG…", and without the number when + joins them. */
@@ -361,11 +362,10 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 			  "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
 		return false;
 	}
-	if ((pmc && !cli_counters_parse(w->a, pmc, &ret->counters)) ||
-	    (sources && !tracelog_sources(w, sources, &ret->counters))) {
+	if ((pmc && !cli_counters_parse(w->a, pmc, counters)) || (sources && !tracelog_sources(w, sources, counters))) {
 		return false;
 	}
-	if (ret->counters.sampleds) {
+	if (counters->sampleds) {
 		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return true;

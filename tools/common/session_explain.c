@@ -69,10 +69,13 @@ static bool by_itself(const struct session_provider *p)
 	return filtered || p->all;
 }
 
-void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_kernel_wish *kernel)
+void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters)
 {
 	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
 	uint32_t m = s->props.mode, said = 0;
+	/* A session that runs takes a provider with filters of its own afterwards; a file has them in it, and what it
+	 * asks of the kernel. */
+	bool live = strcmp(verb, "start") == 0;
 	fprintf(f, "openetw %s ", verb);
 	cli_quote(f, s->name);
 	if (s->file[0]) {
@@ -113,19 +116,10 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 			fprintf(f, ":%u", s->props.maximum_buffers);
 		}
 	}
-	struct cli_kernel_wish wish = {0};
-	if (kernel) {
-		wish = *kernel;
-	}
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		struct kernel_mask m;
-		if (cli_session_is_kernel(&s->provider[i])) {
-			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
-			kernel_mask_add(&wish.mask, &m);
-		}
-	}
-	if (!kernel_mask_empty(&wish.mask)) {
-		cli_kernel_explain(f, &wish);
+	struct session_kernel kernel = s->kernel;
+	kernel.mask = cli_session_kernel(s);
+	if (!kernel_mask_empty(&kernel.mask) && live) {
+		cli_kernel_explain(f, &kernel, counters);
 	}
 	if (s->props.flush_timer) {
 		fprintf(f, " --flush-timer %us", s->props.flush_timer);
@@ -143,8 +137,6 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 		fprintf(f, " --keep-files %u", s->keep_files);
 	}
 	fputs(s->props.clock < 4 ? clocks[s->props.clock] : "", f);
-	/* A session that runs takes a provider with filters of its own afterwards; a file has them in it. */
-	bool live = strcmp(verb, "start") == 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];
 		if (p->enabled && !(live && by_itself(p)) && !cli_session_is_kernel(p)) {
@@ -157,7 +149,7 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 		const struct session_provider *p = &s->provider[i];
 		if (p->enabled && by_itself(p) && live) {
 			cli_session_explain_enable(f, s->name, p, NULL);
-		} else if (p->enabled && by_itself(p)) {
+		} else if (p->enabled && by_itself(p) && !cli_session_is_kernel(p)) {
 			fputs("# and in its file, of ", f);
 			put_provider(f, p);
 			putc(':', f);

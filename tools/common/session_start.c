@@ -36,6 +36,18 @@ bool cli_session_is_kernel(const struct session_provider *p)
 	return guid_equal(&p->guid, &kernel);
 }
 
+struct kernel_mask cli_session_kernel(const struct etw_session *s)
+{
+	struct kernel_mask all = s->kernel.mask, m;
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (cli_session_is_kernel(&s->provider[i])) {
+			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
+			kernel_mask_add(&all, &m);
+		}
+	}
+	return all;
+}
+
 static bool add_filters(const struct session_provider *p, struct cli_filters *f)
 {
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
@@ -133,17 +145,8 @@ static uint32_t begin_private(const struct etw_session *s, const struct cli_sess
 
 static uint32_t begin(const struct etw_session *s, const struct cli_session_how *how, struct cli_session_run *r)
 {
-	struct cli_kernel_wish kernel = {0};
-	if (how->kernel) {
-		kernel = *how->kernel;
-	}
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		struct kernel_mask m;
-		if (cli_session_is_kernel(&s->provider[i])) {
-			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
-			kernel_mask_add(&kernel.mask, &m);
-		}
-	}
+	struct session_kernel kernel = s->kernel;
+	kernel.mask = cli_session_kernel(s);
 	put_props(&r->props.p, &s->props);
 	if (s->file[0]) {
 		snprintf(r->props.file, sizeof r->props.file, "%s", s->file);
@@ -155,7 +158,7 @@ static uint32_t begin(const struct etw_session *s, const struct cli_session_how 
 			       ? begin_private(s, how, r)
 			       : cli_start_trace(&r->handle, s->name, &r->props.p);
 	}
-	uint32_t code = cli_kernel_start(&r->handle, s->name, &r->props, &kernel);
+	uint32_t code = cli_kernel_start(&r->handle, s->name, &r->props, &kernel, how->counters);
 	if (code == ERROR_SUCCESS && how->tool) {
 		cli_kernel_tell(how->tool, s->name);
 	}

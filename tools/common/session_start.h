@@ -17,8 +17,7 @@ struct cli_session_how {
 	const char *cannot;          /* what a refused start is called; NULL: "cannot start 'NAME'" */
 	const char *tool;            /* says on stderr what is not recorded of the kernel, and which providers nobody
 				      * has registered; NULL: says nothing */
-	/* Kernel events; NULL: only those of the provider "Windows Kernel Trace". */
-	const struct cli_kernel_wish *kernel;
+	const struct cli_counters *counters; /* with kernel events; may be NULL */
 	/* Private sessions: in which processes. Filters of other kinds are left out. */
 	const EVENT_FILTER_DESCRIPTOR *scope;
 	ULONG scope_count;
@@ -48,6 +47,8 @@ uint32_t cli_session_enable(TRACEHANDLE session, const struct session_provider *
 void cli_session_enable_tell(const struct session_provider *p);
 /* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */
 bool cli_session_is_kernel(const struct session_provider *p);
+/* Kernel events, with those of the provider "Windows Kernel Trace". */
+struct kernel_mask cli_session_kernel(const struct etw_session *s);
 /* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
 uint64_t cli_session_end(const struct etw_session *s);
 
@@ -68,8 +69,8 @@ bool cli_session_providers(const struct cli_args *a, const struct cli_enable_opt
 
 /* ---- session_explain.c: the same as command lines of openetw ------------------------------------- */
 
-/* `verb`: "start", "autologger add". `kernel`: what it asks of the kernel, or NULL. */
-void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_kernel_wish *kernel);
+/* `verb`: "start", "autologger add". `counters`: with kernel events, or NULL. */
+void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters);
 /* "enable", or "disable"; `option`, such as "--capture-state", or NULL. */
 void cli_session_explain_enable(FILE *f, const char *session, const struct session_provider *p, const char *option);
 void cli_quote(FILE *f, const char *word); /* as one word of a shell */

@@ -41,7 +41,7 @@ static const struct cli_option options[] = {
 };
 
 /* CLI_OK, or printed why. */
-static int kernel_of(const struct cli_args *a, struct cli_kernel_wish *wish)
+static int kernel_of(const struct cli_args *a, struct session_kernel *wish, struct cli_counters *counters)
 {
 	const struct start_options *o = a->given;
 	if ((o->stackwalk || o->pmc || o->pids || o->pmc_sample.count) && !o->kernel) {
@@ -52,11 +52,11 @@ static int kernel_of(const struct cli_args *a, struct cli_kernel_wish *wish)
 				 !cli_kernel_pids(a, o->pids ? o->pids : "", wish))) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && o->pmc && !cli_counters_parse(a, o->pmc, &wish->counters)) {
+	if (status == CLI_OK && o->pmc && !cli_counters_parse(a, o->pmc, counters)) {
 		status = cli_told();
 	}
 	for (int i = 0; status == CLI_OK && i < o->pmc_sample.count; i++) {
-		status = cli_counters_sampled(a, o->pmc_sample.text[i], &wish->counters) ? CLI_OK : cli_told();
+		status = cli_counters_sampled(a, o->pmc_sample.text[i], counters) ? CLI_OK : cli_told();
 		kernel_mask_set(&wish->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return status;
@@ -81,7 +81,7 @@ static int run(struct cli_args *a)
 		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
 	struct etw_session s;
-	struct cli_kernel_wish wish = {0};
+	struct cli_counters counters = {0};
 	struct cli_session_run r = {0};
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", a->words[0]);
@@ -89,10 +89,10 @@ static int run(struct cli_args *a)
 	if (cli_session_providers(a, &o->enable, &o->provider, &s) &&
 	    cli_session_options(a, &o->session, o->output, o->realtime, &s)) {
 		limits(o, &s);
-		status = kernel_of(a, &wish);
+		status = kernel_of(a, &s.kernel, &counters);
 	}
 	if (status == CLI_OK) {
-		struct cli_session_how how = {.args = a, .tool = "openetw start", .kernel = &wish};
+		struct cli_session_how how = {.args = a, .tool = "openetw start", .counters = &counters};
 		cli_session_start(&s, &how, &r);
 		status = r.status;
 	}

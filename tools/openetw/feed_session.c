@@ -43,18 +43,18 @@ static void *consume(void *arg)
 
 static uint32_t start(struct feed_session *f, const struct kernel_session *s)
 {
-	struct cli_kernel_wish w = {.mask = s->mask};
 	struct etw_session session;
 	struct cli_session_run run;
-	for (uint32_t i = 0; i < s->stacks; i++) {
-		cli_kernel_add_stack(&w, s->stack[i]);
-	}
 	snprintf(f->name, sizeof f->name, "openetw-watch-%d", (int)getpid());
 	session_init(&session);
 	snprintf(session.name, sizeof session.name, "%s", f->name);
 	session.props.mode = EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_SYSTEM_LOGGER_MODE;
 	session.props.buffer_kb = 256;
-	uint32_t code = cli_session_start(&session, &(struct cli_session_how){.kernel = &w, .ours = true}, &run);
+	session.kernel.mask = s->mask;
+	for (uint32_t i = 0; i < s->stacks; i++) {
+		cli_kernel_add_stack(&session.kernel, s->stack[i]);
+	}
+	uint32_t code = cli_session_start(&session, &(struct cli_session_how){.ours = true}, &run);
 	f->session = run.handle;
 	return code;
 }

@@ -142,10 +142,10 @@ void wpr_sessions_explain(const struct wpr *w);
 /* Can it be had on Linux? *ret_why: why not, when that is known. */
 bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why);
 /* What a system collector's providers want and can have. */
-void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret);
+void wpr_kernel_wish(const struct profile_collector *c, struct session_kernel *ret);
 /* What of its hardware counters there is, into the wish. CLI_OK, or printed why. */
 int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
-			struct cli_kernel_wish *inout);
+			struct session_kernel *inout, struct cli_counters *to);
 bool wpr_kernel_wanted(const struct profile_collector *c);
 bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 

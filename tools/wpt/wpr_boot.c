@@ -136,14 +136,10 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 	}
 	bool ok = true;
 	if (c->kind == PROFILE_SYSTEM) {
-		struct cli_kernel_wish wish;
-		wpr_kernel_wish(c, &wish);
+		wpr_kernel_wish(c, &s->kernel);
 		if (c->counting.counters || c->counting.sampled) {
 			fprintf(stderr, "wpr: warning: a recording from boot has no hardware counters\n");
 		}
-		memcpy(s->kernel_mask, wish.mask.word, sizeof s->kernel_mask);
-		s->kernel_stacks = BASE_MIN(wish.stacks, SESSION_STACKS_MAX);
-		memcpy(s->kernel_stack, wish.stack, s->kernel_stacks * sizeof s->kernel_stack[0]);
 	} else {
 		for (const struct profile_provider *v = c->providers; v && ok; v = v->next) {
 			ok = add_provider(s, v);

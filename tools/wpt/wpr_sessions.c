@@ -326,17 +326,17 @@ static void let_providers_come(void)
 
 /* Kernel events that cannot be had leave the rest of the recording alone, unless the profile insists or
  * there is no rest. */
-static int start_kernel(struct wpr *w, const struct profile_collector *c, const struct etw_session *s)
+static int start_kernel(struct wpr *w, const struct profile_collector *c, struct etw_session *s)
 {
-	struct cli_kernel_wish wish;
+	struct cli_counters counters;
 	struct cli_session_run r;
 	bool others = false;
-	wpr_kernel_wish(c, &wish);
-	int status = wpr_kernel_counters(w->args, w->profile, c, &wish);
+	wpr_kernel_wish(c, &s->kernel);
+	int status = wpr_kernel_counters(w->args, w->profile, c, &s->kernel, &counters);
 	if (status != CLI_OK) {
 		return status;
 	}
-	uint32_t code = cli_session_start(s, &(struct cli_session_how){.tool = "wpr", .kernel = &wish}, &r);
+	uint32_t code = cli_session_start(s, &(struct cli_session_how){.tool = "wpr", .counters = &counters}, &r);
 	if (code == ERROR_SUCCESS) {
 		return CLI_OK;
 	}
@@ -605,10 +605,10 @@ void wpr_sessions_explain(const struct wpr *w)
 		}
 		wpr_sessions_describe(w, c, index, &s);
 		if (c->kind == PROFILE_SYSTEM) {
-			struct cli_kernel_wish wish;
-			wpr_kernel_wish(c, &wish);
-			(void)wpr_kernel_counters(w->args, w->profile, c, &wish);
-			cli_session_explain(stdout, "start", &s, &wish);
+			struct cli_counters counters;
+			wpr_kernel_wish(c, &s.kernel);
+			(void)wpr_kernel_counters(w->args, w->profile, c, &s.kernel, &counters);
+			cli_session_explain(stdout, "start", &s, &counters);
 			continue;
 		}
 		cli_session_explain(stdout, "start", &s, NULL);

@@ -73,7 +73,8 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 /* ---- names and text ----------------------------------------------------------------------------- */
 
 /* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
-int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct session_kernel *ret,
+		      struct cli_counters *counters);
 /* -SetProfInt SOURCE N, repeatable, as sources with intervals; and to the machine. */
 bool xperf_intervals(const struct cli_args *a, struct cli_counters *c);
 uint32_t xperf_set_intervals(const struct cli_counters *c);

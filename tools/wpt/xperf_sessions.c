@@ -275,7 +275,7 @@ static int start_kernel(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	struct xperf_scope *k = &x->scope[0];
-	struct cli_kernel_wish wish;
+	struct cli_counters counters;
 	struct etw_session s;
 	struct cli_session_run r;
 	bool partial = x->o->partial && x->count > 1;
@@ -285,7 +285,8 @@ static int start_kernel(struct xperf *x)
 	if (!k->on) {
 		return cli_usage(a, "the kernel's session needs -on FLAGS");
 	}
-	int status = xperf_kernel_wish(a, k, &wish);
+	xperf_describe(k, &s);
+	int status = xperf_kernel_wish(a, k, &s.kernel, &counters);
 	if (status != CLI_OK) {
 		if (status == CLI_FAILED) {
 			fprintf(stderr, "xperf: error: \"%s\" is not started.\n", k->name);
@@ -293,19 +294,19 @@ static int start_kernel(struct xperf *x)
 		}
 		return status;
 	}
-	xperf_describe(k, &s);
 	if (x->o->explain) {
-		cli_session_explain(stdout, "start", &s, &wish);
+		cli_session_explain(stdout, "start", &s, &counters);
 		return CLI_OK;
 	}
-	if (partial && kernel_mask_empty(&wish.mask)) {
+	if (partial && kernel_mask_empty(&s.kernel.mask)) {
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: nothing of %s is there on Linux\n", k->name,
 			k->on);
 		return CLI_OK;
 	}
 	char cannot[sizeof s.name + 32];
 	snprintf(cannot, sizeof cannot, "\"%s\" is not started", k->name);
-	struct cli_session_how how = {.args = partial ? NULL : a, .cannot = cannot, .tool = "xperf", .kernel = &wish};
+	struct cli_session_how how = {
+		.args = partial ? NULL : a, .cannot = cannot, .tool = "xperf", .counters = &counters};
 	uint32_t code = cli_session_start(&s, &how, &r);
 	k->handle = r.handle;
 	if (code == ERROR_SUCCESS) {
