@@ -488,7 +488,8 @@ static int run(struct cli_args *a)
 	if (given->pid && !cli_process_exists(a, given->pid)) {
 		return CLI_FAILED;
 	}
-	r.watched_fd = given->pid ? (int)syscall(SYS_pidfd_open, (pid_t)given->pid, 0) : -1;
+	/* With a command it is that one's end that counts. */
+	r.watched_fd = given->pid && a->count == 0 ? (int)syscall(SYS_pidfd_open, (pid_t)given->pid, 0) : -1;
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;
 	bool nothing = !wanted && !interface && !given->pmc && !counters.sampleds;
