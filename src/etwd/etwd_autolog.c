@@ -139,17 +139,13 @@ static void end(struct etwd *d, struct autolog *a)
 	free(a);
 }
 
-/* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
-static bool is_kernel(const struct session_provider *p)
-{
-	return guid_equal(&p->guid, &kernel_trace_control_guid);
-}
-
 static uint32_t kernel_flags(const struct etw_session *s)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		flags |= s->provider[i].enabled && is_kernel(&s->provider[i]) ? (uint32_t)s->provider[i].any : 0;
+		flags |= s->provider[i].enabled && session_provider_is_kernel(&s->provider[i])
+				 ? (uint32_t)s->provider[i].any
+				 : 0;
 	}
 	return flags;
 }
@@ -193,7 +189,7 @@ static bool send_start(struct autolog *a)
 static bool send_enable(struct etwd *d, struct autolog *a)
 {
 	while (a->next < a->s.provider_count &&
-	       (!a->s.provider[a->next].enabled || is_kernel(&a->s.provider[a->next]))) {
+	       (!a->s.provider[a->next].enabled || session_provider_is_kernel(&a->s.provider[a->next]))) {
 		a->next++;
 	}
 	if (a->next == a->s.provider_count) {

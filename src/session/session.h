@@ -124,6 +124,8 @@ int session_write(const char *path, const struct etw_session *s);
 void session_finish(struct etw_session *s);
 /* Another payload filter instead. -EINVAL, -ENOMEM. */
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d);
+/* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
+bool session_provider_is_kernel(const struct session_provider *p);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
 struct session_provider *session_add_provider(struct etw_session *s, const struct guid *g);
 

@@ -84,6 +84,11 @@ void session_finish(struct etw_session *s)
 	s->provider_count = 0;
 }
 
+bool session_provider_is_kernel(const struct session_provider *p)
+{
+	return guid_equal(&p->guid, &kernel_trace_control_guid);
+}
+
 struct session_provider *session_add_provider(struct etw_session *s, const struct guid *g)
 {
 	if (s->provider_count >= SESSION_PROVIDERS_MAX) {

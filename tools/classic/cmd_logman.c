@@ -346,7 +346,7 @@ static int update_live(struct task *t)
 		       before.props.flush_timer != t->s.props.flush_timer ||
 		       before.props.maximum_file_size != t->s.props.maximum_file_size;
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (cli_session_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+		if (session_provider_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
 			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
 							 : flags & ~(ULONG)t->s.provider[i].any;
 			changed = true;
@@ -373,7 +373,7 @@ static int update_live(struct task *t)
 		}
 	}
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (cli_session_is_kernel(&t->s.provider[i])) {
+		if (session_provider_is_kernel(&t->s.provider[i])) {
 			continue;
 		}
 		if (explain) {

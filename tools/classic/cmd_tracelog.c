@@ -67,7 +67,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 		return ERROR_INVALID_PARAMETER;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (guid_equal(&s->provider[i].guid, &kernel_trace_control_guid)) {
+		if (session_provider_is_kernel(&s->provider[i])) {
 			continue;
 		}
 		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);
@@ -206,7 +206,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		/* The kernel's session is described anew, as on its start; others keep what they have. */
 		p.p.EnableFlags = before.p.EnableFlags;
 		for (uint32_t i = 0; i < wish.provider_count; i++) {
-			if (cli_session_is_kernel(&wish.provider[i])) {
+			if (session_provider_is_kernel(&wish.provider[i])) {
 				p.p.EnableFlags = (ULONG)wish.provider[i].any;
 			}
 		}
@@ -364,33 +364,24 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 	if (strcmp(verb, "remove") == 0) {
 		return cli_same("autologger", "remove", name, NULL);
 	}
-	if (strcmp(verb, "capturestate") == 0 || strcmp(verb, "addautologger") == 0) {
+	if (strcmp(verb, "addautologger") == 0) {
+		struct tracelog_filters f;
+		if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
+		cli_session_explain(stdout, "autologger add", s, NULL);
+		return CLI_OK;
+	}
+	if (strcmp(verb, "capturestate") == 0) {
 		if (!tracelog_providers(w, s)) {
 			return CLI_USAGE;
 		}
-		uint32_t code = *verb == 'c' && s->provider_count == 0 ? all_enabled(name, s) : 0;
+		uint32_t code = s->provider_count == 0 ? all_enabled(name, s) : 0;
 		if (code) {
 			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
 		}
-		if (*verb == 'a') {
-			fputs("openetw autologger add ", stdout);
-			cli_quote(stdout, name);
-		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
-			const struct session_provider *p = &s->provider[i];
-			char guid[37], text[600];
-			guid_format(&p->guid, guid);
-			snprintf(text, sizeof text, "%s:0x%llx:%u", p->name[0] ? p->name : guid,
-				 (unsigned long long)p->any, p->level);
-			if (*verb == 'a') {
-				printf(" -p ");
-				cli_quote(stdout, text);
-			} else {
-				cli_same("enable", name, "--capture-state", text, NULL);
-			}
-		}
-		if (*verb == 'a') {
-			putchar('\n');
+			cli_session_explain_enable(stdout, name, &s->provider[i], "--capture-state");
 		}
 		return CLI_OK;
 	}

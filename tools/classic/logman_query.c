@@ -380,7 +380,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};
 		know_all(&all);
-		bool kernel = cli_session_is_kernel(&p), known = kernel;
+		bool kernel = session_provider_is_kernel(&p), known = kernel;
 		for (size_t i = 0; i < all.count; i++) {
 			known = known || memcmp(&all.at[i].guid, &g, sizeof g) == 0;
 		}

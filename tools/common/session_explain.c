@@ -139,7 +139,7 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 	fputs(s->props.clock < 4 ? clocks[s->props.clock] : "", f);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];
-		if (p->enabled && !(live && by_itself(p)) && !cli_session_is_kernel(p)) {
+		if (p->enabled && !(live && by_itself(p)) && !session_provider_is_kernel(p)) {
 			fputs(" -p ", f);
 			put_provider(f, p);
 		}
@@ -149,7 +149,7 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 		const struct session_provider *p = &s->provider[i];
 		if (p->enabled && by_itself(p) && live) {
 			cli_session_explain_enable(f, s->name, p, NULL);
-		} else if (p->enabled && by_itself(p) && !cli_session_is_kernel(p)) {
+		} else if (p->enabled && by_itself(p) && !session_provider_is_kernel(p)) {
 			fputs("# and in its file, of ", f);
 			put_provider(f, p);
 			putc(':', f);

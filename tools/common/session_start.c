@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/session_start.h"
 
-#include "etw/values/guids.h"
 #include "tools/common/output.h"
 
 #include <unistd.h>
@@ -30,17 +29,11 @@ uint64_t cli_session_end(const struct etw_session *s)
 
 /* ---- providers ---------------------------------------------------------------------------------- */
 
-bool cli_session_is_kernel(const struct session_provider *p)
-{
-	static const struct guid kernel = GUID_INIT(ETW_GUID_SYSTEM_TRACE_CONTROL);
-	return guid_equal(&p->guid, &kernel);
-}
-
 struct kernel_mask cli_session_kernel(const struct etw_session *s)
 {
 	struct kernel_mask all = s->kernel.mask, m;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (cli_session_is_kernel(&s->provider[i])) {
+		if (session_provider_is_kernel(&s->provider[i])) {
 			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
 			kernel_mask_add(&all, &m);
 		}
@@ -182,7 +175,7 @@ static uint32_t enable_all(const struct etw_session *s, const struct cli_session
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];
-		if (cli_session_is_kernel(p) || !p->enabled) {
+		if (session_provider_is_kernel(p) || !p->enabled) {
 			continue;
 		}
 		uint32_t code = cli_session_enable(r->handle, p, how->enable_ms ? how->enable_ms : ENABLE_MS);

@@ -45,8 +45,6 @@ const char *cli_session_why(void);
 uint32_t cli_session_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms);
 /* After it: cli_provider_tell(). */
 void cli_session_enable_tell(const struct session_provider *p);
-/* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */
-bool cli_session_is_kernel(const struct session_provider *p);
 /* Kernel events, with those of the provider "Windows Kernel Trace". */
 struct kernel_mask cli_session_kernel(const struct etw_session *s);
 /* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
