@@ -42,6 +42,18 @@ bad 2 'column 8' dump --filter 'pid == ' f.etl
 bad 2 'time from the start' dump --from noon f.etl
 bad 2 'contradict' dump --utc --local f.etl
 bad 2 'takes a number' dump --pid x f.etl
+bad 2 'at most 32 --tid' dump $(seq -f '--tid %.0f' 33) f.etl
+bad 2 '--by takes event|provider|process|level' stats --by evnt f.etl
+bad 2 '--level takes 0-255' stats --level lound f.etl
+bad 2 '--from takes 2026-' dump --from noon f.etl
+bad 2 'out of range: 100ms at least' top -d 1ms
+bad 2 '--duration takes a time' monitor -d soon
+bad 2 '--buffers takes MIN or MIN:MAX' start s -o f --buffers 4-8
+bad 1 'cannot load no-such.man' dump -M no-such.man f.etl
+bad 2 '-of takes XML|CSV' tracerpt f.etl -of TXT
+bad 2 '-max takes a number' tracefmt f.etl -max 0
+bad 2 '-start and -stop are two things' wpr -start CPU -stop f.etl
+bad 2 '-merge and -stopall are two things' xperf -merge a.etl b.etl -stopall
 bad 2 'which shell' completion tcsh
 bad 1 'ERROR_FILE_NOT_FOUND' dump "$T/nothing.etl"
 bad 1 'cannot open' dump "$T"

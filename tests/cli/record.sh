@@ -64,6 +64,22 @@ sleep 0.01 &
 run_status 1 openetw record --cpu --pid $! -d 5s -o "$T/gone.etl"
 says 'there is no process' "$T/err" "a process that has ended"
 
+# one that ends while it is recorded ends the recording
+sleep 1000 &
+sleeper=$!
+openetw record --cpu --pid $sleeper -o "$T/ended.etl" 2>"$T/err" &
+recorder=$!
+wait_for 60 grep -q "^recording" "$T/err" || fail "record does not begin: $(cat "$T/err")"
+kill $sleeper
+wait $recorder || fail "a process that ends: $(cat "$T/err")"
+says "process $sleeper has ended" "$T/err" "a process that ends"
+
+# without its command nothing is begun, and what was recorded before stays
+cp "$T/ended.etl" "$T/before.etl"
+run_status 127 openetw record -o "$T/ended.etl" -- no-such-program
+says 'cannot run no-such-program' "$T/err" "a command that is not there"
+cmp -s "$T/ended.etl" "$T/before.etl" && [ ! -e "$T/ended.etl.old" ] || fail "the earlier recording was moved away"
+
 # mistakes
 run_status 2 openetw record -i 10us -o "$T/x.etl"
 run_status 1 openetw record -d 10ms -o /no/such/dir/x.etl

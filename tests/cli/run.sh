@@ -18,6 +18,14 @@ expect "no such command" $? 127
 : >not-executable
 $run -o x.etl -- ./not-executable 2>err
 expect "not executable" $? 126
+# nothing was begun for it: the recording from before is where it was
+cp x.etl before.etl
+rm -f x.etl.old
+for word in ./not-here ./not-executable no-such-program ./; do
+	$run -o x.etl -- "$word" 2>err && fail "'$word' ran"
+	says "cannot run $word" err "a command that cannot be run"
+	cmp -s x.etl before.etl && [ ! -e x.etl.old ] || fail "'$word' moved the earlier recording away"
+done
 
 # the child gets our options only before the command: what follows is its own
 expect "options of the command" "$($run -o x.etl echo -p --filter 2>/dev/null)" "-p --filter"

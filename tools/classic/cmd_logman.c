@@ -2,6 +2,7 @@
  * logman: the controller that comes with Windows: live sessions (-ets), saved collectors,
  * providers.
  */
+#include "tools/common/session_options.h"
 #include "tools/classic/logman.h"
 #include "tools/common/output.h"
 #include "tools/classic/explain_line.h"
@@ -243,13 +244,8 @@ static int run_stop(struct task *t)
 /* The same as objects, by openetw's own verbs. */
 static int query_json(const char *verb, char *name)
 {
-	static struct cli_args a; /* large */
-	static const struct cli_option json = {0, "json", NULL, NULL, NULL};
-	char *words[] = {name, NULL};
-	a = (struct cli_args){.command = cli_find(verb), .words = words, .count = name != NULL};
-	a.values[a.value_count++].option = &json;
-	a.values[0].value = "";
-	return a.command->run(&a);
+	char json[] = "--json", *words[] = {json, name, NULL};
+	return cli_run_other(verb, name ? 2 : 1, words);
 }
 
 static int run_query(struct task *t)

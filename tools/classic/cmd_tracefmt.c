@@ -2,6 +2,7 @@
  * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
  * JSON.
  */
+#include "tools/common/select.h"
 #include "tools/common/winargs.h"
 #include "base/level.h"
 #include "tools/common/output.h"
@@ -13,39 +14,54 @@
 #include <stdlib.h>
 #include <strings.h>
 
+struct tracefmt_options {
+	bool real_time, csv, csv_header, display, display_only, no_summary, summary_only, no_prefix, hires, sequence;
+	bool utc, zone, sortable, prefer_json, skip_unknown, skip_wpp;
+	const char *output, *json_meta, *manifest_folders;
+	uint64_t max;
+	struct cli_words tmf, tmf_folder;
+};
+static cli_take_fn take_tmf;
 static const struct cli_option options[] = {
-	{0, "rt", NULL, "the name is that of a real-time session", NULL},
-	{0, "o", "FILE", "write here (default FmtFile.txt)", NULL},
-	{0, "csv", NULL, "comma-separated values", NULL},
-	{0, "csvheader", NULL, "the same, with a heading", NULL},
-	{0, "display", NULL, "write to standard output too", NULL},
-	{0, "displayonly", NULL, "write to standard output only", NULL},
-	{0, "max", "N", "no more than the first N events", NULL},
-	{0, "nosummary", NULL, "no summary file", NULL},
-	{0, "summaryonly", NULL, "the summary file only", NULL},
-	{0, "noprefix", NULL, "no prefix before the text", NULL},
-	{0, "hires", NULL, "times down to 100 ns", NULL},
-	{0, "seq", NULL, "number the events", NULL},
-	{0, "utc", NULL, "times in UTC", NULL},
-	{0, "gmt", NULL, "the same", NULL},
-	{0, "timeZoneSuffix", NULL, "times with Z or +01:00", NULL},
-	{0, "sortableTime", NULL, "times as 2026-01-31T12:00:00.000", NULL},
-	{0, "noFileTimeUtc", NULL, "accepted: fields that are times are always UTC", NULL},
-	{0, "preferJson", NULL, "JSON also for events that have a message", NULL},
-	{0, "jsonMeta", "MASK", "what the meta object holds (hex, default ff3f)", NULL},
-	{0, "skipNoFormat", NULL, "leave out events without format information", NULL},
-	{0, "skipTmfWpp", NULL, "leave out WPP messages", NULL},
-	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
-	{0, "p", "DIRECTORY", "where .tmf files are (repeatable)", NULL},
-	{0, "i", "FILE", "a program that carries its formats or its manifest (repeatable)", NULL},
-	{0, "man", "FILE", "an instrumentation manifest (repeatable)", NULL},
-	{0, "manpath", "DIRECTORIES", "where manifests are, with semicolons or colons between", NULL},
-	{0, "bin", "FILE", "a .dll or .exe that holds a manifest (repeatable)", NULL},
-	{0, "cp", "NAME", "utf8 (the default and only one)", "utf8|utf-8|65001"},
-	{0, "v", NULL, "accepted", NULL},
-	{0, "trace", NULL, "accepted", NULL},
+	CLI_FLAG(tracefmt_options, real_time, 0, "rt", "the name is that of a real-time session"),
+	CLI_WORD(tracefmt_options, output, 0, "o", "FILE", "write here (default FmtFile.txt)"),
+	CLI_FLAG(tracefmt_options, csv, 0, "csv", "comma-separated values"),
+	CLI_FLAG(tracefmt_options, csv_header, 0, "csvheader", "the same, with a heading"),
+	CLI_FLAG(tracefmt_options, display, 0, "display", "write to standard output too"),
+	CLI_FLAG(tracefmt_options, display_only, 0, "displayonly", "write to standard output only"),
+	CLI_NUMBER(tracefmt_options, max, 0, "max", "N", 1, UINT64_MAX, "no more than the first N events"),
+	CLI_FLAG(tracefmt_options, no_summary, 0, "nosummary", "no summary file"),
+	CLI_FLAG(tracefmt_options, summary_only, 0, "summaryonly", "the summary file only"),
+	CLI_FLAG(tracefmt_options, no_prefix, 0, "noprefix", "no prefix before the text"),
+	CLI_FLAG(tracefmt_options, hires, 0, "hires", "times down to 100 ns"),
+	CLI_FLAG(tracefmt_options, sequence, 0, "seq", "number the events"),
+	CLI_FLAG(tracefmt_options, utc, 0, "utc", "times in UTC"),
+	CLI_FLAG(tracefmt_options, utc, 0, "gmt", "the same"),
+	CLI_FLAG(tracefmt_options, zone, 0, "timeZoneSuffix", "times with Z or +01:00"),
+	CLI_FLAG(tracefmt_options, sortable, 0, "sortableTime", "times as 2026-01-31T12:00:00.000"),
+	CLI_ACCEPTED(0, "noFileTimeUtc", NULL, "accepted: fields that are times are always UTC"),
+	CLI_FLAG(tracefmt_options, prefer_json, 0, "preferJson", "JSON also for events that have a message"),
+	CLI_WORD(tracefmt_options, json_meta, 0, "jsonMeta", "MASK", "what the meta object holds (hex, default ff3f)"),
+	CLI_FLAG(tracefmt_options, skip_unknown, 0, "skipNoFormat", "leave out events without format information"),
+	CLI_FLAG(tracefmt_options, skip_wpp, 0, "skipTmfWpp", "leave out WPP messages"),
+	CLI_OWN(tracefmt_options, tmf, struct cli_words, take_tmf, 0, "tmf", "FILE",
+		"formats of WPP messages (repeatable)"),
+	CLI_WORDS(tracefmt_options, tmf_folder, 0, "p", "DIRECTORY", "where .tmf files are (repeatable)"),
+	CLI_SCHEMA(0, "i", "a program that carries its formats or its manifest (repeatable)"),
+	CLI_SCHEMA(0, "man", "an instrumentation manifest (repeatable)"),
+	CLI_WORD(tracefmt_options, manifest_folders, 0, "manpath", "DIRECTORIES",
+		 "where manifests are, with semicolons or colons between"),
+	CLI_SCHEMA(0, "bin", "a .dll or .exe that holds a manifest (repeatable)"),
+	{.name = "cp", .arg = "NAME", .help = "utf8 (the default and only one)", .values = "utf8|utf-8|65001"},
+	CLI_ACCEPTED(0, "v", NULL, "accepted"),
+	CLI_ACCEPTED(0, "trace", NULL, "accepted"),
 	{0},
 };
+
+static bool take_tmf(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	return cli_take_schema(a, o, value, NULL) && cli_take_words(a, o, value, member);
+}
 
 /* What Windows' tool prints in front, unless TRACE_FORMAT_PREFIX says otherwise. */
 #define PREFIX "[%9!d!]%8!04X!.%3!04X!::%4!s! [%1!s!]"
@@ -352,7 +368,8 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 
 static bool open_file(struct format *f, struct cli_args *a, const char *path)
 {
-	if (cli_flag(a, "displayonly") || f->summary_only) {
+	const struct tracefmt_options *o = a->given;
+	if (o->display_only || o->summary_only) {
 		return true;
 	}
 	f->output = cli_output_open(a, path, true);
@@ -366,13 +383,14 @@ static bool open_file(struct format *f, struct cli_args *a, const char *path)
 
 static int work(struct format *f, struct cli_args *a)
 {
-	const char *path = cli_value(a, "o", "FmtFile.txt");
-	bool real_time = cli_flag(a, "rt"); /* Ctrl-C is how it ends */
+	const struct tracefmt_options *o = a->given;
+	const char *path = o->output;
+	bool real_time = o->real_time; /* Ctrl-C is how it ends */
 	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display, .endless = real_time};
 	if (!cli_trace_open(&t, a->count, a->words, real_time ? a->words[0] : NULL) || !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
-	if (cli_flag(a, "csvheader")) {
+	if (o->csv_header) {
 		static const char heading[] = "GUID,SeqNo,CPU,PID,TID,Time,Provider,Event,Level,Text\n";
 		fputs(f->display ? heading : "", stdout);
 		if (f->out) {
@@ -390,7 +408,7 @@ static int work(struct format *f, struct cli_args *a)
 	bool extension = dot && !strchr(dot, '/');
 	snprintf(summary, sizeof summary, "%.*s.sum", (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
 	bool whole = code == 0 && (!t.interrupted || real_time) && !f->failed;
-	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
+	bool wanted = !o->no_summary && !o->display_only && whole;
 	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
 		status = CLI_FAILED;
 	}
@@ -440,30 +458,19 @@ static bool load_directories(const char *list, const char *const *suffixes)
 	return ok;
 }
 
-static bool load_formats(struct cli_args *a)
+static bool load_formats(const struct tracefmt_options *o)
 {
 	static const char *const tmf[] = {".tmf", NULL}, *const man[] = {".man", ".xml", NULL};
-	static const char *const files[] = {"i", "man", "bin"};
-	const char *v, *search = getenv("TRACE_FORMAT_SEARCH_PATH");
-	for (size_t k = 0; k < BASE_ARRAY_LEN(files); k++) {
-		for (int i = 0; (v = cli_value_at(a, files[k], i)) != NULL; i++) {
-			char problem[300];
-			if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
-				fprintf(stderr, "openetw tracefmt: %s: %s\n", v, problem);
-				return false;
-			}
-		}
-	}
-	for (int i = 0; (v = cli_value_at(a, "p", i)) != NULL; i++) {
-		if (!load_directory(v, tmf)) {
+	const char *search = getenv("TRACE_FORMAT_SEARCH_PATH");
+	for (int i = 0; i < o->tmf_folder.count; i++) {
+		if (!load_directory(o->tmf_folder.text[i], tmf)) {
 			return false;
 		}
 	}
-	v = cli_value(a, "manpath", NULL);
-	if (v && !load_directories(v, man)) {
+	if (o->manifest_folders && !load_directories(o->manifest_folders, man)) {
 		return false;
 	}
-	if (search && !cli_value(a, "tmf", NULL) && !cli_value(a, "p", NULL)) {
+	if (search && o->tmf.count == 0 && o->tmf_folder.count == 0) {
 		load_directories(search, tmf);
 	}
 	return true;
@@ -471,38 +478,34 @@ static bool load_formats(struct cli_args *a)
 
 static int run(struct cli_args *a)
 {
-	const char *mask = cli_value(a, "jsonMeta", NULL);
+	const struct tracefmt_options *o = a->given;
+	const char *mask = o->json_meta;
 	char *end = NULL;
 	struct format f = {.meta = mask ? (uint32_t)strtoul(mask, &end, 16) : META_DEFAULT};
 	if (mask && (end == mask || *end)) {
 		return cli_usage(a, "-jsonMeta takes a hexadecimal mask, not '%s'", mask);
 	}
-	const char *max = cli_value(a, "max", NULL);
-	f.max = UINT64_MAX;
-	if (max && !parse_number(max, 1, UINT64_MAX, &f.max)) {
-		return cli_usage(a, "-max takes a number of events, not '%s'", max);
-	}
-	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX || (cli_flag(a, "rt") && a->count > 1)) {
+	f.max = o->max;
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX || (o->real_time && a->count > 1)) {
 		return cli_usage(a, a->count ? "too many files or sessions" : "which file?");
 	}
-	if (!load_formats(a)) {
+	if (!load_formats(o)) {
 		return CLI_FAILED;
 	}
 	f.prefix = getenv("TRACE_FORMAT_PREFIX");
 	f.prefix = f.prefix ? f.prefix : PREFIX;
-	f.csv = cli_flag(a, "csv") || cli_flag(a, "csvheader");
-	f.zone = cli_flag(a, "timeZoneSuffix");
-	f.prefer_json = cli_flag(a, "preferJson");
-	f.skip_unknown = cli_flag(a, "skipNoFormat");
-	f.skip_wpp = cli_flag(a, "skipTmfWpp");
-	f.display = cli_flag(a, "display") || cli_flag(a, "displayonly");
-	f.no_prefix = cli_flag(a, "noprefix");
-	f.high_resolution = cli_flag(a, "hires");
-	f.sequence = cli_flag(a, "seq");
-	f.utc = cli_flag(a, "utc") || cli_flag(a, "gmt");
-	f.sortable = cli_flag(a, "sortableTime");
-	f.prefer_json = cli_flag(a, "preferJson");
-	f.summary_only = cli_flag(a, "summaryonly");
+	f.csv = o->csv || o->csv_header;
+	f.zone = o->zone;
+	f.prefer_json = o->prefer_json;
+	f.skip_unknown = o->skip_unknown;
+	f.skip_wpp = o->skip_wpp;
+	f.display = o->display || o->display_only;
+	f.no_prefix = o->no_prefix;
+	f.high_resolution = o->hires;
+	f.sequence = o->sequence;
+	f.utc = o->utc;
+	f.sortable = o->sortable;
+	f.summary_only = o->summary_only;
 	f.decoder = openetw_decoder_create();
 	f.view = f.decoder ? cli_view_create(f.decoder, false) : NULL;
 	int status = f.view ? work(&f, a) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot format events");
@@ -534,6 +537,8 @@ const struct cli_command cli_tracefmt = {
 		   "  openetw tracefmt web.etl -o web.txt\n"
 		   "  openetw tracefmt web.etl -displayonly -noprefix -jsonMeta 7\n",
 	.options = options,
+	CLI_INTO(tracefmt_options),
+	.defaults = &(const struct tracefmt_options){.output = "FmtFile.txt", .max = UINT64_MAX},
 	.run = run,
 	.classic = true,
 	.complete = "file",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tracelog: the controller of the Windows driver kit, with its options and its layout.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/output.h"
 #include "tools/classic/explain_line.h"
 #include "tools/classic/tracelog.h"

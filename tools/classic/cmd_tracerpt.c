@@ -20,24 +20,39 @@
 #include <sys/stat.h>
 #include <time.h>
 
+enum tracerpt_format { TRACERPT_XML, TRACERPT_CSV };
+enum tracerpt_encoding { TRACERPT_ANSI, TRACERPT_UTF16 };
+enum tracerpt_report { TRACERPT_HTML, TRACERPT_REPORT_XML };
+struct tracerpt_options {
+	bool real_time, raw_time, gmt, overwrite;
+	const char *dump, *summary, *report, *schema;
+	enum tracerpt_format format;
+	enum tracerpt_encoding encoding;
+	enum tracerpt_report report_format;
+	struct cli_words import, tmf_folder;
+};
 static const struct cli_option options[] = {
-	{0, "l", NULL, "files follow (they may be named without it)", NULL},
-	{0, "rt", NULL, "the names are those of real-time sessions", NULL},
-	{0, "o", "[FILE]", "write the events (default dumpfile.xml or dumpfile.csv)", NULL},
-	{0, "of", "FORMAT", "XML (default) or CSV", "XML|CSV"},
-	{0, "summary", "[FILE]", "write a summary (default summary.txt)", NULL},
-	{0, "report", "[FILE]", "write a report (default workload.html)", NULL},
-	{0, "export", "[FILE]", "write a manifest of the events that occur (default schema.man)", NULL},
-	{0, "f", "FORMAT", "of the report: HTML, the only one", "HTML|XML"},
-	{0, "rl", "LEVEL", "accepted: the report is always whole", NULL},
-	{0, "import", "FILE", "manifest, .dll, .exe or .tmf that explains events (repeatable)", NULL},
-	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
-	{0, "tp", "DIRECTORY", "where .tmf files are (repeatable)", NULL},
-	{0, "rts", NULL, "raw time stamps", NULL},
-	{0, "gmt", NULL, "times in UTC", NULL},
-	{0, "lr", NULL, "less restrictive: accepted, we always are", NULL},
-	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)", "ANSI|Unicode"},
-	{0, "y", NULL, "overwrite files without a question", NULL},
+	CLI_ACCEPTED(0, "l", NULL, "files follow (they may be named without it)"),
+	CLI_FLAG(tracerpt_options, real_time, 0, "rt", "the names are those of real-time sessions"),
+	CLI_WORD(tracerpt_options, dump, 0, "o", "[FILE]", "write the events (default dumpfile.xml or dumpfile.csv)"),
+	CLI_CHOICE(tracerpt_options, format, TRACERPT_XML, 0, "of", "FORMAT", "XML|CSV", "XML (default) or CSV"),
+	CLI_WORD(tracerpt_options, summary, 0, "summary", "[FILE]", "write a summary (default summary.txt)"),
+	CLI_WORD(tracerpt_options, report, 0, "report", "[FILE]", "write a report (default workload.html)"),
+	CLI_WORD(tracerpt_options, schema, 0, "export", "[FILE]",
+		 "write a manifest of the events that occur (default schema.man)"),
+	CLI_CHOICE(tracerpt_options, report_format, TRACERPT_HTML, 0, "f", "FORMAT", "HTML|XML",
+		   "of the report: HTML, the only one"),
+	CLI_ACCEPTED(0, "rl", "LEVEL", "accepted: the report is always whole"),
+	CLI_WORDS(tracerpt_options, import, 0, "import", "FILE",
+		  "manifest, .dll, .exe or .tmf that explains events (repeatable)"),
+	CLI_SCHEMA(0, "tmf", "formats of WPP messages (repeatable)"),
+	CLI_WORDS(tracerpt_options, tmf_folder, 0, "tp", "DIRECTORY", "where .tmf files are (repeatable)"),
+	CLI_FLAG(tracerpt_options, raw_time, 0, "rts", "raw time stamps"),
+	CLI_FLAG(tracerpt_options, gmt, 0, "gmt", "times in UTC"),
+	CLI_ACCEPTED(0, "lr", NULL, "less restrictive: accepted, we always are"),
+	CLI_CHOICE(tracerpt_options, encoding, TRACERPT_ANSI, 0, "en", "ENCODING", "ANSI|Unicode",
+		   "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)"),
+	CLI_FLAG(tracerpt_options, overwrite, 0, "y", "overwrite files without a question"),
 	{0},
 };
 
@@ -188,7 +203,7 @@ static void write_summary(struct report *r)
 
 static struct cli_output *create(struct cli_args *a, const char *path)
 {
-	bool overwrite = cli_flag(a, "y");
+	bool overwrite = ((const struct tracerpt_options *)a->given)->overwrite;
 	char mapped[PATH_MAX];
 	struct stat st;
 	if (!overwrite && lstat(cli_path(path, mapped), &st) == 0 && S_ISREG(st.st_mode)) {
@@ -211,7 +226,8 @@ static struct cli_output *create(struct cli_args *a, const char *path)
 static int process(struct report *r, const char *dump, const char *summary, const char *schema)
 {
 	struct cli_args *a = r->a;
-	bool real_time = cli_flag(a, "rt");
+	const struct tracerpt_options *o = a->given;
+	bool real_time = o->real_time;
 	if (real_time && a->count > 1) {
 		return cli_usage(a, "one real-time session at a time");
 	}
@@ -329,17 +345,18 @@ static int write_report(struct cli_args *a, const char *path)
 	return status != CLI_OK ? status : end;
 }
 
-static bool load_formats(struct cli_args *a)
+static bool load_formats(const struct tracerpt_options *o)
 {
 	char problem[300], path[4096];
-	const char *v;
-	for (int i = 0; (v = cli_value_at(a, "import", i)) != NULL; i++) {
+	for (int i = 0; i < o->import.count; i++) {
+		const char *v = o->import.text[i];
 		if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
 			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
 			return false;
 		}
 	}
-	for (int i = 0; (v = cli_value_at(a, "tp", i)) != NULL; i++) {
+	for (int i = 0; i < o->tmf_folder.count; i++) {
+		const char *v = o->tmf_folder.text[i];
 		DIR *d = opendir(v);
 		if (!d) {
 			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, strerror(errno));
@@ -359,30 +376,29 @@ static bool load_formats(struct cli_args *a)
 
 static int run(struct cli_args *a)
 {
-	if (strcasecmp(cli_value(a, "f", "HTML"), "XML") == 0) {
+	const struct tracerpt_options *o = a->given;
+	if (o->report_format != TRACERPT_HTML) {
 		return cli_usage(a, "reports are HTML (-f HTML)");
 	}
-	if (cli_value(a, "report", NULL) && cli_flag(a, "rt")) {
+	if (o->report && o->real_time) {
 		return cli_usage(a, "a report needs a file: it is read more than once");
 	}
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
 		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
-	if (!load_formats(a)) {
+	if (!load_formats(o)) {
 		return CLI_FAILED;
 	}
-	struct cli_trace trace = {.args = a, .event = event, .raw_time = cli_flag(a, "rts")};
+	struct cli_trace trace = {.args = a, .event = event, .raw_time = o->raw_time};
 	struct report r = {.a = a, .trace = &trace, .decoder = openetw_decoder_create()};
 	if (!r.decoder) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
 	}
 	trace.ctx = &r;
-	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
-	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
-	r.out_as = (struct tracerpt){.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
-	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
-	const char *html = cli_value(a, "report", NULL);
-	const char *schema = cli_value(a, "export", NULL);
+	r.csv = o->format == TRACERPT_CSV;
+	r.utf16 = r.csv && o->encoding == TRACERPT_UTF16;
+	r.out_as = (struct tracerpt){.decoder = r.decoder, .utc = o->gmt, .raw_time = o->raw_time};
+	const char *dump = o->dump, *summary = o->summary, *html = o->report, *schema = o->schema;
 	schema = schema && !*schema ? "schema.man" : schema;
 	r.export = schema ? tracerpt_export_create() : NULL;
 	if (schema && !r.export) {
@@ -451,6 +467,7 @@ const struct cli_command cli_tracerpt = {
 		"  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n"
 		"  openetw tracerpt web.etl -export web.man\n",
 	.options = options,
+	CLI_INTO(tracerpt_options),
 	.run = run,
 	.classic = true,
 	.complete = "file",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/classic/explain_line.h"
 
 #include "tools/common/session_control.h"

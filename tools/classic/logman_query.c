@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What "logman query" prints, in the layout that scripts parse. Lines of ours come last in a block.
  */
+#include "tools/common/session_options.h"
 #include "tools/classic/logman.h"
 #include "base/vec.h"
 #include "base/level.h"

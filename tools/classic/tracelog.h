@@ -6,6 +6,7 @@
 #ifndef TOOLS_CLASSIC_TRACELOG_H
 #define TOOLS_CLASSIC_TRACELOG_H
 
+#include "tools/common/session_options.h"
 #include "tools/common/session_control.h"
 #include "tools/common/winargs.h"
 

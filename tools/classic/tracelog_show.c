@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What tracelog prints: labels in a column of 24.
  */
+#include "tools/common/session_options.h"
 #include "tools/classic/tracelog.h"
 #include "tools/common/mode_names.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/printer.h"
 #include "tools/common/absent.h"
 
 #include "base/map.h"

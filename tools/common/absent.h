@@ -9,6 +9,7 @@
 #ifndef TOOLS_COMMON_ABSENT_H
 #define TOOLS_COMMON_ABSENT_H
 
+#include "tools/common/printer.h"
 #include "tools/common/cli.h"
 
 /* `matched` events were selected. Says what does not occur, if anything. Returns the status for the end of

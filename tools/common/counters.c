@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/common/counters.h"
 #include "base/parse.h"
 

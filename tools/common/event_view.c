@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/select.h"
 #include "tools/common/event_view.h"
 
 #include "base/parse.h"

@@ -7,6 +7,7 @@
 #ifndef TOOLS_COMMON_EVENT_VIEW_H
 #define TOOLS_COMMON_EVENT_VIEW_H
 
+#include "tools/common/select.h"
 #include "tools/common/cli.h"
 #include "filter/filter_parse.h"
 

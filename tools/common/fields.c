@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/printer.h"
 #include "tools/common/fields.h"
 
 #include "base/printable.h"
@@ -6,13 +7,12 @@
 
 #include <stdlib.h>
 
-bool fields_from_args(struct fields *f, const struct cli_args *a)
+bool fields_from_args(struct fields *f, const struct cli_args *a, const char *names)
 {
-	const char *v = cli_value(a, "fields", NULL);
-	if (!v) {
+	if (!names) {
 		return true;
 	}
-	f->text = strdup(v);
+	f->text = strdup(names);
 	for (char *save, *s = f->text ? strtok_r(f->text, ",", &save) : NULL; s; s = strtok_r(NULL, ",", &save)) {
 		while (*s == ' ') {
 			s++;

@@ -5,6 +5,7 @@
 #ifndef TOOLS_COMMON_FIELDS_H
 #define TOOLS_COMMON_FIELDS_H
 
+#include "tools/common/printer.h"
 #include "tools/common/cli.h"
 #include "tools/common/event_view.h"
 
@@ -21,8 +22,8 @@ struct fields {
 	} field[FIELDS_MAX];
 };
 
-/* `f` is all zero. False: printed why. */
-bool fields_from_args(struct fields *f, const struct cli_args *a);
+/* `f` is all zero; `names` may be NULL. False: printed why. */
+bool fields_from_args(struct fields *f, const struct cli_args *a, const char *names);
 void fields_finish(struct fields *f);
 /* The line of the event that the view shows. */
 void fields_add(struct fields *f, enum cli_format format, struct cli_view *view, struct strbuf *b);

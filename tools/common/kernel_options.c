@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/common/kernel_options.h"
 #include "base/parse.h"
 #include "tools/common/output.h"

@@ -6,6 +6,7 @@
 #ifndef TOOLS_COMMON_KERNEL_OPTIONS_H
 #define TOOLS_COMMON_KERNEL_OPTIONS_H
 
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 #include "tools/common/counters.h"
 #include "session/session.h"

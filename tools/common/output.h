@@ -15,10 +15,15 @@
 #include "base/open_output.h"
 #include "tools/common/cli.h"
 
-#define CLI_FORCE_OPTION                                                                        \
-	{                                                                                       \
-		0, "force", NULL, "overwrite an earlier file: it is not kept as FILE.old", NULL \
-	}
+enum cli_compress {
+	CLI_COMPRESS_NO,
+	CLI_COMPRESS_XPRESS,
+	CLI_COMPRESS_ZSTD,
+};
+/* The same in all verbs: without HOW it is xpress. */
+#define CLI_COMPRESS_OPTION(T, m)                                                      \
+	CLI_CHOICE(T, m, CLI_COMPRESS_XPRESS, 'c', "compress", "[HOW]", "xpress|zstd", \
+		   "compress the file: xpress (as Windows; the default) or zstd (for our readers only)")
 
 /* From now on earlier files are overwritten: --force, or what the Windows tool calls it. */
 void cli_output_overwrite(void);

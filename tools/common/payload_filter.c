@@ -2,6 +2,7 @@
  * --payload: conditions on the fields of events (filter/filter_text.h), as the filter EnableTraceEx2
  * takes. A manifest's event is meant in all its versions.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/payload_filter.h"
 
 #include "filter/filter_text.h"
@@ -80,7 +81,8 @@ static bool add_manifest(const struct cli_args *a, const GUID *g, const struct f
 
 /* ---- both --------------------------------------------------------------------------------------- */
 
-bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_filters *f)
+bool cli_payload_filters(const struct cli_args *a, const struct cli_enable_options *o, const GUID *g,
+			 struct cli_filters *f)
 {
 	struct filter_text p;
 	uint8_t named[FILTER_BYTES_MAX];
@@ -90,8 +92,8 @@ bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_fil
 	struct guid guid;
 	bool fine = true;
 	memcpy(guid.b, g, 16);
-	const char *v;
-	for (int i = 0; fine && (v = cli_value_at(a, "payload", i)) != NULL; i++) {
+	for (int i = 0; fine && i < o->payload.count; i++) {
+		const char *v = o->payload.text[i];
 		struct diag d = {0};
 		uint16_t id;
 		if (filter_text_parse(v, &p, &d) < 0) {

@@ -2,9 +2,10 @@
 #ifndef TOOLS_COMMON_PAYLOAD_FILTER_H
 #define TOOLS_COMMON_PAYLOAD_FILTER_H
 
-#include "tools/common/cli.h"
+#include "tools/common/session_options.h"
 
 /* What --payload says, for events of that provider. Prints the mistake. */
-bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_filters *f);
+bool cli_payload_filters(const struct cli_args *a, const struct cli_enable_options *o, const GUID *g,
+			 struct cli_filters *f);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * One event to one line: text, JSON (payload fields, then "meta") or CSV.
  */
+#include "tools/common/printer.h"
+#include "tools/common/session_options.h"
 #include "base/parse.h"
 #include "base/level.h"
 #include "tools/common/counters_of.h"
@@ -38,12 +40,12 @@ struct cli_printer {
 
 int cli_output_errno;
 
-struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_select *select)
+struct cli_printer *cli_printer_create(const struct cli_args *a, const struct cli_print_options *o,
+				       struct cli_select *select)
 {
 	struct cli_printer *p = calloc(1, sizeof *p);
-	const char *format = cli_flag(a, "json") ? "json" : cli_value(a, "format", "text");
 	if (p) {
-		p->local = cli_flag(a, "local");
+		p->local = o->local;
 		p->decoder = openetw_decoder_create();
 		p->view = cli_view_create(p->decoder, p->local);
 	}
@@ -52,13 +54,13 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 		cli_printer_destroy(p);
 		return NULL;
 	}
-	p->format = strcmp(format, "json") == 0 ? CLI_JSON : strcmp(format, "csv") == 0 ? CLI_CSV : CLI_TEXT;
-	p->stacks = cli_flag(a, "stacks");
-	p->headers = cli_flag(a, "headers");
+	p->format = o->json ? CLI_JSON : o->format;
+	p->stacks = o->stacks;
+	p->headers = o->headers;
 	p->select = select;
-	p->limit = UINT64_MAX;
-	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && fields_from_args(&p->fields, a);
-	if (ok && p->local && cli_flag(a, "utc")) {
+	p->limit = o->limit ? o->limit : UINT64_MAX;
+	bool ok = fields_from_args(&p->fields, a, o->fields);
+	if (ok && p->local && o->utc) {
 		cli_usage(a, "--utc and --local contradict each other");
 		ok = false;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sessions and processes that are asked for and are not there.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Which events a verb looks at: --filter and the short forms of what is asked most.
  */
+#include "tools/common/select.h"
+#include "tools/common/session_options.h"
 #include "base/parse.h"
 #include "base/level.h"
 #include "tools/common/trace_reading.h"
@@ -8,12 +10,13 @@
 
 #include <stdlib.h>
 
-#define EACH_MAX   32
+#define EACH_MAX   CLI_SELECT_EACH_MAX
 #define FIELDS_MAX 64 /* of a filter, that are looked after */
 
 struct cli_select {
 	struct filter_expr *filter;
-	int provider_count, event_count, process_count, pid_count, tid_count;
+	const struct cli_select_options *o;
+	int provider_count, event_count;
 	struct {
 		const char *name;
 		GUID guid;
@@ -24,8 +27,6 @@ struct cli_select {
 		bool is_id;
 		uint64_t id;
 	} event[EACH_MAX];
-	const char *process[EACH_MAX];
-	uint64_t pid[EACH_MAX], tid[EACH_MAX];
 	struct {
 		const char *name;
 		bool payload;
@@ -34,133 +35,86 @@ struct cli_select {
 	/* Some event had it, by kind and number. */
 	bool seen[CLI_ASKED_FIELD + 1][FIELDS_MAX];
 	struct cli_view *view; /* while the filter asks for fields */
-	bool has_level;
-	uint8_t level;
 	/* A time below is absolute, or counts from the start of the trace. */
 	bool from_relative, to_relative;
 	uint64_t from, to;
 	bool any; /* something of the above is set */
 };
 
-static bool too_many(const struct cli_args *a, const char *name)
+static bool too_many(const struct cli_args *a, const struct cli_words *w, const char *name)
 {
-	cli_usage(a, "at most %d --%s", EACH_MAX, name);
-	return false;
+	if (w->count > EACH_MAX) {
+		cli_usage(a, "at most %d --%s", EACH_MAX, name);
+	}
+	return w->count > EACH_MAX;
 }
 
-static bool take_ids(const struct cli_args *a, const char *name, uint64_t *ids, int *count)
+bool cli_filter_parse(const struct cli_args *a, const char *text, struct filter_expr **ret)
 {
-	const char *v;
-	for (; (v = cli_value_at(a, name, *count)) != NULL; ++*count) {
-		if (*count == EACH_MAX) {
-			return too_many(a, name);
-		}
-		if (!parse_number(v, 0, UINT64_MAX, &ids[*count])) {
-			cli_usage(a, "--%s takes a number, not '%s'", name, v);
-			return false;
-		}
+	struct diag d;
+	diag_clear(&d);
+	int err = text ? filter_expr_parse(text, ret, &d) : 0;
+	if (err == -EINVAL) {
+		cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, text, (int)d.column - 1, "");
+	} else if (err < 0) {
+		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
 	}
-	return true;
+	return err == 0;
 }
 
-static bool take_time(const struct cli_args *a, const char *name, uint64_t *ret, bool *ret_relative)
+static bool take_all(struct cli_select *s, const struct cli_args *a, const struct cli_select_options *o)
 {
-	const char *v = cli_value(a, name, NULL);
-	uint64_t ns;
-	if (!v) {
-		return true;
-	}
-	if (parse_time(v, ret)) {
-		*ret_relative = false;
-		return true;
-	}
-	if (parse_duration(v + (*v == '+'), 1000, &ns)) { /* bare numbers are µs, as in other ETW tools */
-		*ret = ns / 100;
-		*ret_relative = true;
-		return true;
-	}
-	cli_usage(a,
-		  "--%s takes 2026-01-31T12:00:00 (UTC; or with +01:00) or a time from the start "
-		  "such as 1.5s, not '%s'",
-		  name, v);
-	return false;
-}
-
-static bool take_all(struct cli_select *s, const struct cli_args *a, bool providers)
-{
-	const char *v = cli_value(a, "filter", NULL);
-	if (v) {
-		struct diag d;
-		diag_clear(&d);
-		int err = filter_expr_parse(v, &s->filter, &d);
-		if (err == -EINVAL) {
-			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v, (int)d.column - 1,
-				  "");
-			return false;
-		}
-		if (err < 0) {
-			cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
-			return false;
-		}
-		while (s->field_count < FIELDS_MAX &&
-		       (s->field[s->field_count].name = filter_expr_name(s->filter, (uint32_t)s->field_count,
-									 &s->field[s->field_count].payload)) != NULL) {
-			s->field_count++;
-		}
-	}
-	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL; s->provider_count++) {
-		if (s->provider_count == EACH_MAX) {
-			return too_many(a, "provider");
-		}
-		s->provider[s->provider_count].name = v;
-		s->provider[s->provider_count].has_guid = cli_provider_guid(v, &s->provider[s->provider_count].guid);
-	}
-	for (; (v = cli_value_at(a, "event", s->event_count)) != NULL; s->event_count++) {
-		if (s->event_count == EACH_MAX) {
-			return too_many(a, "event");
-		}
-		s->event[s->event_count].pattern = v;
-		s->event[s->event_count].is_id = parse_number(v, 0, UINT64_MAX, &s->event[s->event_count].id);
-	}
-	for (; (v = cli_value_at(a, "process", s->process_count)) != NULL; s->process_count++) {
-		if (s->process_count == EACH_MAX) {
-			return too_many(a, "process");
-		}
-		s->process[s->process_count] = v;
-	}
-	v = cli_value(a, "level", NULL);
-	if (v) {
-		s->has_level = true;
-		if (!level_parse(v, strlen(v), &s->level)) {
-			cli_usage(a,
-				  "--level takes 0-255 or critical|error|warning|info|verbose, not "
-				  "'%s'",
-				  v);
-			return false;
-		}
-	}
-	s->to = UINT64_MAX;
-	if (!take_ids(a, "pid", s->pid, &s->pid_count) || !take_ids(a, "tid", s->tid, &s->tid_count) ||
-	    !take_time(a, "from", &s->from, &s->from_relative) || !take_time(a, "to", &s->to, &s->to_relative)) {
+	if (!cli_filter_parse(a, o->filter, &s->filter) || too_many(a, &o->provider, "provider") ||
+	    too_many(a, &o->event, "event") || too_many(a, &o->process, "process")) {
 		return false;
 	}
-	s->any = s->filter || s->provider_count || s->event_count || s->process_count || s->pid_count || s->tid_count ||
-		 s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
+	while (s->filter && s->field_count < FIELDS_MAX &&
+	       (s->field[s->field_count].name = filter_expr_name(s->filter, (uint32_t)s->field_count,
+								 &s->field[s->field_count].payload)) != NULL) {
+		s->field_count++;
+	}
+	for (; s->provider_count < o->provider.count; s->provider_count++) {
+		const char *v = s->provider[s->provider_count].name = o->provider.text[s->provider_count];
+		s->provider[s->provider_count].has_guid = cli_provider_guid(v, &s->provider[s->provider_count].guid);
+	}
+	for (; s->event_count < o->event.count; s->event_count++) {
+		const char *v = s->event[s->event_count].pattern = o->event.text[s->event_count];
+		s->event[s->event_count].is_id = parse_number(v, 0, UINT64_MAX, &s->event[s->event_count].id);
+	}
+	s->o = o;
+	s->from = o->from.time;
+	s->to = o->to.given ? o->to.time : UINT64_MAX;
+	s->from_relative = o->from.relative;
+	s->to_relative = o->to.relative;
+	s->any = s->filter || s->provider_count || s->event_count || o->process.count || o->pid.count || o->tid.count ||
+		 o->level.given || o->from.given || o->to.given;
 	return true;
 }
 
-struct cli_select *cli_select_create(const struct cli_args *a, bool providers)
+struct cli_select *cli_select_create(const struct cli_args *a, const struct cli_select_options *o)
 {
 	struct cli_select *s = calloc(1, sizeof *s);
 	if (!s) {
 		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot select events");
 		return NULL;
 	}
-	if (!take_all(s, a, providers)) {
+	if (!take_all(s, a, o)) {
 		cli_select_destroy(s);
 		return NULL;
 	}
 	return s;
+}
+
+bool cli_select_pids(const struct cli_args *a, const struct cli_words *pids, struct cli_select_options *inout)
+{
+	static const struct cli_option row =
+		CLI_NUMBERS(cli_select_options, pid, 0, "pid", "PID", 0, UINT64_MAX, CLI_SELECT_EACH_MAX, NULL);
+	for (int i = 0; i < pids->count; i++) {
+		if (!row.take(a, &row, pids->text[i], &inout->pid)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 void cli_select_destroy(struct cli_select *s)
@@ -259,17 +213,17 @@ static bool is_called(const char *wanted, const char *name)
 
 static bool origin_matches(struct cli_select *s, struct cli_view *v)
 {
-	if (s->process_count + s->pid_count + s->tid_count == 0) {
+	if (s->o->process.count + s->o->pid.count + s->o->tid.count == 0) {
 		return true;
 	}
 	const struct openetw_event_origin *o = cli_view_origin(v);
-	bool named = s->process_count == 0;
-	for (int i = 0; i < s->process_count && !named; i++) {
-		named = is_called(s->process[i], o->process) || is_called(s->process[i], o->subject);
+	bool named = s->o->process.count == 0;
+	for (int i = 0; i < s->o->process.count && !named; i++) {
+		named = is_called(s->o->process.text[i], o->process) || is_called(s->o->process.text[i], o->subject);
 		s->seen[CLI_ASKED_PROCESS][i] |= named;
 	}
-	return named && among(s->seen[CLI_ASKED_PID], s->pid, s->pid_count, o->pid) &&
-	       among(s->seen[CLI_ASKED_TID], s->tid, s->tid_count, o->tid);
+	return named && among(s->seen[CLI_ASKED_PID], s->o->pid.number, s->o->pid.count, o->pid) &&
+	       among(s->seen[CLI_ASKED_TID], s->o->tid.number, s->o->tid.count, o->tid);
 }
 
 static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr_value *ret)
@@ -286,7 +240,7 @@ static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr
 
 bool cli_select_names_process(const struct cli_select *s)
 {
-	return s->process_count > 0 || s->pid_count > 0 || s->tid_count > 0 || s->filter;
+	return s->o->process.count > 0 || s->o->pid.count > 0 || s->o->tid.count > 0 || s->filter;
 }
 
 bool cli_select_names_events(const struct cli_select *s)
@@ -302,18 +256,18 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 		return true;
 	}
 	/* A selection means events. Records of the file itself are meant by their names only, never by level. */
-	if (cli_is_header(e) && (s->event_count == 0 || s->has_level)) {
+	if (cli_is_header(e) && (s->event_count == 0 || s->o->level.given)) {
 		return false;
 	}
 	return time >= s->from && time <= s->to && origin_matches(s, v) &&
-	       (!s->has_level || h->EventDescriptor.Level <= s->level) && provider_matches(s, v, e) &&
+	       (!s->o->level.given || h->EventDescriptor.Level <= s->o->level.level) && provider_matches(s, v, e) &&
 	       event_matches(s, v, e) && (!s->filter || (s->view = v, filter_expr_match(s->filter, lookup, s)));
 }
 
 bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret)
 {
-	const int counts[] = {s->provider_count, s->event_count, s->process_count,
-			      s->pid_count,      s->tid_count,   s->field_count};
+	const int counts[] = {s->provider_count, s->event_count,  s->o->process.count,
+			      s->o->pid.count,   s->o->tid.count, s->field_count};
 	for (int kind = 0; kind <= CLI_ASKED_FIELD; kind++) {
 		if (i >= (unsigned)counts[kind]) {
 			i -= (unsigned)counts[kind];
@@ -323,9 +277,9 @@ bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *
 		switch (ret->kind) {
 		case CLI_ASKED_PROVIDER: ret->text = s->provider[i].name; break;
 		case CLI_ASKED_EVENT: ret->text = s->event[i].pattern; break;
-		case CLI_ASKED_PROCESS: ret->text = s->process[i]; break;
-		case CLI_ASKED_PID: ret->number = s->pid[i]; break;
-		case CLI_ASKED_TID: ret->number = s->tid[i]; break;
+		case CLI_ASKED_PROCESS: ret->text = s->o->process.text[i]; break;
+		case CLI_ASKED_PID: ret->number = s->o->pid.number[i]; break;
+		case CLI_ASKED_TID: ret->number = s->o->tid.number[i]; break;
 		case CLI_ASKED_FIELD:
 			ret->text = s->field[i].name;
 			ret->payload = s->field[i].payload;
@@ -359,5 +313,5 @@ bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_R
 
 bool cli_select_bounds(const struct cli_select *s)
 {
-	return s->has_level || s->from > 0 || s->to != UINT64_MAX;
+	return s->o->level.given || s->from > 0 || s->to != UINT64_MAX;
 }

@@ -6,6 +6,7 @@
 #ifndef TOOLS_COMMON_SESSION_CONTROL_H
 #define TOOLS_COMMON_SESSION_CONTROL_H
 
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 #include "tools/common/session_start.h"
 #include "etw/values/session_names.h"

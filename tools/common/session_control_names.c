@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Names of providers, keywords and levels as the Windows tools take and print them.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/session_control.h"
 #include "base/level.h"
 #include "base/parse.h"

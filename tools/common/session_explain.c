@@ -40,7 +40,7 @@ static void put_filters(FILE *f, const struct session_provider *p)
 {
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		if (p->filter[i][0]) {
-			fprintf(f, " --%s ", filter_expr_option((enum session_filter)i));
+			fprintf(f, " --%s ", cli_filter_option((enum session_filter)i));
 			cli_quote(f, p->filter[i]);
 		}
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What the session verbs share: property blocks, filters on the command line, totals.
  */
+#include "tools/common/session_options.h"
+#include "tools/common/program.h"
 #include "tools/common/cli.h"
 #include "tools/common/mode_names.h"
 #include "base/parse.h"
@@ -44,18 +46,8 @@ bool cli_provider_installed(const char *name, struct guid *ret)
 void cli_provider_of_command(const char *word)
 {
 	char path[PATH_MAX];
-	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
-	if (!list) {
-		(void)openetw_schema_load_file(word, NULL, 0); /* a script, or nothing: no names then */
-	}
-	for (const char *s = list; s && *s;) {
-		size_t n = strcspn(s, ":");
-		int k = snprintf(path, sizeof path, "%.*s/%s", (int)n, s, word);
-		if (n && k > 0 && (size_t)k < sizeof path && access(path, X_OK) == 0) {
-			(void)openetw_schema_load_file(path, NULL, 0);
-			return;
-		}
-		s += n + (s[n] == ':');
+	if (cli_program_find(word, path) == 0) {
+		(void)openetw_schema_load_file(path, NULL, 0); /* a script: no names then */
 	}
 }
 
@@ -99,7 +91,7 @@ bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char
 	return true;
 }
 
-const char *filter_expr_option(enum session_filter kind)
+const char *cli_filter_option(enum session_filter kind)
 {
 	static const char *const names[SESSION_FILTER_COUNT] = {
 		[SESSION_FILTER_EXE] = "exe",
@@ -114,23 +106,22 @@ const char *filter_expr_option(enum session_filter kind)
 	return names[kind];
 }
 
-bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char out[SESSION_FILTER_TEXT])
+bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
+		     char out[SESSION_FILTER_TEXT])
 {
-	const char *option = filter_expr_option(kind), *v;
+	const char *option = cli_filter_option(kind);
+	const struct cli_words *w = &o->filter[kind];
 	size_t n = 0;
 	struct diag d = {0};
 	uint8_t bytes[SESSION_FILTER_BYTES];
 	*out = 0;
 	/* Of processes several may be given; the others stand once. */
-	for (int i = 0; (v = kind == SESSION_FILTER_PID ? cli_value_at(a, option, i)
-			     : i == 0                   ? cli_value(a, option, NULL)
-							: NULL) != NULL;
-	     i++) {
-		if (n + strlen(v) + 2 > SESSION_FILTER_TEXT) {
+	for (int i = kind == SESSION_FILTER_PID ? 0 : BASE_MAX(w->count - 1, 0); i < w->count; i++) {
+		if (n + strlen(w->text[i]) + 2 > SESSION_FILTER_TEXT) {
 			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
 			return false;
 		}
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", i ? "," : "", v);
+		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", n ? "," : "", w->text[i]);
 	}
 	size_t made;
 	if (*out && session_filter_make(kind, out, bytes, &made, &d) < 0) {

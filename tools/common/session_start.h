@@ -8,6 +8,7 @@
 #define TOOLS_COMMON_SESSION_START_H
 
 #include "tools/common/kernel_options.h"
+#include "tools/common/session_options.h"
 #include "session/session.h"
 
 /* How to start it. All zero is the ordinary way. */
@@ -52,13 +53,17 @@ uint64_t cli_session_end(const struct etw_session *s);
 /* ---- words of a command line -------------------------------------------------------------------- */
 
 /* CLI_SESSION_OPTIONS. False: printed why. */
-bool cli_session_options(const struct cli_args *a, const char *file, bool realtime, struct etw_session *s);
-/* "Name:keywords:level:options" with CLI_ENABLE_OPTIONS; its name stays as it was spelled. False: printed why. */
-bool cli_session_provider(const struct cli_args *a, const char *text, struct session_provider *ret);
+bool cli_session_options(const struct cli_args *a, const struct cli_session_options *o, const char *file, bool realtime,
+			 struct etw_session *s);
+/* "Name:keywords:level:options" with CLI_ENABLE_OPTIONS (NULL: none); its name stays as it was spelled. False: printed why. */
+bool cli_session_provider(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
+			  struct session_provider *ret);
 /* One more at the end. */
-bool cli_session_add_provider(const struct cli_args *a, const char *text, struct etw_session *s);
+bool cli_session_add_provider(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
+			      struct etw_session *s);
 /* All of --provider. */
-bool cli_session_providers(const struct cli_args *a, struct etw_session *s);
+bool cli_session_providers(const struct cli_args *a, const struct cli_enable_options *o, const struct cli_words *words,
+			   struct etw_session *s);
 
 /* ---- session_explain.c: the same as command lines of openetw ------------------------------------- */
 

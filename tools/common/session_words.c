@@ -3,7 +3,6 @@
  */
 #include "tools/common/session_start.h"
 
-#include "base/level.h"
 #include "base/parse.h"
 #include "session/provider_spec.h"
 #include "tools/common/mode_names.h"
@@ -13,14 +12,14 @@
 
 /* ---- a provider --------------------------------------------------------------------------------- */
 
-static bool payload(const struct cli_args *a, struct session_provider *p)
+static bool payload(const struct cli_args *a, const struct cli_enable_options *o, struct session_provider *p)
 {
 	struct cli_filters f;
 	struct diag d = {0};
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
 	cli_filters_init(&f);
-	bool fine = cli_payload_filters(a, &g, &f);
+	bool fine = cli_payload_filters(a, o, &g, &f);
 	if (fine && f.count > 0 && session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
 		cli_usage(a, "--payload %s", d.text);
 		fine = false;
@@ -29,24 +28,19 @@ static bool payload(const struct cli_args *a, struct session_provider *p)
 	return fine;
 }
 
-bool cli_session_provider(const struct cli_args *a, const char *text, struct session_provider *ret)
+bool cli_session_provider(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
+			  struct session_provider *ret)
 {
-	struct provider_spec spec = {.level = 5};
+	static const struct cli_enable_options nothing;
+	o = o ? o : &nothing;
+	struct provider_spec spec = {
+		.level = o->level.given ? o->level.level : 5, .any = o->keywords, .all = o->match_all};
 	struct session_provider p = {.enabled = true};
 	struct diag d = {0};
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		if (!filter_expr_text(a, (enum session_filter)i, p.filter[i])) {
+		if (!cli_filter_text(a, o, (enum session_filter)i, p.filter[i])) {
 			return false;
 		}
-	}
-	if (!cli_number(a, "keywords", 0, UINT64_MAX, &spec.any) ||
-	    !cli_number(a, "match-all", 0, UINT64_MAX, &spec.all)) {
-		return false;
-	}
-	const char *l = cli_value(a, "level", NULL);
-	if (l && !level_parse(l, strlen(l), &spec.level)) {
-		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
-		return false;
 	}
 	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
 		cli_usage(a, "%s", d.text);
@@ -56,22 +50,23 @@ bool cli_session_provider(const struct cli_args *a, const char *text, struct ses
 	p.any = spec.any;
 	p.all = spec.all;
 	p.level = spec.level;
-	p.properties = spec.properties | (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-		       (cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-		       (cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-		       (cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	p.properties = spec.properties | (o->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
+		       (o->sid ? EVENT_ENABLE_PROPERTY_SID : 0) |
+		       (o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+		       (o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	memcpy(p.name, spec.name, sizeof p.name);
-	if (!payload(a, &p)) {
+	if (!payload(a, o, &p)) {
 		return false;
 	}
 	*ret = p;
 	return true;
 }
 
-bool cli_session_add_provider(const struct cli_args *a, const char *text, struct etw_session *s)
+bool cli_session_add_provider(const struct cli_args *a, const struct cli_enable_options *o, const char *text,
+			      struct etw_session *s)
 {
 	struct session_provider p;
-	if (!cli_session_provider(a, text, &p)) {
+	if (!cli_session_provider(a, o, text, &p)) {
 		return false;
 	}
 	struct session_provider *at = session_add_provider(s, &p.guid);
@@ -84,11 +79,11 @@ bool cli_session_add_provider(const struct cli_args *a, const char *text, struct
 	return true;
 }
 
-bool cli_session_providers(const struct cli_args *a, struct etw_session *s)
+bool cli_session_providers(const struct cli_args *a, const struct cli_enable_options *o, const struct cli_words *words,
+			   struct etw_session *s)
 {
-	const char *v;
-	for (int i = 0; (v = cli_value_at(a, "provider", i)) != NULL; i++) {
-		if (!cli_session_add_provider(a, v, s)) {
+	for (int i = 0; i < words->count; i++) {
+		if (!cli_session_add_provider(a, o, words->text[i], s)) {
 			return false;
 		}
 	}
@@ -97,60 +92,50 @@ bool cli_session_providers(const struct cli_args *a, struct etw_session *s)
 
 /* ---- the session -------------------------------------------------------------------------------- */
 
-static uint32_t mode_of(const struct cli_args *a, bool file, bool realtime)
+bool cli_take_buffers(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	const char *mode = cli_value(a, "mode", NULL), *compress = cli_value(a, "compress", NULL);
-	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	if (mode && strcmp(mode, "sequential") != 0) { /* of the names in the option's table */
-		m |= mode_names_bit(MODE_NAMES_OPENETW, mode);
-	} else if (file) {
-		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	}
-	if (compress) {
-		m |= EVENT_TRACE_COMPRESSED_MODE | (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
-	}
-	return m | (cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0) |
-	       (cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0);
-}
-
-static bool buffers_of(const struct cli_args *a, struct session_properties *p)
-{
-	const char *text = cli_value(a, "buffers", NULL), *s = text;
+	const char *s = value;
 	uint64_t least = 0, most = 0;
-	if (text && (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
-		     (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s)) {
-		cli_usage(a, "--buffers takes MIN or MIN:MAX, not '%s'", text);
+	if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
+	    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
+		cli_usage(a, "--%s takes MIN or MIN:MAX, not '%s'", o->name, value);
 		return false;
 	}
-	p->minimum_buffers = (uint32_t)least;
-	p->maximum_buffers = (uint32_t)most;
+	*(struct cli_buffers *)member = (struct cli_buffers){(uint32_t)least, (uint32_t)most};
 	return true;
 }
 
-bool cli_session_options(const struct cli_args *a, const char *file, bool realtime, struct etw_session *s)
+static uint32_t mode_of(const struct cli_session_options *o, bool file, bool realtime)
+{
+	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
+	if (o->mode && strcmp(o->mode, "sequential") != 0) { /* of the names in the option's table */
+		m |= mode_names_bit(MODE_NAMES_OPENETW, o->mode);
+	} else if (file) {
+		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	}
+	m |= o->compress != CLI_COMPRESS_NO ? EVENT_TRACE_COMPRESSED_MODE : 0;
+	m |= o->compress == CLI_COMPRESS_ZSTD ? OPENETW_TRACE_ZSTD_MODE : 0;
+	return m | (o->no_per_cpu ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0) |
+	       (o->preallocate ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0) | (uint32_t)o->mode_bits;
+}
+
+bool cli_session_options(const struct cli_args *a, const struct cli_session_options *o, const char *file, bool realtime,
+			 struct etw_session *s)
 {
 	struct session_properties *p = &s->props;
-	uint64_t size = 0, buffer = 0, timer = 0, bits = 0;
-	if (!cli_size(a, "max-size", 1 << 20, 1, UINT32_MAX, &size) ||
-	    !cli_size(a, "buffer-size", 1 << 10, SESSION_BUFFER_KB_MIN, SESSION_BUFFER_KB_MAX, &buffer) ||
-	    !cli_duration(a, "flush-timer", 1000000000, 1, 86400, &timer) ||
-	    !cli_number(a, "mode-bits", 0, UINT32_MAX, &bits) || !buffers_of(a, p)) {
-		return false;
-	}
-	p->mode = mode_of(a, file != NULL, realtime) | (uint32_t)bits;
-	p->buffer_kb = (uint32_t)buffer;
-	p->maximum_file_size = (uint32_t)size;
-	p->flush_timer = (uint32_t)timer;
-	if (cli_flag(a, "low-latency")) {
+	p->mode = mode_of(o, file != NULL, realtime);
+	p->buffer_kb = (uint32_t)o->buffer_kb;
+	p->minimum_buffers = o->buffers.least;
+	p->maximum_buffers = o->buffers.most;
+	p->maximum_file_size = (uint32_t)o->max_size_mb;
+	p->flush_timer = (uint32_t)o->flush_s;
+	if (o->low_latency) {
 		p->mode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
 		p->flush_timer = 1;
 	}
-	const char *clock = cli_value(a, "clock", NULL);
-	p->clock = !clock && (p->mode & EVENT_TRACE_FILE_MODE_APPEND)
-			   ? 2 /* an appended file can only be in system time */
-		   : !clock || strcmp(clock, "qpc") == 0 ? 1
-		   : strcmp(clock, "system") == 0        ? 2
-							 : 3;
+	/* an appended file can only be in system time */
+	enum cli_clock usual = p->mode & EVENT_TRACE_FILE_MODE_APPEND ? CLI_CLOCK_SYSTEM : CLI_CLOCK_QPC;
+	p->clock = o->clock ? o->clock : usual;
 	if (file && strlen(file) >= sizeof s->file) {
 		cli_usage(a, "the file name is too long");
 		return false;

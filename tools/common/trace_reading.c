@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/select.h"
 #include "tools/common/trace_reading.h"
 
 #include "etw/values/guids.h"

@@ -4,6 +4,7 @@
 #ifndef TOOLS_COMMON_TRACE_READING_H
 #define TOOLS_COMMON_TRACE_READING_H
 
+#include "tools/common/select.h"
 #include "tools/common/cli.h"
 
 #include <openetw/openetw.h>

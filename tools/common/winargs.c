@@ -10,32 +10,6 @@
 
 #define WINARGS_FILE_BYTES (64u << 10)
 
-/* A pasted dash becomes a plain one, in place. */
-static char *plain_dash(char *w)
-{
-	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
-		size_t n = strlen(dashes[i]);
-		if (strncmp(w, dashes[i], n) == 0) {
-			w += n - 1;
-			*w = '-';
-			char *next = w[1] ? plain_dash(w + 1) : w + 1;
-			if (next != w + 1 && *next == '-') {
-				next[-1] = '-';
-				return next - 1;
-			}
-			return w;
-		}
-	}
-	/* "--" whose first half main has put right already */
-	char *rest = w[0] == '-' && (unsigned char)w[1] >= 0x80 ? plain_dash(w + 1) : w + 1;
-	if (w[0] == '-' && rest != w + 1 && *rest == '-') {
-		*--rest = '-';
-		return rest;
-	}
-	return w;
-}
-
 static const struct cli_option *option_of(const struct cli_command *c, const char *word, bool negate, bool *ret_off)
 {
 	struct stat st;
@@ -95,15 +69,17 @@ static void arity(const char *arg, int *ret_min, int *ret_max)
 }
 
 static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char **argv, int *inout_i, bool negate,
-			winargs_accept_fn *accept, int positionals)
+			winargs_accept_fn *accept, int positionals, int most)
 {
 	int min, max;
 	bool off;
 	const struct cli_option *o = arg->option;
 	arity(o->arg, &min, &max);
+	min = BASE_MIN(min, most);
+	max = BASE_MIN(max, most);
 	arg->value = argv + *inout_i + 1;
 	while (arg->count < max && *inout_i + 1 < argc) {
-		char *next = plain_dash(argv[*inout_i + 1]);
+		char *next = cli_plain_dashes(argv[*inout_i + 1], true);
 		if (option_of(a->command, next, negate, &off) || (arg->count >= min && next[0] == '-' && next[1])) {
 			break;
 		}
@@ -122,20 +98,15 @@ static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char *
 			  o->name, o->arg);
 		return false;
 	}
-	if (arg->count && o->values) {
-		size_t n = strlen(arg->value[0]);
-		for (const char *s = o->values; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
-			if (strncasecmp(s, arg->value[0], n) == 0 && (s[n] == '|' || s[n] == 0)) {
-				return true;
-			}
-		}
+	if (arg->count && !cli_option_allows(o, arg->value[0], true)) {
 		cli_usage(a, "-%s takes %s, not '%s'", o->name, o->values, arg->value[0]);
 		return false;
 	}
 	return true;
 }
 
-bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, struct winargs *ret)
+/* `most`: values of one option. */
+static bool parse_words(struct cli_args *a, bool negate, int most, winargs_accept_fn *accept, struct winargs *ret)
 {
 	int argc = a->count, out = 0;
 	char **argv = a->words;
@@ -147,7 +118,7 @@ bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, s
 	bool fine = true;
 	for (int i = 0; i < argc && fine; i++) {
 		bool off;
-		char *w = plain_dash(argv[i]);
+		char *w = cli_plain_dashes(argv[i], true);
 		const struct cli_option *o = option_of(a->command, w, negate, &off);
 		if (!o && w[0] == '-' && w[1]) {
 			fine = unknown(a, w);
@@ -159,7 +130,7 @@ bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, s
 		} else {
 			struct winarg *arg = &ret->arg[ret->arg_count++];
 			*arg = (struct winarg){.option = o, .off = off};
-			fine = !o->arg || take_values(a, arg, argc, argv, &i, negate, accept, out);
+			fine = !o->arg || take_values(a, arg, argc, argv, &i, negate, accept, out, most);
 		}
 	}
 	/* Values point into argv, so the positionals have a place of their own until the end of
@@ -167,6 +138,29 @@ bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, s
 	ret->word = positional;
 	ret->count = out;
 	return fine;
+}
+
+bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, struct winargs *ret)
+{
+	return parse_words(a, negate, WINARGS_MAX, accept, ret);
+}
+
+bool cli_parse_windows(struct cli_args *a, int argc, char **argv)
+{
+	static struct winargs w;
+	a->count = argc;
+	a->words = argv;
+	if (!cli_args_give(a) || !parse_words(a, false, 1, NULL, &w)) {
+		return false;
+	}
+	for (int i = 0; i < w.arg_count; i++) {
+		if (!cli_option_store(a, w.arg[i].option, w.arg[i].count ? w.arg[i].value[0] : "")) {
+			return false;
+		}
+	}
+	a->count = w.count;
+	a->words = w.word;
+	return true;
 }
 
 const struct winarg *winargs_find(const struct winargs *w, const char *name)
@@ -264,7 +258,7 @@ static bool expand_at(struct cli_args *a, int i, const char *name, char *text, c
 		return false;
 	}
 	for (int k = 0; k < n; k++) {
-		char *one = plain_dash(words[i + k]);
+		char *one = cli_plain_dashes(words[i + k], true);
 		if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
 			cli_usage(a, "-%s: %s names another such file", name, path);
 			return false;
@@ -279,7 +273,7 @@ static bool expand_at(struct cli_args *a, int i, const char *name, char *text, c
 bool winargs_expand_file(struct cli_args *a, const char *name)
 {
 	for (int i = 0; i + 1 < a->count; i++) {
-		char *w = plain_dash(a->words[i]);
+		char *w = cli_plain_dashes(a->words[i], true);
 		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0) {
 			continue;
 		}

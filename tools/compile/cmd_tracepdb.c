@@ -15,15 +15,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+struct tracepdb_options {
+	struct cli_words program; /* -f and -i */
+	const char *folder, *output;
+	bool below, verbose;
+};
 static const struct cli_option options[] = {
-	{0, "f", "FILE", "a program, library or directory of them (repeatable; may be left out)", NULL},
-	{0, "i", "FILE", "the same", NULL},
-	{0, "p", "DIR", "where the .tmf files go (default: here)", NULL},
-	{0, "o", "FILE", "one file with all of them", NULL},
-	{0, "s", NULL, "directories with what is below them", NULL},
-	{0, "c", NULL, "accepted: control GUIDs are not in the formats", NULL},
-	{0, "v", NULL, "say what is written", NULL},
-	{0, NULL, NULL, NULL, NULL},
+	CLI_WORDS(tracepdb_options, program, 0, "f", "FILE",
+		  "a program, library or directory of them (repeatable; may be left out)"),
+	CLI_WORDS(tracepdb_options, program, 0, "i", "FILE", "the same"),
+	CLI_WORD(tracepdb_options, folder, 0, "p", "DIR", "where the .tmf files go (default: here)"),
+	CLI_WORD(tracepdb_options, output, 0, "o", "FILE", "one file with all of them"),
+	CLI_FLAG(tracepdb_options, below, 0, "s", "directories with what is below them"),
+	CLI_ACCEPTED(0, "c", NULL, "accepted: control GUIDs are not in the formats"),
+	CLI_FLAG(tracepdb_options, verbose, 0, "v", "say what is written"),
+	{0},
 };
 
 struct job {
@@ -123,21 +129,18 @@ static void take_path(struct job *j, const char *path, bool named, int depth)
 
 static int run(struct cli_args *a)
 {
-	struct job j = {.a = a, .dir = cli_value(a, "p", "."), .below = cli_flag(a, "s"), .verbose = cli_flag(a, "v")};
-	const char *one = cli_value(a, "o", NULL), *path;
-	if (a->count == 0 && !cli_value(a, "f", NULL) && !cli_value(a, "i", NULL)) {
+	const struct tracepdb_options *o = a->given;
+	struct job j = {.a = a, .dir = o->folder, .below = o->below, .verbose = o->verbose};
+	if (a->count == 0 && o->program.count == 0) {
 		return cli_usage(a, "which program? -f FILE");
 	}
-	j.output = one ? cli_output_open(a, one, true) : NULL;
+	j.output = o->output ? cli_output_open(a, o->output, true) : NULL;
 	j.one = cli_output_file(j.output);
-	if (one && !j.one) {
+	if (o->output && !j.one) {
 		return CLI_FAILED;
 	}
-	for (int i = 0; (path = cli_value_at(a, "f", i)) != NULL; i++) {
-		take_path(&j, path, true, 0);
-	}
-	for (int i = 0; (path = cli_value_at(a, "i", i)) != NULL; i++) {
-		take_path(&j, path, true, 0);
+	for (int i = 0; i < o->program.count; i++) {
+		take_path(&j, o->program.text[i], true, 0);
 	}
 	for (int i = 0; i < a->count; i++) {
 		take_path(&j, a->words[i], true, 0);
@@ -164,6 +167,8 @@ const struct cli_command cli_tracepdb = {
 		   "  openetw tracepdb -f ./app -p tmf\n"
 		   "  openetw tracefmt app.etl -tmf tmf/5f0e….tmf -displayonly\n",
 	.options = options,
+	CLI_INTO(tracepdb_options),
+	.defaults = &(const struct tracepdb_options){.folder = "."},
 	.run = run,
 	.classic = true,
 	.complete = "file",

@@ -1,33 +1,46 @@
 /* SPDX-License-Identifier: MIT
  * autologger: sessions that etwd starts by itself, each a file.
  */
+#include "tools/common/session_start.h"
 #include "tools/common/session_control.h"
 #include "tools/common/path.h"
 
 #include <stdlib.h>
 
+struct autologger_options {
+	const char *output;
+	struct cli_words provider;
+	bool realtime, off, system, json;
+	uint64_t file_max, expire_s, quota_mb; /* 0: not said */
+	struct cli_session_options session;
+	struct cli_enable_options enable;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "log file; default NAME.etl in the state directory", NULL},
-	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
-	{'r', "realtime", NULL, "deliver to live consumers", NULL},
-	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)", NULL},
-	{0, "off", NULL, "add it, but do not start it (Start = 0)", NULL},
-	{0, "expire", "TIME", "stop it so long after its start: 1h, 2d", NULL},
-	{0, "quota", "SIZE", "stop it when its file has this size", NULL},
-	{0, "system", NULL, "of the instance for all users, in /etc/openetw/autologger.d", NULL},
-	{'j', "json", NULL, "with list: one JSON object a line", NULL},
-	CLI_SESSION_OPTIONS,
-	CLI_ENABLE_OPTIONS,
+	CLI_WORD(autologger_options, output, 'o', "output", "FILE",
+		 "log file; default NAME.etl in the state directory"),
+	CLI_WORDS(autologger_options, provider, 'p', "provider", "P", "enable Name:keywords:level (repeatable)"),
+	CLI_FLAG(autologger_options, realtime, 'r', "realtime", "deliver to live consumers"),
+	CLI_NUMBER(autologger_options, file_max, 0, "file-max", "N", 1, SESSION_FILE_MAX_LIMIT,
+		   "keep the files of the last N starts: NAME.0001.etl … (up to 16)"),
+	CLI_FLAG(autologger_options, off, 0, "off", "add it, but do not start it (Start = 0)"),
+	CLI_DURATION(autologger_options, expire_s, 0, "expire", 1000000000, 1, UINT32_MAX,
+		     "stop it so long after its start: 1h, 2d"),
+	CLI_SIZE(autologger_options, quota_mb, 0, "quota", 1 << 20, 1, UINT32_MAX,
+		 "stop it when its file has this size"),
+	CLI_FLAG(autologger_options, system, 0, "system",
+		 "of the instance for all users, in /etc/openetw/autologger.d"),
+	CLI_FLAG(autologger_options, json, 'j', "json", "with list: one JSON object a line"),
+	CLI_SESSION_OPTIONS(autologger_options, session),
+	CLI_ENABLE_OPTIONS(autologger_options, enable),
 	{0},
 };
 
 /* "FileCounter = 3" and "Status = 0", as etwd left them. */
-static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_status, uint32_t *ret_counter)
+static bool state_of(bool system, const char *name, uint32_t *ret_status, uint32_t *ret_counter)
 {
 	char path[4200], line[128];
 	bool found = false;
-	FILE *f = session_path(SESSION_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0 ? fopen(path, "re")
-												   : NULL;
+	FILE *f = session_path(SESSION_STATE, system, name, path, sizeof path) == 0 ? fopen(path, "re") : NULL;
 	while (f && fgets(line, sizeof line, f)) {
 		found = sscanf(line, "Status = %u", ret_status) == 1 || found;
 		(void)sscanf(line, "FileCounter = %u", ret_counter);
@@ -40,7 +53,7 @@ static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_s
 
 static bool show(void *ctx, const char *path)
 {
-	const struct cli_args *a = ctx;
+	const struct autologger_options *o = ctx;
 	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
@@ -50,9 +63,9 @@ static bool show(void *ctx, const char *path)
 		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
 		return true;
 	}
-	bool ran = state_of(a, s.name, &status, &counter);
+	bool ran = state_of(o->system, s.name, &status, &counter);
 	bool live = cli_session_query(s.name, &p) == ERROR_SUCCESS;
-	if (cli_flag(a, "json")) {
+	if (o->json) {
 		struct strbuf b = {0};
 		strbuf_adds(&b, "{\"name\":");
 		strbuf_add_json(&b, s.name, strlen(s.name));
@@ -80,13 +93,14 @@ static bool show(void *ctx, const char *path)
 
 static int list(struct cli_args *a)
 {
+	struct autologger_options *o = a->given;
 	char dir[4096];
-	int r = session_dir(SESSION_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
+	int r = session_dir(SESSION_AUTOLOGGERS, o->system, dir, sizeof dir);
 	if (r == 0) {
-		if (!cli_flag(a, "json")) {
+		if (!o->json) {
 			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW", "LAST START", "PROV", "FILE");
 		}
-		r = session_each(dir, show, a);
+		r = session_each(dir, show, o);
 	}
 	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r)) : CLI_OK;
 }
@@ -94,26 +108,22 @@ static int list(struct cli_args *a)
 /* 1: filled, else an exit status. */
 static int describe(struct cli_args *a, struct etw_session *s)
 {
-	uint64_t expire = 0, quota = 0, file_max = 0;
-	const char *o = cli_value(a, "output", NULL);
-	if (!cli_session_options(a, o, cli_flag(a, "realtime"), s) ||
-	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
-	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
-	    !cli_number(a, "file-max", 1, SESSION_FILE_MAX_LIMIT, &file_max)) {
+	const struct autologger_options *o = a->given;
+	if (!cli_session_options(a, &o->session, o->output, o->realtime, s)) {
 		return CLI_USAGE;
 	}
 	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
 				    "files of earlier starts");
 	}
-	if (o && !cli_path_absolute(o, s->file, sizeof s->file)) {
+	if (o->output && !cli_path_absolute(o->output, s->file, sizeof s->file)) {
 		return cli_usage(a, "the file name is too long");
 	}
-	s->start = !cli_flag(a, "off");
-	s->expire_s = (uint32_t)expire;
-	s->quota = quota << 20;
-	s->file_max = (uint32_t)file_max;
-	if (!cli_session_providers(a, s)) {
+	s->start = !o->off;
+	s->expire_s = (uint32_t)o->expire_s;
+	s->quota = o->quota_mb << 20;
+	s->file_max = (uint32_t)o->file_max;
+	if (!cli_session_providers(a, &o->enable, &o->provider, s)) {
 		return CLI_USAGE;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) { /* in a file they stand without what says how to read them */
@@ -154,6 +164,7 @@ static int add(struct cli_args *a, const char *name, const char *path)
 
 static int run(struct cli_args *a)
 {
+	const struct autologger_options *o = a->given;
 	const char *what = a->count ? a->words[0] : "list";
 	char path[4200];
 	if (strcmp(what, "list") == 0 && a->count <= 1) {
@@ -163,7 +174,7 @@ static int run(struct cli_args *a)
 	if ((!removes && strcmp(what, "add") != 0) || a->count != 2) {
 		return cli_usage(a, "list, add NAME or remove NAME?");
 	}
-	int r = session_path(SESSION_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path, sizeof path);
+	int r = session_path(SESSION_AUTOLOGGERS, o->system, a->words[1], path, sizeof path);
 	if (r < 0) {
 		return cli_fail(a, win32_from_errno(r), "no place for '%s'", a->words[1]);
 	}
@@ -173,7 +184,7 @@ static int run(struct cli_args *a)
 	if (unlink(path) < 0) {
 		return cli_fail(a, win32_from_errno(-errno), "cannot remove %s", path);
 	}
-	controller_forget_backlog(a->words[1], cli_flag(a, "system"));
+	controller_forget_backlog(a->words[1], o->system);
 	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path, a->words[1]);
 	return CLI_OK;
 }
@@ -192,6 +203,7 @@ const struct cli_command cli_autologger = {
 		   "  openetw autologger list\n"
 		   "  openetw autologger remove early\n",
 	.options = options,
+	CLI_INTO(autologger_options),
 	.run = run,
 	.complete = "list|add|remove",
 };

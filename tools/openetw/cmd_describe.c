@@ -7,15 +7,21 @@
 
 #include <openetw/decode.h>
 
+struct describe_options {
+	bool quiet;
+	uint64_t descriptor; /* NO_DESCRIPTOR: none */
+};
+#define NO_DESCRIPTOR UINT64_MAX
 static const struct cli_option options[] = {
-	{'q', "quiet", NULL, "say nothing of files that are written", NULL},
-	{0, "descriptor", "N",
-	 "the file that is open as N instead, and give up the right to everything else first (as etwd does it)", NULL},
+	CLI_FLAG(describe_options, quiet, 'q', "quiet", "say nothing of files that are written"),
+	CLI_NUMBER(
+		describe_options, descriptor, 0, "descriptor", "N", 0, INT32_MAX,
+		"the file that is open as N instead, and give up the right to everything else first (as etwd does it)"),
 	{0},
 };
 
 /* A trace is strangers' data: whoever gets hold of this program by it has this file, and no other. */
-static int run_confined(struct cli_args *a, int fd)
+static int run_confined(struct cli_args *a, int fd, bool quiet)
 {
 	uint32_t events = 0;
 	(void)confine(CONFINE_DESCRIBE);
@@ -23,7 +29,7 @@ static int run_confined(struct cli_args *a, int fd)
 	if (code) {
 		return cli_fail(a, code, "cannot describe the events of descriptor %d", fd);
 	}
-	if (!cli_flag(a, "quiet")) {
+	if (!quiet) {
 		printf("%u description%s added\n", events, PLURAL(events));
 	}
 	return CLI_OK;
@@ -32,12 +38,12 @@ static int run_confined(struct cli_args *a, int fd)
 static int run(struct cli_args *a)
 {
 	int result = CLI_OK;
-	uint64_t fd;
-	if (cli_value(a, "descriptor", NULL)) {
+	const struct describe_options *o = a->given;
+	if (o->descriptor != NO_DESCRIPTOR) {
 		if (a->count > 0) {
 			return cli_usage(a, "a descriptor, or files");
 		}
-		return cli_number(a, "descriptor", 0, INT32_MAX, &fd) ? run_confined(a, (int)fd) : CLI_USAGE;
+		return run_confined(a, (int)o->descriptor, o->quiet);
 	}
 	if (a->count == 0) {
 		return cli_usage(a, "which files?");
@@ -48,7 +54,7 @@ static int run(struct cli_args *a)
 		if (code) {
 			result = cli_fail(a, code, "cannot describe the events of %s%s", a->words[i],
 					  code == ERROR_SHARING_VIOLATION ? ", a session writes it" : "");
-		} else if (!cli_flag(a, "quiet")) {
+		} else if (!o->quiet) {
 			printf("%s: %u description%s added\n", a->words[i], events, PLURAL(events));
 		}
 	}
@@ -69,6 +75,8 @@ const struct cli_command cli_describe = {
 		"Examples:\n"
 		"  openetw wevtutil im app.man && openetw describe app.etl\n",
 	.options = options,
+	CLI_INTO(describe_options),
+	.defaults = &(const struct describe_options){.descriptor = NO_DESCRIPTOR},
 	.run = run,
 	.complete = "file",
 };

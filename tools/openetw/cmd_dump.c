@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * dump: print the events of .etl files.
  */
+#include "tools/common/printer.h"
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 
+struct dump_options {
+	struct cli_print_options print;
+	struct cli_select_options select;
+	bool quiet;
+};
 static const struct cli_option options[] = {
-	CLI_PRINT_OPTIONS,
-	CLI_SELECT_OPTIONS,
-	{0, "headers", NULL,
-	 "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
-	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)", NULL},
+	CLI_PRINT_OPTIONS(dump_options, print),
+	CLI_SELECT_OPTIONS(dump_options, select),
+	CLI_FLAG(dump_options, print.headers, 0, "headers",
+		 "print the records of the file itself too: its header, descriptions of events, images of stacks"),
+	CLI_FLAG(dump_options, quiet, 'q', "quiet", "no summary line on stderr (what was lost is said all the same)"),
 	{0},
 };
 
@@ -18,10 +24,10 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	return cli_printer_event(ctx, e);
 }
 
-static void summary(const struct cli_args *a, const struct cli_trace *t, const struct cli_printer *p)
+static void summary(bool quiet, const struct cli_trace *t, const struct cli_printer *p)
 {
 	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
-	if (cli_flag(a, "quiet") && !lost) {
+	if (quiet && !lost) {
 		return;
 	}
 	fflush(stdout);
@@ -44,14 +50,15 @@ static void summary(const struct cli_args *a, const struct cli_trace *t, const s
 
 static int run(struct cli_args *a)
 {
+	const struct dump_options *o = a->given;
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
 		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
-	struct cli_select *select = cli_select_create(a, true);
+	struct cli_select *select = cli_select_create(a, &o->select);
 	if (!select) {
 		return CLI_USAGE;
 	}
-	struct cli_printer *p = cli_printer_create(a, select);
+	struct cli_printer *p = cli_printer_create(a, &o->print, select);
 	if (!p) {
 		cli_select_destroy(select);
 		return CLI_USAGE;
@@ -61,7 +68,7 @@ static int run(struct cli_args *a)
 			      .ctx = p,
 			      .select = select,
 			      .state = cli_printer_state(p),
-			      .metadata = cli_flag(a, "headers") || cli_select_names_events(select),
+			      .metadata = o->print.headers || cli_select_names_events(select),
 			      .no_progress = isatty(1)};
 	int status = CLI_FAILED;
 	if (cli_trace_open(&t, a->count, a->words, NULL)) {
@@ -73,7 +80,7 @@ static int run(struct cli_args *a)
 			if (code) {
 				status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
 			}
-			summary(a, &t, p);
+			summary(o->quiet, &t, p);
 			uint64_t matched = cli_printer_count(p);
 			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
 			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
@@ -131,6 +138,7 @@ const struct cli_command cli_dump = {
 		"of a field that the event\n"
 		"  does not have is false.\n",
 	.options = options,
+	CLI_INTO(dump_options),
 	.run = run,
 	.complete = "file",
 };

@@ -6,15 +6,25 @@
 
 #include <stdlib.h>
 
+struct enable_options {
+	struct cli_enable_options how;
+	uint64_t timeout_ms;
+	bool capture_state;
+};
 static const struct cli_option enable_options[] = {
-	CLI_ENABLE_OPTIONS,
-	{'t', "timeout", "TIME", "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
-	{'c', "capture-state", NULL, "ask the providers for a rundown instead", NULL},
+	CLI_ENABLE_OPTIONS(enable_options, how),
+	CLI_DURATION(enable_options, timeout_ms, 't', "timeout", 1000000, 0, UINT32_MAX,
+		     "wait this long for the providers' callbacks: 5s (default), 250ms, 0"),
+	CLI_FLAG(enable_options, capture_state, 'c', "capture-state", "ask the providers for a rundown instead"),
 	{0},
 };
 static const struct cli_option no_options[] = {{0}};
+struct flush_options {
+	const char *output;
+};
 static const struct cli_option flush_options[] = {
-	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file", NULL},
+	CLI_WORD(flush_options, output, 'o', "output", "FILE",
+		 "write the memory buffers of a buffering session to this file"),
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -30,38 +40,35 @@ static int find_session(struct cli_args *a, const char *name, TRACEHANDLE *ret)
 	return CLI_OK;
 }
 
-static int change(struct cli_args *a, bool enable)
+/* `o`: NULL to disable */
+static int change(struct cli_args *a, const struct enable_options *o)
 {
 	if (a->count < 2) {
 		return cli_usage(a, "a session and a provider are needed");
 	}
-	uint64_t timeout = 5000;
 	TRACEHANDLE h = 0;
-	if (enable && !cli_duration(a, "timeout", 1000000, 0, UINT32_MAX, &timeout)) {
-		return CLI_USAGE;
-	}
 	int status = find_session(a, a->words[0], &h);
 	for (int i = 1; i < a->count && status == CLI_OK; i++) {
 		struct session_provider p;
 		GUID g;
-		if (!cli_session_provider(a, a->words[i], &p)) {
+		if (!cli_session_provider(a, o ? &o->how : NULL, a->words[i], &p)) {
 			return CLI_USAGE;
 		}
 		uint32_t code;
 		memcpy(&g, p.guid.b, sizeof g);
-		p.enabled = enable;
-		if (enable && cli_flag(a, "capture-state")) {
+		p.enabled = o != NULL;
+		if (o && o->capture_state) {
 			code = EnableTraceEx2(h, &g, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
-					      (ULONG)timeout, NULL);
+					      (ULONG)o->timeout_ms, NULL);
 		} else {
-			code = cli_session_enable(h, &p, (uint32_t)timeout);
+			code = cli_session_enable(h, &p, o ? (uint32_t)o->timeout_ms : 5000);
 			if (code == ERROR_SUCCESS) {
 				cli_session_enable_tell(&p);
 			}
 		}
 		free(p.payload);
 		if (code) {
-			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable", p.name);
+			status = cli_fail(a, code, "cannot %s '%s'", o ? "enable" : "disable", p.name);
 		}
 	}
 	return status;
@@ -69,12 +76,12 @@ static int change(struct cli_args *a, bool enable)
 
 static int run_enable(struct cli_args *a)
 {
-	return change(a, true);
+	return change(a, a->given);
 }
 
 static int run_disable(struct cli_args *a)
 {
-	return change(a, false);
+	return change(a, NULL);
 }
 
 static int run_flush(struct cli_args *a)
@@ -84,7 +91,8 @@ static int run_flush(struct cli_args *a)
 	}
 	struct cli_props p;
 	cli_props_init(&p);
-	const char *file = cli_value(a, "output", NULL);
+	const struct flush_options *o = a->given;
+	const char *file = o->output;
 	if (file) {
 		if (strlen(file) >= sizeof p.file) {
 			return cli_usage(a, "the file name is too long");
@@ -109,6 +117,8 @@ const struct cli_command cli_enable = {
 		   "  openetw enable web '*MyCompany.Db' --pid 4711 --event-id 1,2,7\n"
 		   "  openetw enable web MyCompany.Db --capture-state      # ask for a rundown\n",
 	.options = enable_options,
+	CLI_INTO(enable_options),
+	.defaults = &(const struct enable_options){.timeout_ms = 5000},
 	.run = run_enable,
 	.complete = "session",
 };
@@ -132,6 +142,7 @@ const struct cli_command cli_flush = {
 		   "  openetw flush box -o crash.etl     # a flight recorder's memory as a file; "
 		   "it goes on recording\n",
 	.options = flush_options,
+	CLI_INTO(flush_options),
 	.run = run_flush,
 	.complete = "session",
 };

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * info: who recorded a trace, what, when and where, from the header of the file.
  */
+#include "tools/common/session_options.h"
 #include "base/parse.h"
 #include "tools/common/trace_reading.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
+struct info_options {
+	bool json, utc, local;
+};
 static const struct cli_option options[] = {
-	{'j', "json", NULL, "one JSON object a line", NULL},
-	{0, "utc", NULL, "times in UTC (the default)", NULL},
-	{0, "local", NULL, "times of this machine's zone", NULL},
+	CLI_FLAG(info_options, json, 'j', "json", "one JSON object a line"),
+	CLI_FLAG(info_options, utc, 0, "utc", "times in UTC (the default)"),
+	CLI_FLAG(info_options, local, 0, "local", "times of this machine's zone"),
 	{0},
 };
 
@@ -165,6 +169,7 @@ static void print_json(const struct info *i)
 
 static int show(struct cli_args *a, char *path)
 {
+	const struct info_options *o = a->given;
 	struct cli_trace t = {.args = a, .event = nothing, .no_progress = true};
 	if (!cli_trace_open(&t, 1, &path, NULL)) {
 		return CLI_FAILED;
@@ -179,14 +184,14 @@ static int show(struct cli_args *a, char *path)
 			 .minor = h->VersionDetail.MinorVersion,
 			 .layout_major = h->VersionDetail.SubVersion,
 			 .layout_minor = h->VersionDetail.SubMinorVersion,
-			 .local = cli_flag(a, "local")};
+			 .local = o->local};
 	struct stat st;
 	i.bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	/* The names belong to the trace: read them before it is closed. */
 	cli_trace_unknown(t.handle[0], i.unknown, sizeof i.unknown);
 	utf8(h->LoggerName, i.session, sizeof i.session);
 	utf8(h->LogFileName, i.file, sizeof i.file);
-	if (cli_flag(a, "json")) {
+	if (o->json) {
 		print_json(&i);
 	} else {
 		print_text(&i);
@@ -224,6 +229,7 @@ const struct cli_command cli_info = {
 		   "null then, lostUnknown says why, and eventsLostAtLeast and buffersLostAtLeast say what is known.\n"
 		   "Example: openetw info web.etl\n",
 	.options = options,
+	CLI_INTO(info_options),
 	.run = run,
 	.complete = "file",
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * list and query: the sessions and one session.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 #include "base/vec.h"
 
@@ -13,13 +14,16 @@
 
 #define LIST_MAX 1024
 
+struct list_options {
+	bool json, daemon;
+};
 static const struct cli_option options[] = {
-	{'j', "json", NULL, "one JSON object a line", NULL},
+	CLI_FLAG(list_options, json, 'j', "json", "one JSON object a line"),
 	{0},
 };
 static const struct cli_option list_options[] = {
-	{'j', "json", NULL, "one JSON object a line", NULL},
-	{0, "daemon", NULL, "the counters of etwd itself", NULL},
+	CLI_FLAG(list_options, json, 'j', "json", "one JSON object a line"),
+	CLI_FLAG(list_options, daemon, 0, "daemon", "the counters of etwd itself"),
 	{0},
 };
 
@@ -39,14 +43,14 @@ static char *beyond(char *at, char c)
 }
 
 /* {"key":number,…} as lines, or as it is. */
-static int list_daemon(struct cli_args *a)
+static int list_daemon(struct cli_args *a, bool json)
 {
 	char text[16384];
 	uint32_t code = openetw_daemon_counters(text, sizeof text);
 	if (code) {
 		return cli_fail(a, code, "no etwd runs");
 	}
-	if (cli_flag(a, "json")) {
+	if (json) {
 		puts(text);
 		return CLI_OK;
 	}
@@ -387,12 +391,13 @@ static void print_place(void)
 
 static int run_list(struct cli_args *a)
 {
+	const struct list_options *o = a->given;
 	if (a->count) {
 		return cli_usage(a, "no words are expected, such as '%s'; 'openetw query NAME' tells of one session",
 				 a->words[0]);
 	}
-	if (cli_flag(a, "daemon")) {
-		return list_daemon(a);
+	if (o->daemon) {
+		return list_daemon(a, o->json);
 	}
 	struct cli_props *all = calloc(LIST_MAX, sizeof *all);
 	PEVENT_TRACE_PROPERTIES *array = calloc(LIST_MAX, sizeof *array);
@@ -412,7 +417,7 @@ static int run_list(struct cli_args *a)
 	count = own + (code == ERROR_SUCCESS ? add_privates(all, own) : 0);
 	if (code != ERROR_SUCCESS && code != ERROR_MORE_DATA) {
 		status = cli_fail(a, code, "cannot list sessions");
-	} else if (cli_flag(a, "json")) {
+	} else if (o->json) {
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
 			struct openetw_loss l = {.size = sizeof l};
 			print_json(&all[i], openetw_session_loss(all[i].name, &l) ? NULL : &l);
@@ -430,7 +435,7 @@ static int run_list(struct cli_args *a)
 			print_limits(all, own);
 		}
 	}
-	if (status == CLI_OK && !cli_flag(a, "json")) {
+	if (status == CLI_OK && !o->json) {
 		print_place();
 	}
 	free(all);
@@ -456,6 +461,7 @@ static void print_kernel(const char *name)
 
 static int run_query(struct cli_args *a)
 {
+	const struct list_options *o = a->given;
 	if (a->count != 1) {
 		return cli_usage(a, "one session name is needed");
 	}
@@ -466,7 +472,7 @@ static int run_query(struct cli_args *a)
 		return cli_fail_session(a, code, a->words[0], "cannot query '%s'", a->words[0]);
 	}
 	bool known = openetw_session_loss(a->words[0], &l) == ERROR_SUCCESS;
-	if (cli_flag(a, "json")) {
+	if (o->json) {
 		print_json(&p, known ? &l : NULL);
 		return CLI_OK;
 	}
@@ -515,6 +521,7 @@ const struct cli_command cli_list = {
 		   "  openetw list --json | jq -r .name\n"
 		   "  openetw list --daemon        # connections, memory, what a killed etwd left behind\n",
 	.options = list_options,
+	CLI_INTO(list_options),
 	.run = run_list,
 };
 const struct cli_command cli_query = {
@@ -537,6 +544,7 @@ const struct cli_command cli_query = {
 		   "  openetw query web\n"
 		   "  openetw query web --json | jq .loss\n",
 	.options = options,
+	CLI_INTO(list_options),
 	.run = run_query,
 	.complete = "session",
 };

@@ -2,19 +2,29 @@
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
 #include "tools/common/session_start.h"
+#include "tools/common/printer.h"
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 #include "etw/values/guids.h"
 
+struct live_options {
+	struct cli_words provider;
+	struct cli_print_options print;
+	struct cli_select_options select;
+	struct cli_enable_options enable;
+	struct cli_session_options session;
+};
 static const struct cli_option options[] = {
-	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)", NULL},
-	CLI_PRINT_OPTIONS,
-	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')", NULL},
-	{'e', "event", "E", "show only this event: name, pattern or id (repeatable)", NULL},
-	CLI_ENABLE_OPTIONS,
-	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},
-	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},
-	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
+	CLI_WORDS(live_options, provider, 'p', "provider", "P",
+		  "watch Name:keywords:level in a session of its own (repeatable)"),
+	CLI_PRINT_OPTIONS(live_options, print),
+	CLI_WORD(live_options, select.filter, 'F', "filter", "EXPR",
+		 "show only events for which EXPR is true (see 'openetw help dump')"),
+	CLI_WORDS(live_options, select.event, 'e', "event", "E",
+		  "show only this event: name, pattern or id (repeatable)"),
+	CLI_ENABLE_OPTIONS(live_options, enable),
+	CLI_BUFFER_OPTIONS(live_options, session),
+	CLI_LOW_LATENCY_OPTION(live_options, session),
 	{0},
 };
 
@@ -73,6 +83,7 @@ static void watched_summary(const struct cli_trace *t, const struct cli_printer 
 /* Watch with a session made for the occasion; it ends with us. */
 static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_printer *printer)
 {
+	const struct live_options *o = a->given;
 	struct etw_session s;
 	struct cli_session_run r = {0};
 	struct cli_session_how how = {.args = a,
@@ -84,7 +95,8 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "openetw-live-%d", (int)getpid());
 	int status = CLI_USAGE;
-	if (cli_session_providers(a, &s) && cli_session_options(a, NULL, true, &s)) {
+	if (cli_session_providers(a, &o->enable, &o->provider, &s) &&
+	    cli_session_options(a, &o->session, NULL, true, &s)) {
 		cli_signals_catch(); /* from here on a signal must not leave the session behind */
 		cli_session_start(&s, &how, &r);
 		status = r.status;
@@ -113,21 +125,26 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 
 static int run(struct cli_args *a)
 {
-	bool own = cli_value(a, "provider", NULL) != NULL;
+	struct live_options *o = a->given;
+	bool own = o->provider.count > 0;
 	if (own == (a->count == 1) || a->count > 1) {
 		return cli_usage(a, "name either a real-time session or providers with -p");
 	}
 	/* --level and --pid tell the provider what to send; watching somebody's session they select
 	 * what is shown */
-	struct cli_select *select = cli_select_create(a, false);
-	struct cli_printer *printer = select ? cli_printer_create(a, select) : NULL;
+	o->select.level = o->enable.level;
+	if (!cli_select_pids(a, &o->enable.filter[SESSION_FILTER_PID], &o->select)) {
+		return cli_told();
+	}
+	struct cli_select *select = cli_select_create(a, &o->select);
+	struct cli_printer *printer = select ? cli_printer_create(a, &o->print, select) : NULL;
 	int status = CLI_USAGE;
 	if (printer) {
 		struct cli_trace t = {.args = a,
 				      .event = event,
 				      .ctx = printer,
 				      .state = cli_printer_state(printer),
-				      .endless = !cli_value(a, "limit", NULL),
+				      .endless = o->print.limit == 0,
 				      .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);
@@ -164,6 +181,7 @@ const struct cli_command cli_live = {
 		"time,Url,Status\n"
 		"  openetw start web -r -p MyCompany.Web; openetw live web\n",
 	.options = options,
+	CLI_INTO(live_options),
 	.run = run,
 	.complete = "session",
 };

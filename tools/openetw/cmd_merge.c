@@ -4,24 +4,28 @@
 #include "tools/common/output.h"
 #include "tools/common/trace_reading.h"
 
+struct merge_options {
+	const char *output;
+	enum cli_compress compress;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the file to write", NULL},
-	CLI_COMPRESS_OPTION,
+	CLI_WORD(merge_options, output, 'o', "output", "FILE", "the file to write"),
+	CLI_COMPRESS_OPTION(merge_options, compress),
 	CLI_FORCE_OPTION,
 	{0},
 };
 
 static int run(struct cli_args *a)
 {
-	const char *out = cli_value(a, "output", NULL);
-	if (a->count == 0 || !out) {
+	const struct merge_options *o = a->given;
+	if (a->count == 0 || !o->output) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which files?");
 	}
-	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+	if (o->compress == CLI_COMPRESS_ZSTD) {
 		return cli_usage(a, "zstd is for sessions (start, run); merge compresses with xpress");
 	}
-	int status =
-		cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
+	int status = cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, o->output,
+				     o->compress != CLI_COMPRESS_NO);
 	if (status == CLI_OK) {
 		cli_warn_unknown(a, a->count, a->words);
 	}
@@ -41,6 +45,7 @@ const struct cli_command cli_merge = {
 		"  openetw merge big.etl -o small.etl --compress     compress one file\n"
 		"  openetw merge small.etl -o plain.etl              and expand it again\n",
 	.options = options,
+	CLI_INTO(merge_options),
 	.run = run,
 	.complete = "file",
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * monitor: what processes do to files, to the network and to each other, line by line as it happens.
  */
+#include "tools/common/select.h"
 #include "tools/openetw/monitor.h"
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
@@ -14,22 +15,34 @@
 #define WIDEST  130u
 #define NARROW  70u
 
+struct monitor_options {
+	const char *show, *filter, *columns;
+	struct cli_words process, path, op;
+	struct cli_numbers pid;
+	uint64_t duration_ns, limit;
+	bool errors, json, utc;
+};
 static const struct cli_option options[] = {
-	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)", NULL},
-	{'F', "filter", "EXPR", "only lines for which EXPR is true, such as 'process == cc1 and path ~ \".h\"'", NULL},
-	{0, "process", "NAME", "only processes of this name or pattern (repeatable)", NULL},
-	{0, "pid", "PID", "only this process and its children (repeatable, up to 8)", NULL},
-	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
-	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
-	{0, "errors", NULL, "only operations that failed", NULL},
-	{0, "columns", "NAMES",
-	 "of time, process, pid, tid, thread (its name), op, path, result, bytes, duration, detail, local, remote "
-	 "(default: what the terminal holds)",
-	 NULL},
-	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
-	{'n', "limit", "N", "stop after N lines", NULL},
-	{'j', "json", NULL, "one JSON object a line", NULL},
-	{0, "utc", NULL, "times in UTC", NULL},
+	CLI_WORD(monitor_options, show, 0, "show", "KINDS",
+		 "of process, image, file, net, disk, fault, with commas (default process,file,net)"),
+	CLI_WORD(monitor_options, filter, 'F', "filter", "EXPR",
+		 "only lines for which EXPR is true, such as 'process == cc1 and path ~ \".h\"'"),
+	CLI_WORDS(monitor_options, process, 0, "process", "NAME",
+		  "only processes of this name or pattern (repeatable)"),
+	CLI_NUMBERS(monitor_options, pid, 0, "pid", "PID", 0, UINT64_MAX, KERNEL_PIDS_MAX,
+		    "only this process and its children (repeatable, up to 8)"),
+	CLI_WORDS(monitor_options, path, 0, "path", "PATTERN",
+		  "only paths and addresses that hold this, or match this pattern (repeatable)"),
+	CLI_WORDS(monitor_options, op, 0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)"),
+	CLI_FLAG(monitor_options, errors, 0, "errors", "only operations that failed"),
+	CLI_WORD(monitor_options, columns, 0, "columns", "NAMES",
+		 "of time, process, pid, tid, thread (its name), op, path, result, bytes, duration, detail, local, "
+		 "remote (default: what the terminal holds)"),
+	CLI_SECONDS(monitor_options, duration_ns, 'd', "duration", 0, UINT64_MAX / 2,
+		    "stop after this long (default: Ctrl-C)"),
+	CLI_NUMBER(monitor_options, limit, 'n', "limit", "N", 1, UINT64_MAX / 2, "stop after N lines"),
+	CLI_FLAG(monitor_options, json, 'j', "json", "one JSON object a line"),
+	CLI_FLAG(monitor_options, utc, 0, "utc", "times in UTC"),
 	{0},
 };
 
@@ -193,21 +206,19 @@ static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr
 	return false;
 }
 
-static bool any_match(const struct monitor *m, const char *option, const char *text)
+static bool any_match(const struct cli_words *patterns, const char *text)
 {
-	const char *pattern;
-	int i = 0;
-	for (; (pattern = cli_value_at(m->args, option, i)) != NULL; i++) {
-		if (filter_expr_pattern(pattern, text, strlen(text))) {
+	for (int i = 0; i < patterns->count; i++) {
+		if (filter_expr_pattern(patterns->text[i], text, strlen(text))) {
 			return true;
 		}
 	}
-	return i == 0;
+	return patterns->count == 0;
 }
 
 bool monitor_wants_process(const struct monitor *m, const struct line *l)
 {
-	return any_match(m, "process", l->process);
+	return any_match(&m->o->process, l->process);
 }
 
 static bool wanted(struct monitor *m, const struct line *l)
@@ -215,8 +226,8 @@ static bool wanted(struct monitor *m, const struct line *l)
 	if (m->errors && !(l->has_result && (int32_t)l->status < 0)) {
 		return false;
 	}
-	bool path = any_match(m, "path", l->path) || (l->to[0] && any_match(m, "path", l->to));
-	if (!path || !monitor_wants_process(m, l) || !any_match(m, "op", l->k.name)) {
+	bool path = any_match(&m->o->path, l->path) || (l->to[0] && any_match(&m->o->path, l->to));
+	if (!path || !monitor_wants_process(m, l) || !any_match(&m->o->op, l->k.name)) {
 		return false;
 	}
 	m->asked = l;
@@ -329,13 +340,12 @@ static const char *column_at(const void *ctx, int i)
 static bool take_columns(struct monitor *m)
 {
 	unsigned width = cli_screen_now().columns;
-	const char *list =
-		cli_value(m->args, "columns",
-			  m->json ? "time,process,pid,tid,thread,op,path,result,bytes,duration,detail,local,remote"
-			  : width >= WIDEST             ? "time,process,pid,thread,op,result,bytes,duration,path"
-			  : width == 0 || width >= WIDE ? "time,process,pid,op,result,bytes,duration,path"
-			  : width >= NARROW             ? "process,pid,op,result,path"
-							: "process,op,path");
+	const char *list = m->o->columns ? m->o->columns
+			   : m->json ? "time,process,pid,tid,thread,op,path,result,bytes,duration,detail,local,remote"
+			   : width >= WIDEST             ? "time,process,pid,thread,op,result,bytes,duration,path"
+			   : width == 0 || width >= WIDE ? "time,process,pid,op,result,bytes,duration,path"
+			   : width >= NARROW             ? "process,pid,op,result,path"
+							 : "process,op,path";
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ",");
 		int c = 0;
@@ -371,7 +381,7 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 		{"disk", 1u << KEVENT_DISK, KERNEL_BIT_DISK_IO | KERNEL_BIT_FILENAME, 0},
 		{"fault", 1u << KEVENT_FAULT, KERNEL_BIT_HARD_FAULTS | KERNEL_BIT_FILENAME, 0},
 	};
-	const char *list = cli_value(m->args, "show", "process,file,net");
+	const char *list = m->o->show;
 	kernel_mask_set(mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_NO_SYSCONFIG);
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ","), i = 0;
@@ -414,8 +424,9 @@ static bool check_names(const struct monitor *m)
 {
 	const char *v, *near;
 	bool payload;
-	for (int i = 0; (v = cli_value_at(m->args, "op", i)) != NULL; i++) {
+	for (int i = 0; i < m->o->op.count; i++) {
 		int k = 0;
+		v = m->o->op.text[i];
 		while (operations[k] && !filter_expr_pattern(v, operations[k], strlen(operations[k]))) {
 			k++;
 		}
@@ -495,8 +506,7 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	if (broken_off) {
 		return CLI_FAILED;
 	}
-	bool asked = m->filter || m->errors || cli_flag(m->args, "process") || cli_flag(m->args, "path") ||
-		     cli_flag(m->args, "op");
+	bool asked = m->filter || m->errors || m->o->process.count || m->o->path.count || m->o->op.count;
 	if (m->lines == 0 && asked && !cli_interrupted()) {
 		fprintf(stderr, "openetw monitor: nothing that happened fits what is asked for\n");
 		return cli_signal_caught() ? CLI_OK : CLI_FAILED;
@@ -506,56 +516,39 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 
 static int run(struct cli_args *a)
 {
+	const struct monitor_options *o = a->given;
 	struct monitor *m = calloc(1, sizeof *m);
 	struct kernel_session session = {.children = true};
-	uint64_t duration_ns = 0;
-	struct diag d;
-	const char *v;
 	int status = CLI_USAGE;
 	if (!m) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
 	}
 	m->args = a;
-	m->json = cli_flag(a, "json");
-	m->utc = cli_flag(a, "utc");
-	m->errors = cli_flag(a, "errors");
-	diag_clear(&d);
+	m->o = o;
+	m->json = o->json;
+	m->utc = o->utc;
+	m->errors = o->errors;
+	m->limit = o->limit;
 	if (a->count) {
 		cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 		goto out;
 	}
-	if (!cli_number(a, "limit", 1, UINT64_MAX / 2, &m->limit) || !take_columns(m) ||
-	    !take_kinds(m, &session.mask)) {
+	if (!take_columns(m) || !take_kinds(m, &session.mask) || !cli_filter_parse(a, o->filter, &m->filter) ||
+	    !check_names(m)) {
 		goto out;
 	}
-	if ((v = cli_value(a, "duration", NULL)) != NULL && !parse_duration(v, 1000000000, &duration_ns)) {
-		cli_usage(a, "--duration takes seconds, or a time such as 2m, not '%s'", v);
-		goto out;
-	}
-	if ((v = cli_value(a, "filter", NULL)) != NULL && filter_expr_parse(v, &m->filter, &d) < 0) {
-		cli_usage(a, "--filter: column %u: %s", d.column, d.text);
-		goto out;
-	}
-	if (!check_names(m)) {
-		goto out;
-	}
-	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
-		uint64_t pid;
-		if (!parse_number(v, 0, UINT64_MAX, &pid) || i == (int)KERNEL_PIDS_MAX) {
-			cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
-			goto out;
-		}
-		if (!cli_process_exists(a, pid)) {
+	for (int i = 0; i < o->pid.count; i++) {
+		if (!cli_process_exists(a, o->pid.number[i])) {
 			status = CLI_FAILED;
 			goto out;
 		}
-		session.pid[session.pids++] = (uint32_t)pid;
+		session.pid[session.pids++] = (uint32_t)o->pid.number[i];
 	}
 	m->state = openetw_state_create(0);
 	cli_signals_catch();
 	m->feed = m->state ? feed_open(a, &session, 1000, m->state, monitor_event, m) : NULL;
 	if (m->feed) {
-		status = watch(m, duration_ns);
+		status = watch(m, o->duration_ns);
 	} else if (cli_signal_caught()) {
 		fprintf(stderr, "openetw monitor: interrupted before it began\n");
 		status = 128 + cli_signal_caught();
@@ -591,5 +584,7 @@ const struct cli_command cli_monitor = {
 		"  openetw monitor --filter 'op == FileWrite and bytes > 65536'\n"
 		"  openetw monitor --json -d 10s | jq -r 'select(.path) | .path' | sort | uniq -c | sort -n\n",
 	.options = options,
+	CLI_INTO(monitor_options),
+	.defaults = &(const struct monitor_options){.show = "process,file,net"},
 	.run = run,
 };

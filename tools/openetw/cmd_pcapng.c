@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+struct pcapng_options {
+	const char *output;
+	bool quiet;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the capture file to write (default: the trace's name with .pcapng)", NULL},
-	{'q', "quiet", NULL, "no summary line", NULL},
+	CLI_WORD(pcapng_options, output, 'o', "output", "FILE",
+		 "the capture file to write (default: the trace's name with .pcapng)"),
+	CLI_FLAG(pcapng_options, quiet, 'q', "quiet", "no summary line"),
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -300,7 +305,7 @@ static bool read_all(struct pcapng *p, struct cli_args *a, bool names, int *ret_
 	return true;
 }
 
-static int convert(struct pcapng *p, struct cli_args *a, const char *out)
+static int convert(struct pcapng *p, struct cli_args *a, const char *out, bool quiet)
 {
 	int interrupted = 0;
 	if (!read_all(p, a, true, &interrupted) || interrupted) {
@@ -327,7 +332,7 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 	if (interrupted) {
 		return 128 + interrupted;
 	}
-	if (!cli_flag(a, "quiet")) {
+	if (!quiet) {
 		fprintf(stderr, "%llu packets of %u interfaces, %llu bytes, to %s\n", (unsigned long long)p->packets,
 			p->interfaces, (unsigned long long)p->octets, out);
 	}
@@ -343,7 +348,8 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 static int run(struct cli_args *a)
 {
 	char name[4096];
-	const char *out = cli_value(a, "output", NULL);
+	const struct pcapng_options *o = a->given;
+	const char *out = o->output;
 	if (a->count == 0) {
 		return cli_usage(a, "which trace?");
 	}
@@ -358,7 +364,7 @@ static int run(struct cli_args *a)
 		free(p);
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "no memory");
 	}
-	int status = convert(p, a, out);
+	int status = convert(p, a, out, o->quiet);
 	strbuf_finish(&p->block);
 	free(p->bytes);
 	free(p);
@@ -380,6 +386,7 @@ const struct cli_command cli_pcapng = {
 		   "  openetw record --packets eth0 -d 10s -o net.etl && openetw pcapng net.etl\n"
 		   "  openetw pcapng NetTrace.etl -o NetTrace.pcapng\n",
 	.options = options,
+	CLI_INTO(pcapng_options),
 	.run = run,
 	.complete = "file",
 };

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct pmc_options {
+	bool sessions, why;
+};
 static const struct cli_option options[] = {
-	{0, "sessions", NULL, "instead the sessions that count, and what", NULL},
-	{0, "why", NULL, "also what this machine does not have, and why", NULL},
+	CLI_FLAG(pmc_options, sessions, 0, "sessions", "instead the sessions that count, and what"),
+	CLI_FLAG(pmc_options, why, 0, "why", "also what this machine does not have, and why"),
 	{0},
 };
 
@@ -27,14 +30,15 @@ static void why_not(void)
 
 static int run(struct cli_args *a)
 {
+	const struct pmc_options *o = a->given;
 	if (a->count > 0) {
 		return cli_usage(a, "no arguments, not '%s'", a->words[0]);
 	}
-	if (cli_flag(a, "sessions")) {
+	if (o->sessions) {
 		return cli_counters_sessions(a);
 	}
 	int status = cli_counters_print(a);
-	if (status == CLI_OK && cli_flag(a, "why")) {
+	if (status == CLI_OK && o->why) {
 		why_not();
 	}
 	return status;
@@ -55,5 +59,6 @@ const struct cli_command cli_pmc = {
 		   "  openetw record --pmc InstructionRetired,TotalCycles:CSwitch -- make\n"
 		   "  openetw record --pmc-sample CacheMisses=10000 -- ./sort\n",
 	.options = options,
+	CLI_INTO(pmc_options),
 	.run = run,
 };

@@ -5,8 +5,11 @@
 
 #include <stdlib.h>
 
+struct providers_options {
+	bool json;
+};
 static const struct cli_option options[] = {
-	{'j', "json", NULL, "one JSON object a line", NULL},
+	CLI_FLAG(providers_options, json, 'j', "json", "one JSON object a line"),
 	{0},
 };
 
@@ -90,7 +93,8 @@ static bool provider(void *ctx, const GUID *g)
 
 static int run(struct cli_args *a)
 {
-	struct listing l = {.json = cli_flag(a, "json")};
+	const struct providers_options *o = a->given;
+	struct listing l = {.json = o->json};
 	if (a->count) {
 		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 	}
@@ -115,5 +119,6 @@ const struct cli_command cli_providers = {
 		   "  openetw providers\n"
 		   "  openetw providers --json | jq -r 'select(.enabled != []) | .process'\n",
 	.options = options,
+	CLI_INTO(providers_options),
 	.run = run,
 };

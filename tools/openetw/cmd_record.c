@@ -1,82 +1,96 @@
 /* SPDX-License-Identifier: MIT
  * record: this machine, as the NT kernel logger would, next to applications' events.
  */
+#include "tools/common/session_start.h"
+#include "tools/common/program.h"
 #include "tools/common/cli.h"
 #include "base/parse.h"
 
 #include "tools/common/counters.h"
 #include "tools/openetw/recording.h"
 #include "tools/common/output.h"
-#include "tools/common/session_start.h"
 #include "tools/common/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <poll.h>
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define POLL_MS       10
 #define RING_MB_LEAST 16 /* the closing rundown, which explains the rest, must fit */
 
+#define ALL_SOURCES                                                                                                \
+	(KERNEL_CPU | KERNEL_CSWITCH | KERNEL_DISK | KERNEL_FILE | KERNEL_FAULT | KERNEL_VIRTUAL | KERNEL_HANDLE | \
+	 KERNEL_SYSCALL | KERNEL_NET | KERNEL_INTERRUPT | KERNEL_POWER | KERNEL_MEMINFO | KERNEL_COUNTERS)
+struct record_options {
+	const char *output, *packets, *pmc;
+	uint32_t sources;
+	struct cli_words heap, pmc_sample, provider;
+	uint64_t interval_us, duration_ns, ring_mb, stack_bytes, pid; /* 0: not said */
+	bool no_stacks, frame_pointers, only_command;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
-	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
-	{'w', "wait", NULL, "context switches and who woke whom", NULL},
-	{0, "disk", NULL, "requests to disks, with the files they are about", NULL},
-	{'f', "file", NULL, "operations on files: open, read, write, rename, delete, …", NULL},
-	{0, "faults", NULL, "page faults, soft and hard", NULL},
-	{0, "memory", NULL, "memory allocated and freed, files mapped", NULL},
-	{0, "handles", NULL, "descriptors opened and closed", NULL},
-	{'s', "syscalls", NULL, "system calls", NULL},
-	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
-	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
-	{0, "power", NULL, "idle states and frequencies of processors", NULL},
-	{0, "meminfo", NULL, "the machine's memory and the processes', every half second", NULL},
-	{0, "counters", NULL, "what processes took in all, when they end", NULL},
-	{0, "heap", "PID|NAME",
-	 "malloc and free in this process, or those of this program (repeatable; not in "
-	 "--all: it costs them a microsecond a call)",
-	 NULL},
-	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
-	{0, "pmc", "COUNTERS[:EVENTS]",
-	 "values of counters with events: InstructionRetired,TotalCycles:CSwitch (the "
-	 "default event; see 'openetw pmc')",
-	 NULL},
-	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
-	{'a', "all", NULL, "everything this version can record", NULL},
-	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
-	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
-	{0, "ring", "SIZE", "keep the last so much only: 100MB; a bare number is MB", NULL},
-	{0, "no-stacks", NULL, "no call stacks", NULL},
-	{0, "frame-pointers", NULL, "user stacks by frame pointers alone: cheaper, and often wrong", NULL},
-	{0, "stack-size", "SIZE", "of a user stack copied for unwinding, up to 56K (default 8K, switches 2K)", NULL},
-	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
-	{0, "only-command", NULL, "the same for the command that is run", NULL},
-	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
+	CLI_WORD(record_options, output, 'o', "output", "FILE", "the .etl to write (default openetw.etl)"),
+	CLI_BITS(record_options, sources, KERNEL_CPU, 'c', "cpu", "sample what every processor runs (the default)"),
+	CLI_BITS(record_options, sources, KERNEL_CSWITCH, 'w', "wait", "context switches and who woke whom"),
+	CLI_BITS(record_options, sources, KERNEL_DISK, 0, "disk", "requests to disks, with the files they are about"),
+	CLI_BITS(record_options, sources, KERNEL_FILE, 'f', "file",
+		 "operations on files: open, read, write, rename, delete, …"),
+	CLI_BITS(record_options, sources, KERNEL_FAULT, 0, "faults", "page faults, soft and hard"),
+	CLI_BITS(record_options, sources, KERNEL_VIRTUAL, 0, "memory", "memory allocated and freed, files mapped"),
+	CLI_BITS(record_options, sources, KERNEL_HANDLE, 0, "handles", "descriptors opened and closed"),
+	CLI_BITS(record_options, sources, KERNEL_SYSCALL, 's', "syscalls", "system calls"),
+	CLI_BITS(record_options, sources, KERNEL_NET, 'n', "net", "TCP and UDP: connections, bytes sent and received"),
+	CLI_BITS(record_options, sources, KERNEL_INTERRUPT, 0, "irq",
+		 "interrupts, and the softirqs and work that they leave to do"),
+	CLI_BITS(record_options, sources, KERNEL_POWER, 0, "power", "idle states and frequencies of processors"),
+	CLI_BITS(record_options, sources, KERNEL_MEMINFO, 0, "meminfo",
+		 "the machine's memory and the processes', every half second"),
+	CLI_BITS(record_options, sources, KERNEL_COUNTERS, 0, "counters", "what processes took in all, when they end"),
+	CLI_WORDS(record_options, heap, 0, "heap", "PID|NAME",
+		  "malloc and free in this process, or those of this program (repeatable; not in "
+		  "--all: it costs them a microsecond a call)"),
+	CLI_WORD(record_options, packets, 0, "packets", "[IFACE]",
+		 "packets of this interface, or of all (not in --all; see pcapng)"),
+	CLI_WORD(record_options, pmc, 0, "pmc", "COUNTERS[:EVENTS]",
+		 "values of counters with events: InstructionRetired,TotalCycles:CSwitch (the "
+		 "default event; see 'openetw pmc')"),
+	CLI_WORDS(record_options, pmc_sample, 0, "pmc-sample", "SOURCE[=N]",
+		  "a sample at every Nth event of this source (repeatable)"),
+	CLI_BITS(record_options, sources, ALL_SOURCES, 'a', "all", "everything this version can record"),
+	CLI_DURATION(record_options, interval_us, 'i', "interval", 1000, 125, 1000000,
+		     "between samples, 125us and more (default 1ms)"),
+	CLI_SECONDS(record_options, duration_ns, 'd', "duration", 1000000, UINT64_MAX / 2,
+		    "stop after this long (default: Ctrl-C, or the end of the command or of --pid)"),
+	CLI_SIZE(record_options, ring_mb, 0, "ring", 1 << 20, RING_MB_LEAST, UINT32_MAX,
+		 "keep the last so much only: 100MB; a bare number is MB"),
+	CLI_FLAG(record_options, no_stacks, 0, "no-stacks", "no call stacks"),
+	CLI_FLAG(record_options, frame_pointers, 0, "frame-pointers",
+		 "user stacks by frame pointers alone: cheaper, and often wrong"),
+	CLI_SIZE(record_options, stack_bytes, 0, "stack-size", 1, 256, 56 << 10,
+		 "of a user stack copied for unwinding, up to 56K (default 8K, switches 2K)"),
+	CLI_NUMBER(record_options, pid, 0, "pid", "PID", 1, INT32_MAX,
+		   "of this process and its children only, until it ends (processes and images: of all)"),
+	CLI_FLAG(record_options, only_command, 0, "only-command", "the same for the command that is run"),
+	CLI_WORDS(record_options, provider, 'p', "provider", "P",
+		  "events of this provider too, Name:keywords:level (repeatable)"),
 	CLI_FORCE_OPTION,
 	{0},
 };
 
-static const struct {
-	const char *option;
-	uint32_t source;
-} sources[] = {
-	{"cpu", KERNEL_CPU},           {"wait", KERNEL_CSWITCH},     {"disk", KERNEL_DISK},
-	{"file", KERNEL_FILE},         {"faults", KERNEL_FAULT},     {"memory", KERNEL_VIRTUAL},
-	{"handles", KERNEL_HANDLE},    {"syscalls", KERNEL_SYSCALL}, {"net", KERNEL_NET},
-	{"irq", KERNEL_INTERRUPT},     {"power", KERNEL_POWER},      {"meminfo", KERNEL_MEMINFO},
-	{"counters", KERNEL_COUNTERS},
-};
-
 struct recording {
 	const struct cli_args *args;
+	const struct record_options *o;
 	struct kernel_file *kernel;
 	pid_t child;
-	char *program; /* that the child is about to run; NULL: unknown */
+	int watched_fd; /* the process of --pid; -1: none, or the kernel has no such descriptors */
+	char *program;  /* that the child is about to run; NULL: unknown */
 	int child_status;
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t end_ns;
@@ -97,12 +111,12 @@ static uint64_t now_ns(void)
 
 static int start_providers(struct recording *r, const char *out)
 {
-	const char *v = cli_value_at(r->args, "provider", 0);
-	if (v && r->args->count > 0) {
-		cli_provider_of_command(r->args->words[0]);
-	}
-	if (!v) {
+	const struct cli_words *wanted = &r->o->provider;
+	if (wanted->count == 0) {
 		return CLI_OK;
+	}
+	if (r->args->count > 0) {
+		cli_provider_of_command(r->args->words[0]);
 	}
 	/* The parts are put together when all is recorded: too late to hear that the file cannot be written. */
 	struct diag d;
@@ -124,7 +138,7 @@ static int start_providers(struct recording *r, const char *out)
 	snprintf(s.file, sizeof s.file, "%s", r->user_file);
 	s.props.mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	int status = CLI_USAGE;
-	if (cli_session_providers(r->args, &s)) {
+	if (cli_session_providers(r->args, NULL, wanted, &s)) {
 		cli_session_start(&s, &how, &run);
 		r->session = run.handle;
 		status = run.status;
@@ -204,6 +218,11 @@ static bool over(struct recording *r)
 	if (r->child > 0 && waitpid(r->child, &status, WNOHANG) == r->child) {
 		r->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 		r->child = 0;
+		return true;
+	}
+	struct pollfd ended = {.fd = r->watched_fd, .events = POLLIN};
+	if (r->watched_fd >= 0 && poll(&ended, 1, 0) == 1) {
+		fprintf(stderr, "openetw record: process %llu has ended\n", (unsigned long long)r->o->pid);
 		return true;
 	}
 	return false;
@@ -307,8 +326,8 @@ static void add_heaps_of(const struct recording *r, struct kernel_session *s, co
 
 static bool heap_targets(const struct recording *r, struct kernel_session *s)
 {
-	const char *v;
-	for (int i = 0; (v = cli_value_at(r->args, "heap", i)) != NULL; i++) {
+	for (int i = 0; i < r->o->heap.count; i++) {
+		const char *v = r->o->heap.text[i];
 		uint64_t pid;
 		uint32_t before = s->heaps;
 		if (parse_number(v, 0, UINT64_MAX, &pid)) {
@@ -328,24 +347,6 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 		}
 	}
 	return true;
-}
-
-/* As execvp() finds it; NULL: not there. free(). */
-static char *program_path(const char *word)
-{
-	const char *list = getenv("PATH");
-	char path[4096];
-	if (strchr(word, '/')) {
-		return realpath(word, NULL);
-	}
-	for (const char *p = list ? list : "/bin:/usr/bin"; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
-		int n = (int)strcspn(p, ":");
-		snprintf(path, sizeof path, "%.*s%s%s", n, p, n ? "/" : "./", word);
-		if (access(path, X_OK) == 0) {
-			return realpath(path, NULL);
-		}
-	}
-	return NULL;
 }
 
 /* The process of --pid ended while the recording was being started: that takes seconds on a busy machine. */
@@ -368,7 +369,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 			return cli_fail(r->args, ERROR_NOT_ENOUGH_MEMORY, "cannot fork");
 		}
 		close(go[0]);
-		if (cli_flag(r->args, "only-command")) {
+		if (r->o->only_command) {
 			o->session.pid[0] = (uint32_t)r->child;
 			o->session.pids = 1;
 		}
@@ -380,7 +381,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	cli_output_private();
 	struct cli_way way = {0};
 	cli_way_make(o->path, &way);
-	r->program = r->child > 0 ? program_path(r->args->words[0]) : NULL;
+	char path[PATH_MAX];
+	r->program = r->child > 0 && cli_program_find(r->args->words[0], path) == 0 ? realpath(path, NULL) : NULL;
 	o->soon = (struct kernel_soon){r->program ? (uint32_t)r->child : 0, r->program};
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
@@ -458,71 +460,65 @@ static bool given_up(void)
 
 static int run(struct cli_args *a)
 {
-	struct recording r = {.args = a};
+	const struct record_options *given = a->given;
+	struct recording r = {.args = a, .o = given, .watched_fd = -1};
 	char mapped[PATH_MAX];
-	const char *out = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
-	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0, ring_mb = 0;
+	const char *out = cli_path_told(given->output, mapped);
 	struct kernel_options o = {0};
-	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
-	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
-	    !cli_size(a, "ring", 1 << 20, RING_MB_LEAST, UINT32_MAX, &ring_mb) ||
-	    !cli_size(a, "stack-size", 1, 256, 56 << 10, &stack_bytes) || !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
-		return CLI_USAGE;
-	}
-	bool all = cli_flag(a, "all");
-	uint32_t wanted = 0;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
-		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
-	}
-	wanted |= cli_value(a, "heap", NULL) ? KERNEL_HEAP : 0;
-	bool ok = true;
-	const char *pmc = cli_value(a, "pmc", NULL), *source;
+	uint32_t wanted = given->sources | (given->heap.count ? KERNEL_HEAP : 0);
 	struct cli_counters counters = {0};
-	ok = !pmc || cli_counters_parse(a, pmc, &counters);
-	for (int i = 0; ok && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		ok = cli_counters_sampled(a, source, &counters);
+	bool ok = !given->pmc || cli_counters_parse(a, given->pmc, &counters);
+	for (int i = 0; ok && i < given->pmc_sample.count; i++) {
+		ok = cli_counters_sampled(a, given->pmc_sample.text[i], &counters);
 	}
 	if (!ok) {
 		return cli_told();
 	}
-	const char *interface = cli_value(a, "packets", NULL);
+	int missing = a->count > 0 ? cli_program_check(a, a->words[0]) : 0;
+	if (missing) {
+		return missing;
+	}
+	const char *interface = given->packets;
 	if (interface && strlen(interface) >= sizeof o.session.interface) {
 		return no_interface(a, interface);
 	}
 	if (interface && *interface && if_nametoindex(interface) == 0) {
 		return no_interface(a, interface);
 	}
-	if (pid && !cli_process_exists(a, pid)) {
+	if (given->pid && !cli_process_exists(a, given->pid)) {
 		return CLI_FAILED;
 	}
+	/* With a command it is that one's end that counts. */
+	r.watched_fd = given->pid && a->count == 0 ? (int)syscall(SYS_pidfd_open, (pid_t)given->pid, 0) : -1;
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;
-	bool nothing = !wanted && !interface && !pmc && !counters.sampleds;
-	cli_kernel_wants(&o.session, nothing ? KERNEL_CPU : wanted, !cli_flag(a, "no-stacks"));
-	cli_counters_wants(&o, &counters, !cli_flag(a, "no-stacks"));
-	o.interval_us = (uint32_t)interval_us;
-	o.ring_mb = (uint32_t)ring_mb;
-	o.frame_pointers = cli_flag(a, "frame-pointers");
-	o.stack_bytes = (uint32_t)stack_bytes;
-	o.session.pid[0] = (uint32_t)pid;
-	o.session.pids = pid != 0;
-	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out, cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
+	bool nothing = !wanted && !interface && !given->pmc && !counters.sampleds;
+	cli_kernel_wants(&o.session, nothing ? KERNEL_CPU : wanted, !given->no_stacks);
+	cli_counters_wants(&o, &counters, !given->no_stacks);
+	o.interval_us = (uint32_t)given->interval_us;
+	o.ring_mb = (uint32_t)given->ring_mb;
+	o.frame_pointers = given->frame_pointers;
+	o.stack_bytes = (uint32_t)given->stack_bytes;
+	o.session.pid[0] = (uint32_t)given->pid;
+	o.session.pids = given->pid != 0;
+	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out, given->provider.count ? ".kernel.etl" : "");
 	o.path = r.kernel_file;
 	o.give_up = given_up;
-	r.duration_ns = duration_ns;
+	r.duration_ns = given->duration_ns;
 	cli_signals_catch();
 	int status = start_providers(&r, out);
 	if (status == CLI_OK) {
 		status = record(&r, &o, out);
 	}
 	/* Without another end Ctrl-C is the one that is meant. */
-	int signal = duration_ns || r.child > 0 ? cli_signal_caught() : 0;
+	int signal = given->duration_ns || r.child > 0 ? cli_signal_caught() : 0;
 	int end = stop_providers(&r);
 	end = end == CLI_OK ? merge(&r, out) : end;
 	if (r.child > 0) {
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);
 	}
+	base_close(&r.watched_fd);
 	free(r.program);
 	cli_signals_restore();
 	if (signal && status == CLI_OK) {
@@ -549,6 +545,8 @@ const struct cli_command cli_record = {
 		"  openetw record --file --disk --only-command -- tar xf a.tar\n"
 		"  openetw record -i 125us --pid 4711 -p MyCompany.Web\n",
 	.options = options,
+	CLI_INTO(record_options),
+	.defaults = &(const struct record_options){.output = "openetw.etl", .interval_us = 1000},
 	.run = run,
 	.rest_is_command = true,
 	.complete = "command",

@@ -2,6 +2,8 @@
  * relog: filter, cut and change events on their way into a new file. Stands on <relogger.h> like any
  * other program.
  */
+#include "tools/common/select.h"
+#include "tools/common/session_options.h"
 #include "tools/common/absent.h"
 #include "base/parse.h"
 #include "tools/common/output.h"
@@ -12,16 +14,23 @@
 #include <relogger.h>
 #include <stdlib.h>
 
+struct relog_options {
+	const char *output, *shift;
+	enum cli_compress compress;
+	bool invert;
+	struct cli_words set;
+	struct cli_select_options select;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the file to write", NULL},
-	CLI_COMPRESS_OPTION,
-	{'v', "invert", NULL, "keep what is not selected", NULL},
-	{0, "set", "FIELD=VALUE",
-	 "change a header field of the events kept (repeatable): provider, id, version, channel, level, opcode, "
-	 "task, keyword, activity, pid, tid, cpu; with another provider TraceLogging events lose their fields",
-	 NULL},
-	{0, "shift", "TIME", "move the events kept in time: 1.5s, -250ms", NULL},
-	CLI_SELECT_OPTIONS,
+	CLI_WORD(relog_options, output, 'o', "output", "FILE", "the file to write"),
+	CLI_COMPRESS_OPTION(relog_options, compress),
+	CLI_FLAG(relog_options, invert, 'v', "invert", "keep what is not selected"),
+	CLI_WORDS(relog_options, set, 0, "set", "FIELD=VALUE",
+		  "change a header field of the events kept (repeatable): provider, id, version, channel, level, "
+		  "opcode, task, keyword, activity, pid, tid, cpu; with another provider TraceLogging events lose "
+		  "their fields"),
+	CLI_WORD(relog_options, shift, 0, "shift", "TIME", "move the events kept in time: 1.5s, -250ms"),
+	CLI_SELECT_OPTIONS(relog_options, select),
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -40,10 +49,10 @@ static const struct {
 struct job {
 	ITraceEventCallback com;
 	const struct cli_args *args;
+	const struct relog_options *o;
 	struct cli_select *select;
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
-	bool invert;
 	bool set[FIELDS];
 	uint64_t number[FIELDS];
 	GUID guid[FIELDS];
@@ -84,13 +93,12 @@ static bool parse_set(struct job *j, const char *text)
 
 static bool parse_changes(struct job *j)
 {
-	const char *v;
-	for (int i = 0; (v = cli_value_at(j->args, "set", i)) != NULL; i++) {
-		if (!parse_set(j, v)) {
+	for (int i = 0; i < j->o->set.count; i++) {
+		if (!parse_set(j, j->o->set.text[i])) {
 			return false;
 		}
 	}
-	v = cli_value(j->args, "shift", NULL);
+	const char *v = j->o->shift;
 	if (v) {
 		uint64_t ns;
 		bool back = *v == '-';
@@ -210,7 +218,7 @@ static HRESULT event(ITraceEventCallback *this, ITraceEvent *e, ITraceRelogger *
 			return HRESULT_FROM_WIN32(ERROR_CANCELLED);
 		}
 	}
-	if (selected(j, r) == j->invert) {
+	if (selected(j, r) == j->o->invert) {
 		return S_OK;
 	}
 	j->kept++;
@@ -288,7 +296,7 @@ static int relog(struct job *j, const char *out)
 		BSTR path = wide(cli_output_partial(o));
 		g->lpVtbl->SetOutputFilename(g, path);
 		free(path);
-		g->lpVtbl->SetCompressionMode(g, cli_flag(a, "compress"));
+		g->lpVtbl->SetCompressionMode(g, j->o->compress != CLI_COMPRESS_NO);
 		g->lpVtbl->RegisterCallback(g, &j->com);
 		cli_progress_start(&j->progress, true);
 		cli_signals_catch();
@@ -314,23 +322,23 @@ static int relog(struct job *j, const char *out)
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
 	status = status != CLI_OK ? status : end;
-	return status != CLI_OK || j->invert
+	return status != CLI_OK || j->o->invert
 		       ? status
 		       : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
 }
 
 static int run(struct cli_args *a)
 {
-	struct job j = {.com.lpVtbl = &table, .args = a, .invert = cli_flag(a, "invert")};
-	const char *out = cli_value(a, "output", NULL);
+	struct job j = {.com.lpVtbl = &table, .args = a, .o = a->given};
+	const char *out = j.o->output;
 	if (a->count == 0 || !out) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which file?");
 	}
-	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+	if (j.o->compress == CLI_COMPRESS_ZSTD) {
 		return cli_usage(a, "zstd is for sessions (start, run); relog compresses with xpress");
 	}
 	int status = CLI_USAGE;
-	if (parse_changes(&j) && (j.select = cli_select_create(a, true)) != NULL) {
+	if (parse_changes(&j) && (j.select = cli_select_create(a, &j.o->select)) != NULL) {
 		j.decoder = openetw_decoder_create();
 		j.view = j.decoder ? cli_view_create(j.decoder, false) : NULL;
 		status = j.view ? read_clock(&j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
@@ -358,6 +366,7 @@ const struct cli_command cli_relog = {
 		"  openetw relog t.etl -o less.etl --invert --event 'Heartbeat*'\n"
 		"  openetw relog a.etl b.etl -o both.etl --shift -250ms --compress\n",
 	.options = options,
+	CLI_INTO(relog_options),
 	.run = run,
 	.complete = "file",
 };

@@ -13,16 +13,21 @@
 #define TOP_DEFAULT 15
 
 static const struct cli_option options[] = {
-	{'n', "top", "N", "lines of each table (default 15)", NULL},
-	{0, "pid", "PID", "only this process (repeatable)", NULL},
-	{0, "folded", "FILE", "write folded stacks (one line a stack, for flame graphs)", NULL},
-	{0, "speedscope", "FILE", "write a profile for speedscope.app", NULL},
-	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
-	{0, "events", NULL, "these two of the events of applications that have stacks, not of samples", NULL},
-	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
-	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	CLI_NUMBER(report_options, top, 'n', "top", "N", 1, 10000, "lines of each table (default 15)"),
+	CLI_NUMBERS(report_options, pid, 0, "pid", "PID", 0, UINT64_MAX, REPORT_PIDS_MAX,
+		    "only this process (repeatable)"),
+	CLI_WORD(report_options, folded, 0, "folded", "FILE",
+		 "write folded stacks (one line a stack, for flame graphs)"),
+	CLI_WORD(report_options, speedscope, 0, "speedscope", "FILE", "write a profile for speedscope.app"),
+	CLI_FLAG(report_options, off_cpu, 0, "off-cpu",
+		 "these two of the time threads waited, in microseconds, not of samples"),
+	CLI_FLAG(report_options, events, 0, "events",
+		 "these two of the events of applications that have stacks, not of samples"),
+	CLI_FLAG(report_options, no_inlines, 0, "no-inlines",
+		 "do not look for functions that were put into others (DWARF)"),
+	CLI_FLAG(report_options, json, 'j', "json", "the tables as JSON objects, one a line"),
 	CLI_FORCE_OPTION,
-	{0, "explain", NULL, "what the tables and the words in them mean; without a file", NULL},
+	CLI_FLAG(report_options, explain, 0, "explain", "what the tables and the words in them mean; without a file"),
 	{0},
 };
 
@@ -52,13 +57,13 @@ static const char explanation[] =
 
 bool report_wanted(struct report *r, uint32_t pid)
 {
-	for (int i = 0; i < r->pid_count; i++) {
-		if (r->pids[i] == pid) {
+	for (int i = 0; i < r->o->pid.count; i++) {
+		if (r->o->pid.number[i] == pid) {
 			r->pid_seen[i] = true;
 			return true;
 		}
 	}
-	return r->pid_count == 0;
+	return r->o->pid.count == 0;
 }
 
 static VOID WINAPI on_event(PEVENT_RECORD e)
@@ -129,20 +134,20 @@ static void tables(struct report *r, uint64_t top, bool json)
 	report_print_app(r, top, json);
 }
 
-static int print(struct report *r, uint64_t top)
+static int print(struct report *r)
 {
-	bool json = cli_flag(r->args, "json");
-	const char *path, *unit, *none;
+	bool json = r->o->json;
+	const char *unit, *none;
 	/* Stacks that go to standard output are alone there. */
-	bool quiet = strcmp(cli_value(r->args, "folded", ""), "-") == 0 ||
-		     strcmp(cli_value(r->args, "speedscope", ""), "-") == 0;
+	const char *folded = r->o->folded, *speedscope = r->o->speedscope;
+	bool quiet = (folded && strcmp(folded, "-") == 0) || (speedscope && strcmp(speedscope, "-") == 0);
 	bool any = r->events || r->other_events;
-	int seen = r->pid_count == 0 || !any;
-	for (int i = 0; i < r->pid_count && any; i++) {
+	int seen = r->o->pid.count == 0 || !any;
+	for (int i = 0; i < r->o->pid.count && any; i++) {
 		seen |= r->pid_seen[i];
 		if (!r->pid_seen[i]) {
 			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
-				(unsigned long long)r->pids[i]);
+				(unsigned long long)r->o->pid.number[i]);
 		}
 	}
 	if (!seen) {
@@ -160,19 +165,18 @@ static int print(struct report *r, uint64_t top)
 		return CLI_FAILED;
 	}
 	if (!quiet) {
-		tables(r, top, json);
+		tables(r, r->o->top, json);
 	}
 	const struct tally *stacks = report_stacks(r, &unit, &none);
-	bool wanted = cli_value(r->args, "folded", NULL) || cli_value(r->args, "speedscope", NULL);
-	if (wanted && stacks->used == 0) {
+	if ((folded || speedscope) && stacks->used == 0) {
 		fflush(stdout);
 		fprintf(stderr, "openetw report: no stacks were written: there are %s\n", none);
 		return CLI_FAILED;
 	}
-	bool ok = (path = cli_value(r->args, "folded", NULL)) == NULL || report_write_folded(r->args, stacks, path);
-	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL) {
+	bool ok = !folded || report_write_folded(r->args, stacks, folded);
+	if (speedscope) {
 		const char *name = r->off_cpu ? "time waited" : stacks == &r->app_stacks ? "events" : "CPU samples";
-		ok = report_write_speedscope(r->args, stacks, path, name, unit) && ok;
+		ok = report_write_speedscope(r->args, stacks, speedscope, name, unit) && ok;
 	}
 	return ok ? CLI_OK : CLI_FAILED;
 }
@@ -197,28 +201,16 @@ void report_free(struct report *r)
 
 static int run(struct cli_args *a)
 {
-	struct report r = {.args = a, .off_cpu = cli_flag(a, "off-cpu")};
-	uint64_t top = TOP_DEFAULT;
-	const char *v;
-	if (cli_flag(a, "explain")) {
+	const struct report_options *o = a->given;
+	struct report r = {.args = a, .o = o, .off_cpu = o->off_cpu};
+	if (o->explain) {
 		fputs(explanation, stdout);
 		return CLI_OK;
 	}
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one file" : "which file?");
 	}
-	if (!cli_number(a, "top", 1, 10000, &top)) {
-		return CLI_USAGE;
-	}
-	for (; (v = cli_value_at(a, "pid", r.pid_count)) != NULL; r.pid_count++) {
-		if (r.pid_count == (int)BASE_ARRAY_LEN(r.pids)) {
-			return cli_usage(a, "at most %zu --pid", BASE_ARRAY_LEN(r.pids));
-		}
-		if (!parse_number(v, 0, UINT64_MAX, &r.pids[r.pid_count])) {
-			return cli_usage(a, "--pid takes a number, not '%s'", v);
-		}
-	}
-	if (r.off_cpu && cli_flag(a, "events")) {
+	if (r.off_cpu && o->events) {
 		return cli_usage(a, "--off-cpu and --events contradict each other");
 	}
 	const char *plain = cli_unpacked(a, a->words[0]);
@@ -246,7 +238,7 @@ static int run(struct cli_args *a)
 	} else {
 		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
 		r.names.state = r.state;
-		r.names.inlines = cli_flag(a, "no-inlines") ? NULL : inlines_create();
+		r.names.inlines = o->no_inlines ? NULL : inlines_create();
 		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
 		code = openetw_state_attach(r.state, h);
 		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
@@ -258,7 +250,7 @@ static int run(struct cli_args *a)
 		status = cli_interrupted() ? CLI_FAILED
 			 : code     ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
 			 : r.failed ? cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many names")
-				    : print(&r, top);
+				    : print(&r);
 		CloseTrace(h);
 	}
 	cli_signals_restore();
@@ -296,6 +288,8 @@ const struct cli_command cli_report = {
 		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded "
 		"shop.folded\n",
 	.options = options,
+	CLI_INTO(report_options),
+	.defaults = &(const struct report_options){.top = TOP_DEFAULT},
 	.run = run,
 	.complete = "file",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * run: record while a command runs.
  */
-#include "tools/common/cli.h"
+#include "tools/common/program.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
 #include "tools/openetw/run_why.h"
@@ -11,13 +11,19 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+struct run_options {
+	const char *output, *name;
+	struct cli_words provider;
+	struct cli_session_options session;
+	struct cli_enable_options enable;
+};
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "log file (default openetw.etl)", NULL},
-	{'p', "provider", "P", "record Name:keywords:level (repeatable)", NULL},
-	{0, "name", "NAME", "session name (default openetw-run-PID)", NULL},
+	CLI_WORD(run_options, output, 'o', "output", "FILE", "log file (default openetw.etl)"),
+	CLI_WORDS(run_options, provider, 'p', "provider", "P", "record Name:keywords:level (repeatable)"),
+	CLI_WORD(run_options, name, 0, "name", "NAME", "session name (default openetw-run-PID)"),
 	CLI_FORCE_OPTION,
-	CLI_SESSION_OPTIONS,
-	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_OPTIONS(run_options, session),
+	CLI_ENABLE_OPTIONS(run_options, enable),
 	{0},
 };
 
@@ -85,7 +91,7 @@ static void begun(void *ctx, TRACEHANDLE h)
 	struct recording *r = ctx;
 	(void)h;
 	cli_place_tell(r->args);
-	run_why_begin(&r->why, r->args, r->session);
+	run_why_begin(&r->why, &((const struct run_options *)r->args->given)->enable, r->session);
 }
 
 static int record(struct cli_args *a, struct etw_session *s, const char *file)
@@ -123,21 +129,28 @@ static int record(struct cli_args *a, struct etw_session *s, const char *file)
 
 static int run(struct cli_args *a)
 {
+	const struct run_options *o = a->given;
 	if (a->count == 0) {
 		return cli_usage(a, "which command? put it after --");
 	}
-	if (!cli_value(a, "provider", NULL)) {
+	if (o->provider.count == 0) {
 		return cli_usage(a, "which providers? name them with -p");
+	}
+	int missing = cli_program_check(a, a->words[0]);
+	if (missing) {
+		return missing;
 	}
 	char name[64], mapped[PATH_MAX];
 	struct etw_session s;
 	session_init(&s);
 	cli_provider_of_command(a->words[0]);
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
-	snprintf(s.name, sizeof s.name, "%s", cli_value(a, "name", name));
-	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
-	int status = cli_session_providers(a, &s) && cli_session_options(a, file, false, &s) ? record(a, &s, file)
-											     : CLI_USAGE;
+	snprintf(s.name, sizeof s.name, "%s", o->name ? o->name : name);
+	const char *file = cli_path_told(o->output, mapped);
+	int status = cli_session_providers(a, &o->enable, &o->provider, &s) &&
+				     cli_session_options(a, &o->session, file, false, &s)
+			     ? record(a, &s, file)
+			     : CLI_USAGE;
 	session_finish(&s);
 	return status;
 }
@@ -170,6 +183,8 @@ const struct cli_command cli_run = {
 		"'{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
 		"  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
 	.options = options,
+	CLI_INTO(run_options),
+	.defaults = &(const struct run_options){.output = "openetw.etl"},
 	.run = run,
 	.rest_is_command = true,
 	.complete = "command",

@@ -3,6 +3,8 @@
  * happened.
  */
 #include "kernel_payload.h"
+#include "tools/common/select.h"
+#include "tools/common/session_options.h"
 #include "tools/common/shortage.h"
 #include "base/map.h"
 #include "base/parse.h"
@@ -13,18 +15,27 @@
 
 #include <stdlib.h>
 
+enum stats_by { BY_EVENT, BY_PROVIDER, BY_PROCESS, BY_LEVEL };
+#define GAPS_MAX 100
+struct stats_options {
+	bool json, decode, utc, local;
+	enum stats_by by;
+	uint64_t gaps;
+	struct cli_select_options select;
+};
 static const struct cli_option options[] = {
-	{'j', "json", NULL, "JSON lines instead of a table", NULL},
-	{0, "by", "WHAT", "count by event (default), provider, process or level", "event|provider|process|level"},
-	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
-	{0, "decode", NULL, "decode every event, and say what could not be, why, and what to supply", NULL},
-	CLI_SELECT_OPTIONS,
-	{0, "utc", NULL, "times in UTC (the default)", NULL},
-	{0, "local", NULL, "times of this machine's zone", NULL},
+	CLI_FLAG(stats_options, json, 'j', "json", "JSON lines instead of a table"),
+	CLI_CHOICE(stats_options, by, BY_EVENT, 0, "by", "WHAT", "event|provider|process|level",
+		   "count by event (default), provider, process or level"),
+	CLI_NUMBER(stats_options, gaps, 0, "gaps", "N", 0, GAPS_MAX,
+		   "show the N longest times without events (default 3)"),
+	CLI_FLAG(stats_options, decode, 0, "decode",
+		 "decode every event, and say what could not be, why, and what to supply"),
+	CLI_SELECT_OPTIONS(stats_options, select),
+	CLI_FLAG(stats_options, utc, 0, "utc", "times in UTC (the default)"),
+	CLI_FLAG(stats_options, local, 0, "local", "times of this machine's zone"),
 	{0},
 };
-
-enum by { BY_EVENT, BY_PROVIDER, BY_PROCESS, BY_LEVEL };
 
 /* The key is what `by` asks for: (provider, id, version, opcode, event name), … */
 struct row {
@@ -54,11 +65,10 @@ struct cached {
 struct gap {
 	uint64_t from, to;
 };
-#define GAPS_MAX   100
 #define LOSSES_MAX 64
 struct stats {
 	struct cli_shortages shortages;
-	enum by by;
+	enum stats_by by;
 	struct row *rows; /* as they came, until they are printed */
 	size_t used, cap, header_kinds;
 	struct map places; /* of rows, by key */
@@ -581,7 +591,7 @@ static int count(struct cli_args *a, struct stats *s)
 	if (s->used) {
 		qsort(s->rows, s->used, sizeof *s->rows, by_count);
 	}
-	if (cli_flag(a, "json")) {
+	if (((const struct stats_options *)a->given)->json) {
 		print_json(s, &t);
 	} else {
 		print_text(s, &t);
@@ -598,20 +608,17 @@ static int run(struct cli_args *a)
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
 		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
-	const char *by = cli_value(a, "by", "event");
+	const struct stats_options *o = a->given;
 	struct stats *s = calloc(1, sizeof *s);
 	if (!s) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
-	s->by = by[0] == 'e'                   ? BY_EVENT
-		: by[0] == 'l'                 ? BY_LEVEL
-		: by[2] == 'o' && by[3] == 'c' ? BY_PROCESS
-					       : BY_PROVIDER;
-	s->gap_wanted = 3;
-	s->local = cli_flag(a, "local");
-	s->decode = cli_flag(a, "decode");
+	s->by = o->by;
+	s->gap_wanted = o->gaps;
+	s->local = o->local;
+	s->decode = o->decode;
 	int status = CLI_USAGE;
-	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) && (s->select = cli_select_create(a, true)) != NULL) {
+	if ((s->select = cli_select_create(a, &o->select)) != NULL) {
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
 		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
@@ -657,6 +664,8 @@ const struct cli_command cli_stats = {
 		   "  openetw stats --by process --level error web.etl\n"
 		   "  openetw stats --gaps 10 --filter 'event == Heartbeat' web.etl\n",
 	.options = options,
+	CLI_INTO(stats_options),
+	.defaults = &(const struct stats_options){.gaps = 3},
 	.run = run,
 	.complete = "file",
 };

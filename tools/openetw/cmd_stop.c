@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/common/cli.h"
 
+struct stop_options {
+	bool quiet;
+};
 static const struct cli_option options[] = {
-	{'q', "quiet", NULL, "say nothing unless something was lost", NULL},
+	CLI_FLAG(stop_options, quiet, 'q', "quiet", "say nothing unless something was lost"),
 	{0},
 };
 
 static int run(struct cli_args *a)
 {
+	const struct stop_options *o = a->given;
 	if (a->count == 0) {
 		return cli_usage(a, "which session? 'openetw list' shows them");
 	}
@@ -23,7 +28,7 @@ static int run(struct cli_args *a)
 			status = cli_fail_session(a, code, a->words[i], "cannot stop '%s'", a->words[i]);
 			continue;
 		}
-		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
+		if (!o->quiet || p.p.EventsLost || p.p.LogBuffersLost) {
 			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "", p.file);
 			cli_print_totals(stdout, &p.p, &loss);
 			if (of_kernel) {
@@ -43,6 +48,7 @@ const struct cli_command cli_stop = {
 	.summary = "Stop sessions; every buffer is on disk when it returns.",
 	.details = "Prints what was recorded and lost. Example: openetw stop web\n",
 	.options = options,
+	CLI_INTO(stop_options),
 	.run = run,
 	.complete = "session",
 };

@@ -25,20 +25,32 @@
 
 enum { SELF, TOTAL };
 
+struct top_options {
+	uint64_t delay_ns, iterations, top, interval_us;
+	const char *show;
+	bool inclusive, json;
+	struct cli_numbers pid;
+};
 static const struct cli_option options[] = {
-	{'d', "delay", "TIME", "between two looks (default 2s)", NULL},
-	{'n', "iterations", "N", "stop after N looks (default: Ctrl-C)", NULL},
-	{0, "top", "N", "lines of each table (default: what the terminal holds, else 15)", NULL},
-	{0, "show", "TABLES", "of processes, threads, functions, with commas (default: all)", NULL},
-	{0, "inclusive", NULL, "functions by their CPU with what they called", NULL},
-	{0, "pid", "PID", "this process only (repeatable, up to 8)", NULL},
-	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
-	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	CLI_SECONDS(top_options, delay_ns, 'd', "delay", DELAY_MIN_NS, UINT64_MAX / 2,
+		    "between two looks (default 2s)"),
+	CLI_NUMBER(top_options, iterations, 'n', "iterations", "N", 1, UINT32_MAX,
+		   "stop after N looks (default: Ctrl-C)"),
+	CLI_NUMBER(top_options, top, 0, "top", "N", 1, 10000,
+		   "lines of each table (default: what the terminal holds, else 15)"),
+	CLI_WORD(top_options, show, 0, "show", "TABLES",
+		 "of processes, threads, functions, with commas (default: all)"),
+	CLI_FLAG(top_options, inclusive, 0, "inclusive", "functions by their CPU with what they called"),
+	CLI_NUMBERS(top_options, pid, 0, "pid", "PID", 0, UINT64_MAX, KERNEL_PIDS_MAX,
+		    "this process only (repeatable, up to 8)"),
+	CLI_DURATION(top_options, interval_us, 'i', "interval", 1000, 125, 1000000,
+		     "between samples, 125us and more (default 1ms)"),
+	CLI_FLAG(top_options, json, 'j', "json", "the tables as JSON objects, one a line"),
 	{0},
 };
 
 struct top {
-	const struct cli_args *args;
+	const struct top_options *o;
 	struct feed *feed;
 	struct openetw_state *state;
 	struct names names;
@@ -134,15 +146,14 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 						   {"SELF", "self", TALLY_COUNT, SELF},
 						   {"%CPU", "percent", TALLY_PERCENT_OF, TOTAL},
 						   {"TOTAL", "total", TALLY_COUNT, TOTAL}};
-	bool json = cli_flag(t->args, "json");
+	bool json = t->o->json;
 	struct cli_screen screen = cli_screen_now();
-	uint64_t top = room(t, &screen);
+	uint64_t top = t->o->top ? t->o->top : room(t, &screen);
 	char *text = NULL;
 	size_t text_bytes = 0;
 	FILE *out = screen.moves && !json ? open_memstream(&text, &text_bytes) : NULL;
 	bool paint = out != NULL;
 	out = paint ? out : stdout;
-	cli_number(t->args, "top", 1, 10000, &top);
 	/* As in other tools 100 % is one processor. */
 	uint64_t whole = (uint64_t)(seconds * 1e6 / (double)t->interval_us);
 	if (!json) {
@@ -169,7 +180,7 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 	table.parts = json ? name : function;
 	table.columns = both;
 	table.column_count = 4;
-	table.sort_by = cli_flag(t->args, "inclusive") ? TOTAL : SELF;
+	table.sort_by = t->o->inclusive ? TOTAL : SELF;
 	tally_print(out, &t->functions, &table, top, json);
 	if (paint) {
 		fclose(out);
@@ -240,29 +251,18 @@ static bool has_word(const char *list, const char *word)
 
 static int run(struct cli_args *a)
 {
-	struct top t = {.args = a, .interval_us = 1000};
-	uint64_t delay_ns = DELAY_NS, iterations = 0, top, pid;
+	const struct top_options *o = a->given;
+	struct top t = {.o = o, .interval_us = o->interval_us};
 	struct kernel_session session = {.children = true};
-	const char *show_only = cli_value(a, "show", NULL), *v;
+	const char *show_only = o->show;
 	if (a->count) {
 		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 	}
-	if ((v = cli_value(a, "delay", NULL)) != NULL &&
-	    (!parse_duration(v, 1000000000, &delay_ns) || delay_ns < DELAY_MIN_NS)) {
-		return cli_usage(a, "--delay takes seconds, or a time such as 500ms, not '%s'", v);
-	}
-	if (!cli_number(a, "iterations", 1, UINT32_MAX, &iterations) || !cli_number(a, "top", 1, 10000, &top) ||
-	    !cli_duration(a, "interval", 1000, 125, 1000000, &t.interval_us)) {
-		return CLI_USAGE;
-	}
-	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
-		if (!parse_number(v, 0, UINT64_MAX, &pid) || i == (int)KERNEL_PIDS_MAX) {
-			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
-		}
-		if (!cli_process_exists(a, pid)) {
+	for (int i = 0; i < o->pid.count; i++) {
+		if (!cli_process_exists(a, o->pid.number[i])) {
 			return CLI_FAILED;
 		}
-		session.pid[session.pids++] = (uint32_t)pid;
+		session.pid[session.pids++] = (uint32_t)o->pid.number[i];
 	}
 	t.want_processes = !show_only || has_word(show_only, "processes");
 	t.want_threads = !show_only || has_word(show_only, "threads");
@@ -284,7 +284,7 @@ static int run(struct cli_args *a)
 	t.names.kernel = t.want_functions ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
 	cli_signals_catch();
 	t.feed = feed_open(a, &session, (uint32_t)t.interval_us, t.state, on_event, &t);
-	int status = t.feed                ? watch(&t, delay_ns, iterations)
+	int status = t.feed                ? watch(&t, o->delay_ns, o->iterations)
 		     : cli_signal_caught() ? 128 + cli_signal_caught()
 					   : CLI_FAILED;
 	feed_close(t.feed);
@@ -314,5 +314,7 @@ const struct cli_command cli_top = {
 		"  openetw top --pid 4711 --show functions --inclusive\n"
 		"  openetw top -d 1s -n 1 --json | jq -c 'select(.table == \"functions\")'\n",
 	.options = options,
+	CLI_INTO(top_options),
+	.defaults = &(const struct top_options){.delay_ns = DELAY_NS, .interval_us = 1000},
 	.run = run,
 };

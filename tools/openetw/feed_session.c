@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/openetw/feed_session.h"
 
 #include "tools/common/session_start.h"

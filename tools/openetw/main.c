@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Finds the verb, parses its options by its table, runs it.
+ * Finds the verb, has its options parsed, runs it.
  */
+#include "tools/common/printer.h"
 #include "tools/common/cli.h"
 
 #include "tools/common/output.h"
 #include "tools/common/path.h"
-
-#include <openetw/decode.h>
 
 #include <signal.h>
 #include <stdlib.h>
@@ -48,12 +47,6 @@ static const char *verb_at(const void *ctx, int i)
 	return cli_commands[i] ? cli_commands[i]->name : NULL;
 }
 
-static const char *option_at(const void *ctx, int i)
-{
-	const struct cli_command *c = ctx;
-	return c->options ? c->options[i].name : NULL;
-}
-
 static int no_such_verb(const char *verb)
 {
 	const char *near = cli_nearest(verb, verb_at, NULL);
@@ -64,132 +57,6 @@ static int no_such_verb(const char *verb)
 		fprintf(stderr, "; 'openetw help' lists them\n");
 	}
 	return CLI_USAGE;
-}
-
-static int no_such_option(struct cli_args *a, const char *word)
-{
-	char name[64];
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(word + (word[1] == '-' ? 2 : 1), "="),
-		 word + (word[1] == '-' ? 2 : 1));
-	const char *near = cli_nearest(name, option_at, a->command);
-	if (near) {
-		return cli_usage(a, "unknown option '%s'; did you mean --%s?", word, near);
-	}
-	return cli_usage(a, "unknown option '%s'", word);
-}
-
-/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for
- * what was meant. */
-static char *plain_dashes(char *w, bool classic)
-{
-	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
-		size_t n = strlen(dashes[i]);
-		if (strncmp(w, dashes[i], n) == 0) {
-			/* one dash before a letter option, two before a longer name */
-			bool longer = !classic && w[n] && w[n + 1];
-			memcpy(w + n - 1, "-", 1);
-			memcpy(w + n - 2, "-", 1);
-			return longer ? w + n - 2 : w + n - 1;
-		}
-	}
-	return w;
-}
-
-static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n, char letter)
-{
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (letter ? o->letter == letter : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
-			return o;
-		}
-	}
-	return NULL;
-}
-
-static bool value_allowed(const struct cli_option *o, const char *value)
-{
-	if (!o->values) {
-		return true;
-	}
-	size_t n = strlen(value);
-	for (const char *s = o->values; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
-		if (strncmp(s, value, n) == 0 && (s[n] == '|' || s[n] == 0)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool store(struct cli_args *a, const struct cli_option *o, const char *value)
-{
-	bool left_out = value && !*value && o->arg && o->arg[0] == '[';
-	if (value && !left_out && !value_allowed(o, value)) {
-		cli_usage(a, "--%s takes %s, not '%s'", o->name, o->values, value);
-		return false;
-	}
-	if (a->value_count == CLI_VALUES_MAX) {
-		cli_usage(a, "too many options");
-		return false;
-	}
-	a->values[a->value_count].option = o;
-	a->values[a->value_count++].value = value ? value : "";
-	return true;
-}
-
-/* Parses argv[1..] into *a; words are compacted in place. */
-static bool parse(struct cli_args *a, int argc, char **argv)
-{
-	const struct cli_command *c = a->command;
-	int out = 0;
-	for (int i = 0; i < argc; i++) {
-		char *w = plain_dashes(argv[i], false);
-		if (strcmp(w, "--") == 0 || (c->rest_is_command && w[0] != '-')) {
-			for (i += w[0] == '-'; i < argc; i++) {
-				argv[out++] = argv[i];
-			}
-			break;
-		}
-		if (w[0] != '-' || w[1] == 0) {
-			argv[out++] = w;
-			continue;
-		}
-		const char *eq = w[1] == '-' ? strchr(w, '=') : NULL;
-		const struct cli_option *o =
-			w[1] == '-' ? find_option(c, w + 2, eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
-				    : find_option(c, NULL, 0, w[1]);
-		if (!o) {
-			no_such_option(a, w);
-			return false;
-		}
-		const char *value = NULL;
-		if (w[1] == '-') {
-			value = eq ? eq + 1 : NULL;
-		} else if (w[2]) {
-			value = w + 2;
-		}
-		if (o->arg && o->arg[0] == '[' && !value) {
-			/* One that may be left out: before another option, before "--", and before what is
-			 * none of the values that there are. */
-			bool next = i + 1 < argc && argv[i + 1][0] != '-' && value_allowed(o, argv[i + 1]);
-			value = next ? argv[++i] : "";
-		} else if (o->arg && !value) {
-			if (i + 1 == argc) {
-				cli_usage(a, "--%s needs %s", o->name, o->arg);
-				return false;
-			}
-			value = argv[++i];
-		} else if (!o->arg && value) {
-			cli_usage(a, "--%s takes no value", o->name);
-			return false;
-		}
-		if (!store(a, o, value)) {
-			return false;
-		}
-	}
-	argv[out] = NULL; /* run hands the rest to execvp */
-	a->count = out;
-	a->words = argv;
-	return true;
 }
 
 bool cli_has_link(const struct cli_command *c)
@@ -262,24 +129,6 @@ static int finish(const struct cli_args *a, int status)
 	return CLI_FAILED;
 }
 
-/* Schemas the user brings, for every verb that decodes: --manifest, or what the Windows tool
- * calls it. */
-static bool load_schemas(const struct cli_args *a, const char *option)
-{
-	const char *path;
-	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
-		char problem[512] = "";
-		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
-		uint32_t code = openetw_schema_load_file(path, problem, sizeof problem);
-		if (code != ERROR_SUCCESS) {
-			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
-				problem[0] ? problem : openetw_error_text(code));
-			return false;
-		}
-	}
-	return true;
-}
-
 /* Files are also found by the names that they have on Windows. */
 static void take_paths(const struct cli_args *a)
 {
@@ -307,7 +156,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 				return CLI_OK;
 			}
 		}
-		argv[i] = plain_dashes(argv[i], true);
+		argv[i] = cli_plain_dashes(argv[i], true);
 	}
 	say_ends(c);
 	if (c->raw) {
@@ -315,11 +164,11 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 		a.words = argv;
 		return finish(&a, c->run(&a));
 	}
-	if (!cli_classic_parse(&a, argc, argv)) {
-		return CLI_USAGE;
+	if (!cli_parse_windows(&a, argc, argv)) {
+		return cli_told();
 	}
 	take_paths(&a);
-	return load_schemas(&a, "tmf") ? finish(&a, c->run(&a)) : CLI_FAILED;
+	return finish(&a, c->run(&a));
 }
 
 int main(int argc, char **argv)
@@ -376,13 +225,10 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
-	if (!parse(&a, argc - 2, argv + 2)) {
-		return CLI_USAGE;
+	if (!cli_parse(&a, argc - 2, argv + 2)) {
+		return cli_told();
 	}
 	say_ends(a.command);
 	take_paths(&a);
-	if (cli_flag(&a, "force")) {
-		cli_output_overwrite();
-	}
-	return load_schemas(&a, "manifest") ? finish(&a, a.command->run(&a)) : CLI_FAILED;
+	return finish(&a, a.command->run(&a));
 }

@@ -41,6 +41,7 @@ struct line { /* an operation */
 };
 struct monitor {
 	const struct cli_args *args;
+	const struct monitor_options *o;
 	struct feed *feed;
 	struct openetw_state *state;
 	struct filter_expr *filter;

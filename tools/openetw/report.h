@@ -4,6 +4,7 @@
 #ifndef TOOLS_OPENETW_REPORT_H
 #define TOOLS_OPENETW_REPORT_H
 
+#include "tools/common/select.h"
 #include "tools/openetw/kernel_event.h"
 #include "tools/openetw/function_names.h"
 #include "tools/openetw/tally.h"
@@ -49,14 +50,19 @@ struct report_counted { /* of a processor: its counters at the last switch */
 	uint64_t value[COUNTERS_OF_MAX];
 };
 
+struct report_options {
+	uint64_t top;
+	struct cli_numbers pid;
+	const char *folded, *speedscope;
+	bool off_cpu, events, no_inlines, json, explain;
+};
 struct report {
 	const struct cli_args *args;
+	const struct report_options *o;
 	struct openetw_state *state;
 	struct cli_shortages shortages;
 	struct names names;
-	uint64_t pids[REPORT_PIDS_MAX];
 	bool pid_seen[REPORT_PIDS_MAX];
-	int pid_count;
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;
 	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files, calls,

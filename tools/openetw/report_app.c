@@ -94,7 +94,7 @@ const struct tally *report_stacks(const struct report *r, const char **ret_unit,
 		return &r->off_stacks;
 	}
 	*ret_unit = "none";
-	if (cli_flag(r->args, "events")) {
+	if (r->o->events) {
 		*ret_none =
 			"no events of applications with stacks; -p NAME:::stack records them, or openetw run --stacks";
 		return &r->app_stacks;

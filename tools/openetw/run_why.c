@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/common/session_options.h"
 #include "tools/openetw/run_why.h"
 
 #include "tools/common/session_control.h"
@@ -25,27 +26,28 @@ static void wake_in(int seconds)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-static bool filtered(const struct cli_args *a)
+static bool filtered(const struct cli_enable_options *o)
 {
-	static const char *const filters[] = {"event-id", "event-name", "payload", "exe", "pid", "container"};
+	static const enum session_filter filters[] = {SESSION_FILTER_EVENT_ID, SESSION_FILTER_EVENT_NAME,
+						      SESSION_FILTER_EXE, SESSION_FILTER_PID, SESSION_FILTER_CONTAINER};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(filters); i++) {
-		if (cli_value(a, filters[i], NULL)) {
+		if (o->filter[filters[i]].count) {
 			return true;
 		}
 	}
-	return false;
+	return o->payload.count > 0;
 }
 
-static bool narrow(const struct cli_args *a, const struct session_provider *p)
+static bool narrow(const struct cli_enable_options *o, const struct session_provider *p)
 {
-	return filtered(a) || (p->level > 0 && p->level < 5) || (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
+	return filtered(o) || (p->level > 0 && p->level < 5) || (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
 }
 
 static void probe_start(struct run_why *w)
 {
 	bool wanted = false;
 	for (uint32_t i = 0; i < w->session->provider_count; i++) {
-		wanted = wanted || narrow(w->args, &w->session->provider[i]);
+		wanted = wanted || narrow(w->enable, &w->session->provider[i]);
 	}
 	if (!wanted) {
 		return;
@@ -171,9 +173,9 @@ static const char *name_at(const void *ctx, int i)
 	return i < s->count ? s->names[i] : NULL;
 }
 
-void run_why_begin(struct run_why *w, const struct cli_args *a, const struct etw_session *session)
+void run_why_begin(struct run_why *w, const struct cli_enable_options *o, const struct etw_session *session)
 {
-	*w = (struct run_why){.args = a, .session = session};
+	*w = (struct run_why){.enable = o, .session = session};
 	w->known = openetw_recent_registrations(take_last, &w->before) == ERROR_SUCCESS;
 	probe_start(w);
 }
@@ -250,7 +252,7 @@ static void say_dropped(const struct run_why *w)
 		}
 		fprintf(stderr, " of %s", plain_name(p));
 	}
-	if (filtered(w->args)) {
+	if (filtered(w->enable)) {
 		fprintf(stderr, "%s filters", comma);
 	}
 	fputc('\n', stderr);

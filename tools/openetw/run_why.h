@@ -8,7 +8,7 @@
 #include "tools/common/session_start.h"
 
 struct run_why {
-	const struct cli_args *args;
+	const struct cli_enable_options *enable;
 	const struct etw_session *session; /* that records */
 	uint64_t before;                   /* registrations until then */
 	bool known;                        /* etwd can tell registrations */
@@ -22,7 +22,7 @@ struct run_why {
 };
 
 /* The session runs; its providers are about to be enabled, and the command to start. */
-void run_why_begin(struct run_why *w, const struct cli_args *a, const struct etw_session *session);
+void run_why_begin(struct run_why *w, const struct cli_enable_options *o, const struct etw_session *session);
 /* Called when a system call was interrupted: a second has gone by, perhaps. */
 void run_why_tick(struct run_why *w);
 /* The command ended; before the session is stopped. */

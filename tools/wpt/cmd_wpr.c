@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * wpr: the recorder that comes with Windows; what it records stands in profiles (.wprp).
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/common/path.h"
 #include "tools/classic/explain_line.h"
@@ -14,50 +15,55 @@
 #include <time.h>
 
 static const struct cli_option options[] = {
-	{0, "start", "PROFILE", "record: [file.wprp!]Name[.Light|.Verbose] (repeatable)", NULL},
-	{0, "filemode", NULL, "record to a file; else to a ring in memory", NULL},
-	{0, "recordtempto", "DIR", "where the files are until -stop (default $TMPDIR or /var/tmp)", NULL},
-	{0, "stop", "FILE", "end the recording and write it; a description of the problem may follow", NULL},
-	{0, "compress", NULL, "with -stop: compress the file", NULL},
-	{0, "skipPdbGen", NULL, "with -stop: accepted, there are no symbol files to make", NULL},
-	{0, "cancel", NULL, "end the recording and throw it away", NULL},
-	{0, "status", "[WHAT]", "is there a recording? also: profiles, collectors [details]", NULL},
-	{0, "details", NULL, "with -status collectors: providers too", NULL},
-	{0, "profiles", "[FILE]", "list the built-in profiles, or check a file and list its", NULL},
-	{0, "profiledetails", "PROFILE", "what a profile records; several joined by +", NULL},
-	{0, "exportprofile", "PROFILE", "write it, resolved, to the file that follows", NULL},
-	{0, "merge", "FILE", "merge this and the following files into the last one", NULL},
-	{0, "marker", "TEXT", "put a mark into the recording", NULL},
-	{0, "markerflush", "TEXT", "the same, and write what is buffered", NULL},
-	{0, "flush", NULL, "write what is buffered to the file", NULL},
-	{0, "capturestateondemand", NULL, "ask the providers for their state now", NULL},
-	{0, "providers", NULL, "list registered providers", NULL},
-	{0, "instancename", "NAME", "another recording beside the first; say it with every verb", NULL},
-	{0, "explain", NULL, "print the same as lines of openetw, do nothing", NULL},
-	{0, "onoffscenario", "NAME", NULL, NULL},
-	{0, "onoffresultspath", "DIR", NULL, NULL},
-	{0, "onoffproblemdescription", "TEXT", NULL, NULL},
-	{0, "numiterations", "N", NULL, NULL},
-	{0, "boottrace", NULL, "may stand before the next three", NULL},
-	{0, "addboot", "PROFILE", "record from the next start of etwd on (as root: of the machine; repeatable)", NULL},
-	{0, "stopboot", "FILE", "end that recording and write it, as -stop", NULL},
-	{0, "cancelboot", NULL, "end it, or do not let it begin, and throw it away", NULL},
-	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
-	{0, "pmcsessions", NULL, "list the sessions that count, and what", NULL},
-	{0, "setprofint", "N",
-	 "time between samples, in 100 ns: 10000 is a millisecond; a source of -pmcsources may follow", NULL},
-	{0, "profint", NULL, "print it", NULL},
-	{0, "resetprofint", NULL, "a millisecond again, and what other sources had; one source may follow", NULL},
-	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
-	{0, "snapshotconfig", "[NAME]", NULL, NULL},
-	{0, "name", "NAME", NULL, NULL},
-	{0, "pid", "PID", NULL, NULL},
-	{0, "singlesnapshot", "[NAME]", NULL, NULL},
-	{0, "enableperiodicsnapshot", "[NAME]", NULL, NULL},
-	{0, "disableperiodicsnapshot", "[NAME]", NULL, NULL},
-	{0, "disablepagingexecutive", "[ON]", "accepted: it never is paged out", NULL},
-	{0, "purgecache", NULL, "accepted: there is none", NULL},
-	{0, "log", "[WHAT]", NULL, NULL},
+	CLI_VERB(wpr_options, verb, "start", "PROFILE", "record: [file.wprp!]Name[.Light|.Verbose] (repeatable)"),
+	CLI_FLAG(wpr_options, file_mode, 0, "filemode", "record to a file; else to a ring in memory"),
+	CLI_WORD(wpr_options, record_to, 0, "recordtempto", "DIR",
+		 "where the files are until -stop (default $TMPDIR or /var/tmp)"),
+	CLI_VERB(wpr_options, verb, "stop", "FILE",
+		 "end the recording and write it; a description of the problem may follow"),
+	CLI_FLAG(wpr_options, compress, 0, "compress", "with -stop: compress the file"),
+	CLI_ACCEPTED(0, "skipPdbGen", NULL, "with -stop: accepted, there are no symbol files to make"),
+	CLI_VERB(wpr_options, verb, "cancel", NULL, "end the recording and throw it away"),
+	CLI_VERB(wpr_options, verb, "status", "[WHAT]", "is there a recording? also: profiles, collectors [details]"),
+	CLI_FLAG(wpr_options, details, 0, "details", "with -status collectors: providers too"),
+	CLI_VERB(wpr_options, verb, "profiles", "[FILE]", "list the built-in profiles, or check a file and list its"),
+	CLI_VERB(wpr_options, verb, "profiledetails", "PROFILE", "what a profile records; several joined by +"),
+	CLI_VERB(wpr_options, verb, "exportprofile", "PROFILE", "write it, resolved, to the file that follows"),
+	CLI_VERB(wpr_options, verb, "merge", "FILE", "merge this and the following files into the last one"),
+	CLI_VERB(wpr_options, verb, "marker", "TEXT", "put a mark into the recording"),
+	CLI_VERB(wpr_options, verb, "markerflush", "TEXT", "the same, and write what is buffered"),
+	CLI_VERB(wpr_options, verb, "flush", NULL, "write what is buffered to the file"),
+	CLI_VERB(wpr_options, verb, "capturestateondemand", NULL, "ask the providers for their state now"),
+	CLI_VERB(wpr_options, verb, "providers", NULL, "list registered providers"),
+	CLI_WORD(wpr_options, instance, 0, "instancename", "NAME",
+		 "another recording beside the first; say it with every verb"),
+	CLI_FLAG(wpr_options, explain, 0, "explain", "print the same as lines of openetw, do nothing"),
+	CLI_WORD(wpr_options, scenario, 0, "onoffscenario", "NAME", NULL),
+	CLI_NAMED(wpr_options, scenario_part, "onoffresultspath", "DIR", NULL),
+	CLI_NAMED(wpr_options, scenario_part, "onoffproblemdescription", "TEXT", NULL),
+	CLI_NAMED(wpr_options, scenario_part, "numiterations", "N", NULL),
+	CLI_FLAG(wpr_options, boottrace, 0, "boottrace", "may stand before the next three"),
+	CLI_VERB(wpr_options, verb, "addboot", "PROFILE",
+		 "record from the next start of etwd on (as root: of the machine; repeatable)"),
+	CLI_VERB(wpr_options, verb, "stopboot", "FILE", "end that recording and write it, as -stop"),
+	CLI_VERB(wpr_options, verb, "cancelboot", NULL, "end it, or do not let it begin, and throw it away"),
+	CLI_VERB(wpr_options, verb, "pmcsources", NULL, "list counters and sources of samples, with their intervals"),
+	CLI_VERB(wpr_options, verb, "pmcsessions", NULL, "list the sessions that count, and what"),
+	CLI_VERB(wpr_options, verb, "setprofint", "N",
+		 "time between samples, in 100 ns: 10000 is a millisecond; a source of -pmcsources may follow"),
+	CLI_VERB(wpr_options, verb, "profint", NULL, "print it"),
+	CLI_VERB(wpr_options, verb, "resetprofint", NULL,
+		 "a millisecond again, and what other sources had; one source may follow"),
+	CLI_NAMED(wpr_options, refused, "heaptracingconfig", "[NAME]", NULL),
+	CLI_NAMED(wpr_options, refused, "snapshotconfig", "[NAME]", NULL),
+	CLI_ACCEPTED(0, "name", "NAME", NULL),
+	CLI_ACCEPTED(0, "pid", "PID", NULL),
+	CLI_NAMED(wpr_options, refused, "singlesnapshot", "[NAME]", NULL),
+	CLI_NAMED(wpr_options, refused, "enableperiodicsnapshot", "[NAME]", NULL),
+	CLI_NAMED(wpr_options, refused, "disableperiodicsnapshot", "[NAME]", NULL),
+	CLI_WORD(wpr_options, paging, 0, "disablepagingexecutive", "[ON]", "accepted: it never is paged out"),
+	CLI_FLAG(wpr_options, purge_cache, 0, "purgecache", "accepted: there is none"),
+	CLI_NAMED(wpr_options, refused, "log", "[WHAT]", NULL),
 	{0},
 };
 
@@ -74,7 +80,7 @@ static const struct {
 };
 
 /* A scenario restarts or suspends the machine while it records. */
-static int refuse_scenario(struct cli_args *a)
+static int refuse_scenario(struct cli_args *a, const char *name)
 {
 	static const struct {
 		const char *name, *instead;
@@ -89,7 +95,6 @@ static int refuse_scenario(struct cli_args *a)
 		{"Standby", "'wpr -start PROFILE', 'systemctl suspend' and 'wpr -stop FILE' do it"},
 		{"Hibernate", "'wpr -start PROFILE', 'systemctl hibernate' and 'wpr -stop FILE' do it"},
 	};
-	const char *name = cli_value(a, "onoffscenario", "");
 	for (size_t i = 0; i < BASE_ARRAY_LEN(scenarios); i++) {
 		if (strcasecmp(scenarios[i].name, name) == 0) {
 			return wpr_fail(WPR_NOT_SUPPORTED,
@@ -102,13 +107,13 @@ static int refuse_scenario(struct cli_args *a)
 }
 
 /* Settings that scripts make before they record, and which are so here anyway; -1: none was given. */
-static int settle(struct cli_args *a)
+static int settle(struct cli_args *a, const struct wpr_options *o)
 {
-	if (cli_flag(a, "purgecache")) {
+	if (o->purge_cache) {
 		fprintf(stderr, "wpr: note: there is no cache of symbols here, so nothing to purge\n");
 		return CLI_OK;
 	}
-	const char *v = cli_value(a, "disablepagingexecutive", NULL);
+	const char *v = o->paging;
 	if (!v) {
 		return -1;
 	}
@@ -168,36 +173,31 @@ static int not_running(const struct wpr *w)
 /* ---- start ------------------------------------------------------------------------------------ */
 
 /* The profiles that -start or -addboot name. */
-static int choose(struct wpr *w, const char *option)
+static int choose(struct wpr *w)
 {
-	struct cli_args *a = w->args;
-	const char *words[WPR_PROFILES_MAX];
+	const struct cli_words *words = &w->o->verb.values;
 	unsigned providers;
-	int n = 0;
-	for (const char *v; (v = cli_value_at(a, option, n)) != NULL; n++) {
-		if (n == WPR_PROFILES_MAX) {
-			return cli_usage(a, "more than %d profiles", WPR_PROFILES_MAX);
-		}
-		words[n] = v;
+	if (words->count > WPR_PROFILES_MAX) {
+		return cli_usage(w->args, "more than %d profiles", WPR_PROFILES_MAX);
 	}
-	int status = wpr_choose(w, words, n, cli_flag(a, "filemode"));
+	int status = wpr_choose(w, words->text, words->count, w->o->file_mode);
 	return status ? status : wpr_check_sources(w, true, &providers);
 }
 
 static int run_addboot(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	bool file_mode = cli_flag(a, "filemode");
-	int status = choose(w, "addboot");
+	bool file_mode = w->o->file_mode;
+	int status = choose(w);
 	if (status) {
 		return status;
 	}
 	wpr_boot_begin(w);
-	if (cli_flag(a, "explain")) {
-		snprintf(w->work, sizeof w->work, "%s", cli_value(a, "recordtempto", "."));
+	if (w->o->explain) {
+		snprintf(w->work, sizeof w->work, "%s", w->o->record_to ? w->o->record_to : ".");
 		return wpr_boot_add(w);
 	}
-	struct wpr before = {.args = a, .instance = w->instance, .lock = -1};
+	struct wpr before = {.args = a, .o = w->o, .instance = w->instance, .lock = -1};
 	snprintf(before.boot, sizeof before.boot, "%s", w->boot);
 	if (!wpr_state_open(w, true)) {
 		return CLI_FAILED;
@@ -216,7 +216,7 @@ static int run_addboot(struct wpr *w)
 	if (file_mode && !wpr_boot_folder(kept, sizeof kept)) {
 		return CLI_FAILED;
 	}
-	status = file_mode ? make_work(w, cli_value(a, "recordtempto", kept)) : CLI_OK;
+	status = file_mode ? make_work(w, w->o->record_to ? w->o->record_to : kept) : CLI_OK;
 	status = status ? status : wpr_state_save(w);
 	status = status ? status : wpr_boot_add(w);
 	if (status) {
@@ -229,17 +229,17 @@ static int run_addboot(struct wpr *w)
 static int run_start(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	bool file_mode = cli_flag(a, "filemode");
-	int status = choose(w, "start");
+	bool file_mode = w->o->file_mode;
+	int status = choose(w);
 	if (status) {
 		return status;
 	}
-	if (cli_flag(a, "explain")) {
-		snprintf(w->work, sizeof w->work, "%s", cli_value(a, "recordtempto", "."));
+	if (w->o->explain) {
+		snprintf(w->work, sizeof w->work, "%s", w->o->record_to ? w->o->record_to : ".");
 		wpr_sessions_explain(w);
 		return CLI_OK;
 	}
-	struct wpr before = {.args = a, .instance = w->instance, .lock = -1};
+	struct wpr before = {.args = a, .o = w->o, .instance = w->instance, .lock = -1};
 	memcpy(before.state, w->state, sizeof before.state);
 	if (!wpr_state_open(w, true)) {
 		return CLI_FAILED;
@@ -262,7 +262,7 @@ static int run_start(struct wpr *w)
 		return status;
 	}
 	w->started = clock_filetime();
-	status = file_mode ? make_work(w, cli_value(a, "recordtempto", NULL)) : CLI_OK;
+	status = file_mode ? make_work(w, w->o->record_to) : CLI_OK;
 	/* First the note of it: whoever is killed in between can still be cleaned up after. */
 	status = status ? status : wpr_state_save(w);
 	status = status ? status : wpr_sessions_start(w);
@@ -347,12 +347,12 @@ static int run_stop(struct wpr *w)
 {
 	struct cli_args *a = w->args;
 	char mapped[PATH_MAX];
-	const char *to = cli_path_told(cli_value(a, *w->boot ? "stopboot" : "stop", ""), mapped);
+	const char *to = cli_path_told(cli_words_last(&w->o->verb.values), mapped);
 	const char *problem = a->count > 0 ? a->words[0] : NULL;
 	struct wpr_totals t;
 	char **files = NULL;
 	unsigned count = 0;
-	bool explain = cli_flag(a, "explain");
+	bool explain = w->o->explain;
 	if (!wpr_state_open(w, !explain)) {
 		return CLI_FAILED;
 	}
@@ -413,7 +413,7 @@ static int run_stop(struct wpr *w)
 
 static int run_cancel(struct wpr *w)
 {
-	bool explain = cli_flag(w->args, "explain");
+	bool explain = w->o->explain;
 	if (!wpr_state_open(w, !explain)) {
 		return CLI_FAILED;
 	}
@@ -444,7 +444,7 @@ static int run_mark(struct wpr *w, const char *verb)
 	if (!running(w)) {
 		return not_running(w);
 	}
-	uint32_t code = cli_mark_write("Mark", cli_value(w->args, verb, ""));
+	uint32_t code = cli_mark_write("Mark", cli_words_last(&w->o->verb.values));
 	if (code) {
 		return wpr_fail_call(code, "cannot write the mark");
 	}
@@ -462,20 +462,11 @@ static int run_while(struct wpr *w, bool demand)
 	return demand ? wpr_sessions_capture(w, WPR_ON_DEMAND) : wpr_sessions_flush(w);
 }
 
-static int run_providers(struct cli_args *a)
-{
-	extern const struct cli_command cli_providers;
-	struct cli_args other = {.command = &cli_providers};
-	(void)a;
-	return cli_providers.run(&other);
-}
-
 /* ---- the verb --------------------------------------------------------------------------------- */
 
 /* -explain of the verbs that have no other way to say it; -1: they have. */
 static int explain(struct wpr *w, const char *verb)
 {
-	struct cli_args *a = w->args;
 	bool marks = strncmp(verb, "marker", 6) == 0, flushes = strcmp(verb, "flush") == 0;
 	if (strcmp(verb, "status") == 0) {
 		return cli_same("list", NULL);
@@ -493,7 +484,7 @@ static int explain(struct wpr *w, const char *verb)
 		return cli_same_none("profiles are wpr's own; openetw has no verb for them");
 	}
 	if (marks) {
-		cli_same("mark", cli_value(a, verb, ""), NULL);
+		cli_same("mark", cli_words_last(&w->o->verb.values), NULL);
 	}
 	if (!flushes && strcmp(verb, "markerflush") != 0 && strcmp(verb, "capturestateondemand") != 0) {
 		return marks ? CLI_OK : -1;
@@ -533,7 +524,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	if (strcmp(verb, "stopboot") == 0 || strcmp(verb, "cancelboot") == 0) {
 		wpr_boot_begin(w);
 	}
-	int told = cli_flag(a, "explain") ? explain(w, verb) : -1;
+	int told = w->o->explain ? explain(w, verb) : -1;
 	if (told >= 0) {
 		return told;
 	}
@@ -548,7 +539,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "profiledetails") == 0 ? wpr_run_details(w)
 	       : strcmp(verb, "exportprofile") == 0  ? wpr_run_export(w)
 	       : strcmp(verb, "merge") == 0          ? wpr_run_merge(w)
-	       : strcmp(verb, "providers") == 0      ? run_providers(a)
+	       : strcmp(verb, "providers") == 0      ? cli_run_other("providers", 0, (char *[]){NULL})
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
 	       : strstr(verb, "profint")             ? wpr_run_interval(w, verb)
 	       : strcmp(verb, "pmcsources") == 0     ? cli_counters_print(a)
@@ -558,58 +549,30 @@ static int dispatch(struct wpr *w, const char *verb)
 
 static int run(struct cli_args *a)
 {
-	static const char *const verbs[] = {"start",
-					    "stop",
-					    "cancel",
-					    "status",
-					    "profiles",
-					    "profiledetails",
-					    "exportprofile",
-					    "marker",
-					    "merge",
-					    "markerflush",
-					    "flush",
-					    "providers",
-					    "capturestateondemand",
-					    "pmcsources",
-					    "pmcsessions",
-					    "setprofint",
-					    "profint",
-					    "resetprofint",
-					    "addboot",
-					    "stopboot",
-					    "cancelboot"};
-	const char *verb = NULL;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
-		if (cli_flag(a, refused[i].name)) {
+	const struct wpr_options *o = a->given;
+	for (size_t i = 0; o->refused && i < BASE_ARRAY_LEN(refused); i++) {
+		if (strcmp(o->refused, refused[i].name) == 0) {
 			return wpr_fail(WPR_NOT_SUPPORTED, "-%s: %s.", refused[i].name, refused[i].why);
 		}
 	}
-	int settled = cli_flag(a, "onoffscenario") ? refuse_scenario(a) : settle(a);
+	int settled = o->scenario ? refuse_scenario(a, o->scenario) : settle(a, o);
 	if (settled >= 0) {
 		return settled;
 	}
-	static const char *const parts[] = {"onoffresultspath", "onoffproblemdescription", "numiterations"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		if (cli_flag(a, parts[i])) {
-			return cli_usage(a, "-%s goes with -onoffscenario", parts[i]);
-		}
+	if (o->scenario_part) {
+		return cli_usage(a, "-%s goes with -onoffscenario", o->scenario_part);
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
-		if (cli_flag(a, verbs[i])) {
-			if (verb) {
-				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, verbs[i]);
-			}
-			verb = verbs[i];
-		}
+	const char *verb = o->verb.name;
+	if (o->verb.other) {
+		return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, o->verb.other);
 	}
 	if (!verb) {
-		if (cli_flag(a, "boottrace")) {
+		if (o->boottrace) {
 			return cli_usage(a, "-boottrace goes with -addboot, -stopboot or -cancelboot");
 		}
 		return cli_usage(a, "what to do? -start, -stop, -status, …");
 	}
-	struct wpr w = {.args = a, .instance = cli_value(a, "instancename", ""), .lock = -1};
+	struct wpr w = {.args = a, .o = o, .instance = o->instance, .lock = -1};
 	for (const char *s = w.instance; *s; s++) {
 		if (!((*s >= '0' && *s <= '9') || ((*s | 32) >= 'a' && (*s | 32) <= 'z') || *s == '-' || *s == '_' ||
 		      (*s == '.' && s > w.instance)) ||
@@ -649,6 +612,8 @@ const struct cli_command cli_wpr = {
 		"  wpr -start my.wprp!Web.Light -instancename web; wpr -stop web.etl -instancename web\n"
 		"  wpr -start my.wprp!Web -explain             the same with openetw\n",
 	.options = options,
+	CLI_INTO(wpr_options),
+	.defaults = &(const struct wpr_options){.instance = ""},
 	.run = run,
 	.classic = true,
 	.usage_code = WPR_BAD_OPTION,

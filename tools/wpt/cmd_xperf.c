@@ -2,6 +2,7 @@
  * xperf: the controller of the Windows Performance Toolkit. Every -start opens a scope; the options
  * after it belong to that session, those before the first one to the kernel's.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/common/mode_names.h"
 #include "tools/common/output.h"
@@ -15,63 +16,84 @@
 #include <strings.h>
 #include <tdh.h>
 
+/* Of the session that is being described. */
+#define SCOPE(field, kind, take_fn, name_, arg_, min_, max_, values_, help_)                   \
+	{                                                                                      \
+		.name = name_, .arg = arg_, .help = help_, .values = values_, .take = take_fn, \
+		.offset = CLI_AT(xperf_scope, field, kind), .min = min_, .max = max_           \
+	}
+#define SCOPE_TEXT(field, name, arg, help) SCOPE(field, const char *, xperf_take_text, name, arg, 0, 0, NULL, help)
+#define SCOPE_ONE_OF(field, name, arg, values, help) \
+	SCOPE(field, const char *, xperf_take_text, name, arg, 0, 0, values, help)
+#define SCOPE_NUMBER(field, name, arg, min, max, help) \
+	SCOPE(field, uint64_t, xperf_take_number, name, arg, min, max, NULL, help)
+#define SCOPE_FLAG(field, name, help) SCOPE(field, bool, xperf_take_flag, name, NULL, 0, 0, NULL, help)
 static const struct cli_option options[] = {
-	{0, "on", "SPECS", "kernel flags, or providers Name:keywords:level:'stack' joined by +", NULL},
-	{0, "start", "SESSION", "the following options belong to this session", NULL},
-	{0, "f", "FILE", "its log file (default kernel.etl, user.etl)", NULL},
-	{0, "BufferSize", "KB", "of one buffer (default 64)", NULL},
-	{0, "MinBuffers", "N", "buffers at the start (default 64)", NULL},
-	{0, "MaxBuffers", "N", "at most (default 320)", NULL},
-	{0, "MaxFile", "MB", "size limit of the file", NULL},
-	{0, "FileMode", "MODE", "Sequential, Circular, Append or NewFile", "Sequential|Circular|Append|NewFile"},
-	{0, "FlushTimer", "SECONDS", "write part-filled buffers this often", NULL},
-	{0, "ClockType", "CLOCK", "PerfCounter, Cycle or SystemTime", "PerfCounter|Cycle|SystemTime"},
-	{0, "RealTime", NULL, "deliver to live consumers", NULL},
-	{0, "Buffering", NULL, "keep events in memory, to be written by -flush", NULL},
-	{0, "StackWalk", "EVENTS", "kernel events with call stacks, joined by +, or @FILE (repeatable)", NULL},
-	{0, "pids", "PIDS", "only from these processes: numbers separated by commas", NULL},
-	{0, "capturestate_on", "SPECS", "ask these providers for their state when all are enabled", NULL},
-	{0, "partial", NULL, "start what can be recorded, without the kernel's part", NULL},
-	{0, "stop", "[SESSION]", "end a session (repeatable, more may follow); without a name the kernel's", NULL},
-	{0, "stopall", NULL, "end all sessions", NULL},
-	{0, "d", "FILE", "with -stop: merge their files into this one; alone: end the kernel's session into it", NULL},
-	{0, "flush", "SESSION", "write what is buffered; with -f behind it a memory session to a file (repeatable)",
-	 NULL},
-	{0, "capturestate", "SESSION", "ask the providers that follow for their state", NULL},
-	{0, "update", "SESSION", "change -on, -FlushTimer, -MaxBuffers, -f of a running session", NULL},
-	{0, "m", "TEXT", "put a mark into the sessions", NULL},
-	{0, "mf", "TEXT", "the same; working sets are not touched here", NULL},
-	{0, "merge", "FILE", "merge this and the following files into the last one", NULL},
-	{0, "compress", NULL, "with -merge or -d: compress", NULL},
-	{0, "i", "FILE", "print the events of a file (and of those that follow)", NULL},
-	{0, "o", "FILE", "to this file instead of the terminal", NULL},
-	{0, "a", "ACTION", "which report, with its options behind it (repeatable); below they are listed", NULL},
-	{0, "ao", "FILE", "the report of the action before goes to this file", NULL},
-	{0, "ae", "FILE", "what is said about it goes to this file", NULL},
-	{0, "tle", NULL, "tolerate lost events: they are told in any case", NULL},
-	{0, "tti", NULL, "tolerate time inversions: events are sorted in any case", NULL},
-	{0, "quiet", NULL, "accepted", NULL},
-	{0, "target", "WHAT", "accepted: human or machine", "human|machine"},
-	{0, "loggers", NULL, "list the running sessions", NULL},
-	{0, "providers", "[KIND]", "list providers: I installed, R registered, KF, KG, K kernel", NULL},
-	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
-	{0, "symbols", "[WHAT]", "accepted: names are always looked up", NULL},
-	{0, "profint", NULL, "print the time between samples", NULL},
-	{0, "setprofint", "[SOURCE] N",
-	 "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on", NULL},
-	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
-	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)",
-	 NULL},
-	{0, "Pmc", "COUNTERS EVENTS [strict]", "kernel: values of C1,C2 with EV1+EV2; strict: or nothing starts", NULL},
-	{0, "PmcProfile", "COUNTERS", "kernel: samples by C1,C2", NULL},
-	{0, "LastBranch", "EVENTS", NULL, NULL},
-	{0, "heap", NULL, NULL, NULL},
-	{0, "critsec", NULL, NULL, NULL},
-	{0, "pooltag", "TAGS", NULL, NULL},
-	{0, "pidnewprocess", "COMMAND", NULL, NULL},
-	{0, "injectonly", NULL, NULL, NULL},
-	{0, "cancel", "SESSION", NULL, NULL},
-	{0, "save", "SESSION", NULL, NULL},
+	SCOPE_TEXT(on, "on", "SPECS", "kernel flags, or providers Name:keywords:level:'stack' joined by +"),
+	SCOPE(name, const char *, xperf_take_start, "start", "SESSION", 0, 0, NULL,
+	      "the following options belong to this session"),
+	SCOPE(file, const char *, xperf_take_file, "f", "FILE", 0, 0, NULL,
+	      "its log file (default kernel.etl, user.etl)"),
+	SCOPE_NUMBER(buffer_kb, "BufferSize", "KB", 4, 16384, "of one buffer (default 64)"),
+	SCOPE_NUMBER(min, "MinBuffers", "N", 1, 1 << 20, "buffers at the start (default 64)"),
+	SCOPE_NUMBER(max, "MaxBuffers", "N", 1, 1 << 20, "at most (default 320)"),
+	SCOPE_NUMBER(max_file, "MaxFile", "MB", 1, UINT32_MAX, "size limit of the file"),
+	SCOPE_ONE_OF(file_mode, "FileMode", "MODE", "Sequential|Circular|Append|NewFile",
+		     "Sequential, Circular, Append or NewFile"),
+	SCOPE_NUMBER(flush, "FlushTimer", "SECONDS", 0, 86400, "write part-filled buffers this often"),
+	SCOPE_ONE_OF(clock, "ClockType", "CLOCK", "PerfCounter|Cycle|SystemTime", "PerfCounter, Cycle or SystemTime"),
+	SCOPE_FLAG(realtime, "RealTime", "deliver to live consumers"),
+	SCOPE_FLAG(buffering, "Buffering", "keep events in memory, to be written by -flush"),
+	SCOPE(stack, const char *, xperf_take_stack, "StackWalk", "EVENTS", 0, 0, NULL,
+	      "kernel events with call stacks, joined by +, or @FILE (repeatable)"),
+	SCOPE_TEXT(pids, "pids", "PIDS", "only from these processes: numbers separated by commas"),
+	SCOPE_TEXT(state, "capturestate_on", "SPECS", "ask these providers for their state when all are enabled"),
+	CLI_FLAG(xperf_options, partial, 0, "partial", "start what can be recorded, without the kernel's part"),
+	CLI_VERB(xperf_options, verb, "stop", "[SESSION]",
+		 "end a session (repeatable, more may follow); without a name the kernel's"),
+	CLI_VERB(xperf_options, verb, "stopall", NULL, "end all sessions"),
+	CLI_WORD(xperf_options, to, 0, "d", "FILE",
+		 "with -stop: merge their files into this one; alone: end the kernel's session into it"),
+	CLI_OWN(xperf_options, verb, struct cli_verb, xperf_take_flush, 0, "flush", "SESSION",
+		"write what is buffered; with -f behind it a memory session to a file (repeatable)"),
+	CLI_VERB(xperf_options, verb, "capturestate", "SESSION", "ask the providers that follow for their state"),
+	CLI_VERB(xperf_options, verb, "update", "SESSION",
+		 "change -on, -FlushTimer, -MaxBuffers, -f of a running session"),
+	CLI_VERB(xperf_options, verb, "m", "TEXT", "put a mark into the sessions"),
+	CLI_VERB(xperf_options, verb, "mf", "TEXT", "the same; working sets are not touched here"),
+	CLI_VERB(xperf_options, verb, "merge", "FILE", "merge this and the following files into the last one"),
+	CLI_FLAG(xperf_options, compress, 0, "compress", "with -merge or -d: compress"),
+	CLI_ACCEPTED(0, "i", "FILE", "print the events of a file (and of those that follow)"),
+	CLI_WORD(xperf_options, output, 0, "o", "FILE", "to this file instead of the terminal"),
+	CLI_ACCEPTED(0, "a", "ACTION", "which report, with its options behind it (repeatable); below they are listed"),
+	CLI_ACCEPTED(0, "ao", "FILE", "the report of the action before goes to this file"),
+	CLI_ACCEPTED(0, "ae", "FILE", "what is said about it goes to this file"),
+	CLI_ACCEPTED(0, "tle", NULL, "tolerate lost events: they are told in any case"),
+	CLI_ACCEPTED(0, "tti", NULL, "tolerate time inversions: events are sorted in any case"),
+	CLI_ACCEPTED(0, "quiet", NULL, "accepted"),
+	{.name = "target", .arg = "WHAT", .help = "accepted: human or machine", .values = "human|machine"},
+	CLI_VERB(xperf_options, verb, "loggers", NULL, "list the running sessions"),
+	CLI_VERB(xperf_options, verb, "providers", "[KIND]",
+		 "list providers: I installed, R registered, KF, KG, K kernel"),
+	CLI_FLAG(xperf_options, explain, 0, "explain", "print the openetw lines, do nothing"),
+	CLI_ACCEPTED(0, "symbols", "[WHAT]", "accepted: names are always looked up"),
+	CLI_VERB(xperf_options, verb, "profint", NULL, "print the time between samples"),
+	CLI_WORDS(xperf_options, intervals, 0, "setprofint", "[SOURCE] N",
+		  "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on"),
+	CLI_VERB(xperf_options, verb, "pmcsources", NULL, "list counters and sources of samples, with their intervals"),
+	CLI_VERB(xperf_options, verb, "boottrace", "FLAGS|off",
+		 "the kernel's session from the next start of etwd on (as root: of the machine)"),
+	CLI_WORD(xperf_options, pmc, 0, "Pmc", "COUNTERS EVENTS [strict]",
+		 "kernel: values of C1,C2 with EV1+EV2; strict: or nothing starts"),
+	CLI_WORD(xperf_options, pmc_profile, 0, "PmcProfile", "COUNTERS", "kernel: samples by C1,C2"),
+	CLI_NAMED(xperf_options, refused, "LastBranch", "EVENTS", NULL),
+	CLI_NAMED(xperf_options, refused, "heap", NULL, NULL),
+	CLI_NAMED(xperf_options, refused, "critsec", NULL, NULL),
+	CLI_NAMED(xperf_options, refused, "pooltag", "TAGS", NULL),
+	CLI_NAMED(xperf_options, refused, "pidnewprocess", "COMMAND", NULL),
+	CLI_NAMED(xperf_options, refused, "injectonly", NULL, NULL),
+	CLI_NAMED(xperf_options, refused, "cancel", "SESSION", NULL),
+	CLI_NAMED(xperf_options, refused, "save", "SESSION", NULL),
 	{0},
 };
 
@@ -87,6 +109,18 @@ static const struct {
 	{"cancel", "sessions of another program's profiles: use 'wpr -cancel'"},
 	{"save", "sessions of another program's profiles: use 'wpr -stop FILE'"},
 };
+
+static const struct xperf_options *options_of(const struct cli_args *a)
+{
+	return a->given;
+}
+
+/* What is said of the verb. */
+static const char *value_of(const struct cli_args *a)
+{
+	const char *v = cli_words_last(&options_of(a)->verb.values);
+	return v ? v : "";
+}
 
 /* ---- the rest --------------------------------------------------------------------------------- */
 
@@ -248,7 +282,7 @@ static int print_installed(struct cli_args *a)
 
 static int run_providers(struct cli_args *a)
 {
-	const char *k = cli_value(a, "providers", "");
+	const char *k = value_of(a);
 	if (strcasecmp(k, "KF") == 0 || strcasecmp(k, "KG") == 0 || strcasecmp(k, "K") == 0) {
 		cli_kernel_print(strcasecmp(k, "KG") != 0, strcasecmp(k, "KF") != 0);
 		return CLI_OK;
@@ -271,7 +305,7 @@ static int run_providers(struct cli_args *a)
 static int flush_one(struct cli_args *a, const char *name, const char *file)
 {
 	struct cli_props p;
-	if (cli_flag(a, "explain")) {
+	if (options_of(a)->explain) {
 		return cli_same("flush", name, file ? "-o" : NULL, file, NULL);
 	}
 	cli_props_init(&p);
@@ -287,22 +321,17 @@ static int flush_one(struct cli_args *a, const char *name, const char *file)
 /* Several sessions; the -f behind one is its own. */
 static int run_flush(struct cli_args *a)
 {
+	const struct xperf_options *o = options_of(a);
 	int status = CLI_OK;
-	for (int i = 0; i < a->value_count && status == CLI_OK; i++) {
-		const char *file = NULL;
-		bool named = strcmp(a->values[i].option->name, "flush") == 0;
-		for (int k = i + 1; named && k < a->value_count && strcmp(a->values[k].option->name, "flush") != 0;
-		     k++) {
-			file = strcmp(a->values[k].option->name, "f") == 0 ? a->values[k].value : file;
-		}
-		status = named ? flush_one(a, a->values[i].value, file) : CLI_OK;
+	for (int i = 0; i < o->flushes.count && status == CLI_OK; i++) {
+		status = flush_one(a, o->flushes.at[i].session, o->flushes.at[i].file);
 	}
 	return status;
 }
 
 static int run_capture(struct cli_args *a)
 {
-	const char *name = cli_value(a, "capturestate", "");
+	const char *name = value_of(a);
 	struct cli_props p;
 	if (a->count != 1) {
 		return cli_usage(a, "-capturestate takes a session and providers joined by +");
@@ -315,7 +344,7 @@ static int run_capture(struct cli_args *a)
 static int run_update(struct xperf *x)
 {
 	struct cli_args *a = x->a;
-	const char *name = cli_value(a, "update", "");
+	const char *name = value_of(a);
 	const struct xperf_scope *s = &x->scope[0];
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
@@ -325,11 +354,11 @@ static int run_update(struct xperf *x)
 	if (code) {
 		return cli_fail(a, code, "no session '%s'", name);
 	}
-	if (s->flush || cli_flag(a, "MaxBuffers") || s->file) {
+	if (s->flush || x->o->max_buffers || s->file) {
 		cli_props_init(&p);
 		p.p.EnableFlags = flags; /* none would end its kernel events */
 		p.p.FlushTimer = (ULONG)s->flush;
-		p.p.MaximumBuffers = cli_flag(a, "MaxBuffers") ? (ULONG)s->max : 0;
+		p.p.MaximumBuffers = x->o->max_buffers ? (ULONG)s->max : 0;
 		if (s->file) {
 			snprintf(p.file, sizeof p.file, "%s", s->file);
 		} else {
@@ -355,9 +384,9 @@ static int run_update(struct xperf *x)
 	return xperf_enable(a, &only, h);
 }
 
-static int run_mark(struct cli_args *a, const char *verb)
+static int run_mark(struct cli_args *a)
 {
-	uint32_t code = cli_mark_write("Mark", cli_value(a, verb, ""));
+	uint32_t code = cli_mark_write("Mark", value_of(a));
 	return code ? cli_fail(a, code, "no session of xperf or wpr is running to take the mark") : CLI_OK;
 }
 
@@ -374,7 +403,8 @@ static int run_interval(struct cli_args *a, const char *verb)
 		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
 	}
 	if (strcmp(verb, "setprofint") == 0) {
-		if (!cli_number(a, "setprofint", 1, UINT32_MAX, &n)) {
+		const struct cli_option row = {.name = "setprofint", .min = 1, .max = UINT32_MAX};
+		if (!cli_take_number(a, &row, cli_words_last(&options_of(a)->intervals), &n)) {
 			return CLI_USAGE;
 		}
 		code = cli_kernel_set_interval(0, (uint32_t)n);
@@ -390,28 +420,32 @@ static int run_interval(struct cli_args *a, const char *verb)
 
 static int run_merge(struct cli_args *a)
 {
-	char *files[CLI_VALUES_MAX];
-	int n = 0;
-	const char *to = cli_value(a, "o", NULL);
-	files[n++] = (char *)(uintptr_t)cli_value(a, "merge", "");
-	for (int i = 0; i < a->count && n < CLI_VALUES_MAX; i++) {
-		files[n++] = a->words[i];
+	const struct xperf_options *o = options_of(a);
+	const char *to = o->output;
+	int n = a->count + 1, status = CLI_OK;
+	if (!to && n < 2) {
+		return cli_usage(a, "-merge takes files and, last, the one to write");
 	}
+	char **files = calloc((size_t)n, sizeof *files);
+	if (!files) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot merge");
+	}
+	files[0] = (char *)(uintptr_t)value_of(a);
+	memcpy(files + 1, a->words, (size_t)a->count * sizeof *files);
 	if (!to) {
-		if (n < 2) {
-			return cli_usage(a, "-merge takes files and, last, the one to write");
-		}
 		to = files[--n];
 	}
-	if (cli_flag(a, "explain")) {
+	if (o->explain) {
 		printf("openetw merge");
 		for (int i = 0; i < n; i++) {
 			printf(" %s", cli_quoted("%s", files[i]));
 		}
-		printf(" -o %s%s\n", cli_quoted("%s", to), cli_flag(a, "compress") ? " --compress" : "");
-		return CLI_OK;
+		printf(" -o %s%s\n", cli_quoted("%s", to), o->compress ? " --compress" : "");
+	} else {
+		status = xperf_merge(a, n, files, to);
 	}
-	return xperf_merge(a, n, files, to);
+	free(files);
+	return status;
 }
 
 /* -explain of the verbs that have no other way to say it; -1: they have. */
@@ -422,17 +456,17 @@ static int explain(struct xperf *x, const char *verb)
 		return cli_same_stop_all();
 	}
 	if (strcmp(verb, "capturestate") == 0 && a->count == 1) {
-		return cli_same_enable(cli_value(a, verb, ""), a->words[0], true);
+		return cli_same_enable(value_of(a), a->words[0], true);
 	}
 	if (strcmp(verb, "update") == 0) {
 		const struct xperf_scope *s = &x->scope[0];
-		if (s->flush || cli_flag(a, "MaxBuffers") || s->file || !s->on) {
+		if (s->flush || x->o->max_buffers || s->file || !s->on) {
 			cli_same_none(CLI_SAME_UPDATE);
 		}
-		return s->on ? cli_same_enable(cli_value(a, verb, ""), s->on, false) : CLI_OK;
+		return s->on ? cli_same_enable(value_of(a), s->on, false) : CLI_OK;
 	}
 	if (verb[0] == 'm' && strcmp(verb, "merge") != 0) {
-		return cli_same("mark", cli_value(a, verb, ""), NULL);
+		return cli_same("mark", value_of(a), NULL);
 	}
 	if (strcmp(verb, "loggers") == 0) {
 		return cli_same("list", NULL);
@@ -448,48 +482,41 @@ static int explain(struct xperf *x, const char *verb)
 
 static int run(struct cli_args *a)
 {
-	static const char *const verbs[] = {"merge",   "stop",       "stopall",   "flush",     "capturestate",
-					    "update",  "m",          "mf",        "loggers",   "providers",
-					    "profint", "setprofint", "boottrace", "pmcsources"};
-	const char *verb = NULL;
 	if (xperf_is_report(a)) {
 		return xperf_report(a);
 	}
-	if (!cli_classic_parse(a, a->count, a->words)) {
-		return CLI_USAGE;
+	if (!cli_parse_windows(a, a->count, a->words)) {
+		return cli_told();
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
-		if (cli_flag(a, refused[i].name)) {
+	const struct xperf_options *o = a->given;
+	for (size_t i = 0; o->refused && i < BASE_ARRAY_LEN(refused); i++) {
+		if (strcmp(o->refused, refused[i].name) == 0) {
 			cli_fail(a, ERROR_NOT_SUPPORTED, "-%s: %s", refused[i].name, refused[i].why);
 			return CLI_FAILED;
 		}
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
-		/* With a session to start it is an option of that one. */
-		bool option = strcmp(verbs[i], "setprofint") == 0 && cli_flag(a, "on");
-		if (cli_flag(a, verbs[i]) && !option) {
-			if (verb) {
-				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, verbs[i]);
-			}
-			verb = verbs[i];
-		}
-	}
+	const char *verb = o->verb.name, *other = o->verb.other;
 	/* "-SetProfInt N -on …" is a setting of what is started. */
-	bool interval = verb && strcmp(verb, "setprofint") == 0 && (cli_flag(a, "on") || cli_flag(a, "start"));
-	verb = interval ? NULL : verb;
-	verb = !verb && !interval && cli_flag(a, "d") && !cli_flag(a, "on") && !cli_flag(a, "start") ? "stop" : verb;
-	if (verb && cli_flag(a, "start")) {
+	bool interval = o->intervals.count && !o->on && !verb && o->start;
+	if (o->intervals.count && !o->on && !o->start) {
+		other = verb ? "setprofint" : other;
+		verb = verb ? verb : "setprofint";
+	}
+	if (other) {
+		return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb, other);
+	}
+	verb = !verb && !interval && o->to && !o->on && !o->start ? "stop" : verb;
+	if (verb && o->start) {
 		return cli_usage(a, "-start and -%s are two things to do; one at a time", verb);
 	}
 	bool takes_words = verb && (strcmp(verb, "merge") == 0 || strcmp(verb, "capturestate") == 0 ||
-				    (strcmp(verb, "stop") == 0 && cli_flag(a, "stop")));
+				    (strcmp(verb, "stop") == 0 && o->verb.name));
 	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
-	takes_words = takes_words || cli_flag(a, "setprofint") || cli_flag(a, "Pmc");
+	takes_words = takes_words || o->intervals.count || o->pmc;
 	if (a->count > 0 && !takes_words) {
 		const char *word = a->words[0];
 		size_t length = strlen(word);
-		if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start") && length > 4 &&
-		    strcasecmp(word + length - 4, ".etl") == 0) {
+		if (!verb && !o->on && !o->start && length > 4 && strcasecmp(word + length - 4, ".etl") == 0) {
 			/* On Windows it opens the viewer. */
 			fprintf(stderr,
 				"openetw xperf: there is no viewer here; what there is for %s:\n"
@@ -499,10 +526,10 @@ static int run(struct cli_args *a)
 				word, cli_quoted("%s", word), cli_quoted("%s", word), cli_quoted("%s", word));
 			return CLI_FAILED;
 		}
-		for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
-			if (strcasecmp(word, verbs[i]) == 0) {
-				return cli_usage(a, "'%s' belongs to no option; did you mean -%s?", word, verbs[i]);
-			}
+		const struct cli_option *row = cli_option_find(options, word, length, 0, true);
+		if (row && (row->take == cli_take_verb || row->take == xperf_take_flush ||
+			    strcmp(row->name, "setprofint") == 0)) {
+			return cli_usage(a, "'%s' belongs to no option; did you mean -%s?", word, row->name);
 		}
 		return cli_usage(a,
 				 *word == '+' ? "'%s' belongs to no option; what '+' joins has no space in it"
@@ -512,20 +539,21 @@ static int run(struct cli_args *a)
 	if (verb && strcmp(verb, "flush") == 0) {
 		return run_flush(a); /* its -f are of no scope */
 	}
-	struct xperf x = {.a = a};
-	if (!xperf_scopes(&x)) {
-		return CLI_USAGE;
+	struct xperf x = {.a = a, .o = o, .count = o->scopes.count};
+	memcpy(x.scope, o->scopes.at, sizeof x.scope);
+	for (int i = 0; i < x.count; i++) { /* it moved */
+		x.scope[i].stack = x.scope[i].stacks[0] ? x.scope[i].stacks : x.scope[i].stack;
 	}
-	if (interval && !cli_flag(a, "explain")) {
+	if (interval && !o->explain) {
 		int status = run_interval(a, "setprofint");
 		if (status) {
 			return status;
 		}
 	}
-	if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start")) {
+	if (!verb && !o->on && !o->start) {
 		return cli_usage(a, "what to do? -start, -stop, -merge, -i, …");
 	}
-	int told = verb && cli_flag(a, "explain") ? explain(&x, verb) : -1;
+	int told = verb && o->explain ? explain(&x, verb) : -1;
 	return told >= 0                         ? told
 	       : !verb                           ? xperf_start(&x)
 	       : strcmp(verb, "merge") == 0      ? run_merge(a)
@@ -533,7 +561,7 @@ static int run(struct cli_args *a)
 	       : strcmp(verb, "stopall") == 0    ? run_stop_all(a)
 	       : strcmp(verb, "boottrace") == 0  ? xperf_boot(&x)
 	       : strcmp(verb, "update") == 0     ? run_update(&x)
-	       : verb[0] == 'm'                  ? run_mark(a, verb)
+	       : verb[0] == 'm'                  ? run_mark(a)
 	       : strstr(verb, "profint")         ? run_interval(a, verb)
 	       : strcmp(verb, "pmcsources") == 0 ? cli_counters_print(a)
 	       : strcmp(verb, "loggers") == 0    ? run_loggers(a)
@@ -575,6 +603,8 @@ const struct cli_command cli_xperf = {
 		"  xperf -on latency -stackwalk profile -start web -on MyCompany.Web; xperf -stop -stop web -d "
 		"all.etl\n",
 	.options = options,
+	CLI_INTO(xperf_options),
+	.defaults = &(const struct xperf_options){.scopes = {.at = {XPERF_KERNEL_SCOPE}, .count = 1, .first = true}},
 	.run = run,
 	.classic = true,
 	.raw = true,

@@ -28,8 +28,15 @@
 #define WPR_START_TIMEOUT_S 60u
 #define WPR_ENABLE_WAIT_MS  5000u
 
+/* What its command line says. */
+struct wpr_options {
+	struct cli_verb verb;
+	const char *record_to, *instance, *scenario, *scenario_part, *paging, *refused;
+	bool file_mode, compress, details, explain, boottrace, purge_cache;
+};
 struct wpr {
 	struct cli_args *args;
+	const struct wpr_options *o;
 	const char *instance; /* "" : the one without a name */
 	char state[2048];     /* folder */
 	char work[2048];      /* folder of the files so far; "" in memory mode until saved */

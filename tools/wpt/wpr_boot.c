@@ -3,6 +3,7 @@
  * starts; "wpr -stopboot" saves them as -stop does and takes the autologgers away. What is known about the
  * recording outlives the machine's next start, so it lies in the state directory.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/wpt/wpr.h"
 
@@ -180,7 +181,7 @@ void wpr_boot_tell(const char *again)
 int wpr_boot_add(struct wpr *w)
 {
 	unsigned index = 0, written = 0;
-	bool only_tell = cli_flag(w->args, "explain"), marks = true;
+	bool only_tell = w->o->explain, marks = true;
 	int status = CLI_OK;
 	for (struct profile_collector *c = w->profile->collectors; c && status == CLI_OK; c = c->next) {
 		if (!wpr_recorded(c)) {

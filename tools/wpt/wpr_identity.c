@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * BuildInfo: which system a recording was made on, as the event that merging adds on Windows.
  */
+#include "tools/common/session_options.h"
 #include "base/order.h"
 #include "etw/values/guids.h"
 #include "kernel_payload.h"

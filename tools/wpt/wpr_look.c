@@ -26,9 +26,9 @@ static void print_profiles(const struct wpr *w)
 int wpr_run_status(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	bool profiles = false, collectors = false, details = cli_flag(a, "details");
+	bool profiles = false, collectors = false, details = w->o->details;
 	for (int i = -1; i < a->count; i++) {
-		const char *v = i < 0 ? cli_value(a, "status", "") : a->words[i];
+		const char *v = i < 0 ? cli_words_last(&w->o->verb.values) : a->words[i];
 		if (strcasecmp(v, "profiles") == 0) {
 			profiles = true;
 		} else if (strcasecmp(v, "collectors") == 0) {
@@ -66,7 +66,7 @@ int wpr_run_status(struct wpr *w)
 
 int wpr_run_profiles(struct wpr *w)
 {
-	const char *file = cli_value(w->args, "profiles", "");
+	const char *file = cli_words_last(&w->o->verb.values);
 	int status;
 	struct profile_doc *doc = wpr_document(*file ? file : NULL, &status);
 	if (!doc) {
@@ -122,7 +122,7 @@ static int choose_joined(struct wpr *w, const char *joined)
 			*end = 0;
 		}
 	}
-	int status = copy ? wpr_choose(w, words, n, cli_flag(w->args, "filemode")) : CLI_FAILED;
+	int status = copy ? wpr_choose(w, words, n, w->o->file_mode) : CLI_FAILED;
 	free(copy);
 	return status;
 }
@@ -130,7 +130,7 @@ static int choose_joined(struct wpr *w, const char *joined)
 int wpr_run_details(struct wpr *w)
 {
 	unsigned providers;
-	int status = choose_joined(w, cli_value(w->args, "profiledetails", ""));
+	int status = choose_joined(w, cli_words_last(&w->o->verb.values));
 	if (status) {
 		return status;
 	}
@@ -147,7 +147,7 @@ int wpr_run_export(struct wpr *w)
 	if (a->count != 1) {
 		return cli_usage(a, "-exportprofile takes a profile and the file to write");
 	}
-	int status = choose_joined(w, cli_value(a, "exportprofile", ""));
+	int status = choose_joined(w, cli_words_last(&w->o->verb.values));
 	if (status) {
 		return status;
 	}
@@ -165,17 +165,20 @@ int wpr_run_export(struct wpr *w)
 int wpr_run_merge(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	const char *files[CLI_VALUES_MAX];
-	int n = 0;
-	files[n++] = cli_value(a, "merge", "");
-	for (int i = 0; i + 1 < a->count && n < CLI_VALUES_MAX; i++) {
-		files[n++] = a->words[i];
-	}
 	if (a->count == 0) {
 		return cli_usage(a, "-merge takes files and, last, the one to write");
 	}
 	const char *to = a->words[a->count - 1];
-	int status = cli_merge_files(a, files, (uint32_t)n, to, cli_flag(a, "compress"));
+	const char **files = calloc((size_t)a->count, sizeof *files);
+	if (!files) {
+		return wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot merge");
+	}
+	files[0] = cli_words_last(&w->o->verb.values);
+	for (int i = 0; i + 1 < a->count; i++) {
+		files[i + 1] = a->words[i];
+	}
+	int status = cli_merge_files(a, files, (uint32_t)a->count, to, w->o->compress);
+	free(files);
 	return status && !cli_interrupted() ? wpr_fail(WPR_HRESULT(29), "Cannot merge into %s.", to) : status;
 }
 
@@ -220,7 +223,8 @@ int wpr_run_interval(struct wpr *w, const char *verb)
 		return CLI_USAGE;
 	}
 	/* Windows takes 1221, and instructions say so; etwd sets what is nearest. */
-	if (set && !cli_number(a, "setprofint", s.id == 0 ? 1221 : s.least, s.most, &n)) {
+	const struct cli_option row = {.name = "setprofint", .min = s.id == 0 ? 1221 : s.least, .max = s.most};
+	if (set && !cli_take_number(a, &row, cli_words_last(&w->o->verb.values), &n)) {
 		return CLI_USAGE;
 	}
 	if (reset && a->count == 0) {

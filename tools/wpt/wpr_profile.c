@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From the words after -start to one united profile; profiles as text.
  */
+#include "tools/common/session_options.h"
 #include "tools/wpt/wpr.h"
 #include "base/file.h"
 #include "tools/common/path.h"

@@ -9,7 +9,7 @@
 
 int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to)
 {
-	bool compress = cli_flag(w->args, "compress") || w->profile->compress;
+	bool compress = w->o->compress || w->profile->compress;
 	if (count == 0) {
 		return wpr_fail(WPR_NOT_RUNNING, "Nothing of the recording is left to save.");
 	}

@@ -6,6 +6,7 @@
  * callback has returned. What the callback wrote is then in the session; what it handed to another
  * thread is that thread's affair.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "tools/common/output.h"
 #include "tools/wpt/wpr.h"

@@ -12,9 +12,10 @@
 
 #include <stdio.h>
 
-#define XPERF_SCOPES_MAX 16
-#define XPERF_SPECS_MAX  64
-#define XPERF_KERNEL     KERNEL_LOGGER_NAMEA
+#define XPERF_SCOPES_MAX  16
+#define XPERF_SPECS_MAX   64
+#define XPERF_FLUSHES_MAX 64
+#define XPERF_KERNEL      KERNEL_LOGGER_NAMEA
 
 /* One session of a command line; the first is the kernel's. */
 struct xperf_scope {
@@ -24,16 +25,41 @@ struct xperf_scope {
 	char stacks[2048]; /* of several -StackWalk, joined; `stack` points to it */
 	TRACEHANDLE handle;
 };
+/* What its command line says. */
+struct xperf_flush {
+	const char *session, *file; /* NULL: its own */
+};
+struct xperf_options {
+	struct {
+		struct xperf_scope at[XPERF_SCOPES_MAX];
+		int count;
+		bool first; /* nothing belongs to the kernel's scope yet */
+	} scopes;
+	struct {
+		struct xperf_flush at[XPERF_FLUSHES_MAX];
+		int count;
+	} flushes;
+	struct cli_verb verb;
+	struct cli_words intervals; /* -SetProfInt */
+	const char *to, *output, *pmc, *pmc_profile, *refused;
+	bool on, start, max_buffers, partial, compress, explain;
+};
 struct xperf {
 	struct cli_args *a;
+	const struct xperf_options *o;
 	struct xperf_scope scope[XPERF_SCOPES_MAX];
 	int count;
 };
+/* Where the scope's options go: each to the scope that is being described, given as `scopes` or `flushes`. */
+cli_take_fn xperf_take_start, xperf_take_text, xperf_take_stack, xperf_take_number, xperf_take_flag, xperf_take_file,
+	xperf_take_flush;
+#define XPERF_KERNEL_SCOPE                                                                   \
+	{                                                                                    \
+		.name = XPERF_KERNEL, .kernel = true, .buffer_kb = 64, .min = 64, .max = 320 \
+	}
 
 /* ---- xperf_sessions.c; they print mistakes and give an exit status ----------------------------- */
 
-/* The options in their order, each to its scope. */
-bool xperf_scopes(struct xperf *x);
 /* All but its providers. */
 void xperf_describe(const struct xperf_scope *s, struct etw_session *ret);
 int xperf_start(struct xperf *x);

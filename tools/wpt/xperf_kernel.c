@@ -53,10 +53,11 @@ static const char *word_at(const struct cli_args *a, bool numbers, int n)
 
 bool xperf_intervals(const struct cli_args *a, struct cli_counters *c)
 {
-	const char *v;
+	const struct xperf_options *o = a->given;
 	int numbers = 0;
 	c->lenient = true;
-	for (int i = 0; (v = cli_value_at(a, "setprofint", i)) != NULL; i++) {
+	for (int i = 0; i < o->intervals.count; i++) {
+		const char *v = o->intervals.text[i];
 		const char *n = is_number(v) ? NULL : word_at(a, true, numbers++);
 		char text[80];
 		if (is_number(v)) {
@@ -90,7 +91,8 @@ uint32_t xperf_set_intervals(const struct cli_counters *c)
 /* -Pmc COUNTERS EVENTS [strict], -PmcProfile COUNTERS, -SetProfInt COUNTER N. */
 static bool parse_counters(const struct cli_args *a, struct cli_counters *c)
 {
-	const char *pmc = cli_value(a, "Pmc", NULL), *profile = cli_value(a, "PmcProfile", NULL);
+	const struct xperf_options *o = a->given;
+	const char *pmc = o->pmc, *profile = o->pmc_profile;
 	const char *events = word_at(a, false, 0);
 	struct cli_counters interval = {0};
 	bool strict = false;
@@ -133,7 +135,7 @@ int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, str
 {
 	*ret = (struct session_kernel){0};
 	*counters = (struct cli_counters){0};
-	int status = cli_kernel_flags(a, s->on, cli_flag(a, "partial"), ret);
+	int status = cli_kernel_flags(a, s->on, ((const struct xperf_options *)a->given)->partial, ret);
 	if (status == CLI_OK &&
 	    ((s->stack && !parse_stacks(a, s->stack, ret)) || !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
 		status = cli_told();
@@ -149,9 +151,9 @@ int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, str
 
 /* ---- -boottrace --------------------------------------------------------------------------------- */
 
-static int boot_off(const struct cli_args *a, const char *path)
+static int boot_off(const struct cli_args *a, const char *path, bool only_tell)
 {
-	if (cli_flag(a, "explain")) {
+	if (only_tell) {
 		printf("openetw autologger remove '%s'\n", XPERF_KERNEL);
 		return CLI_OK;
 	}
@@ -171,12 +173,12 @@ int xperf_boot(struct xperf *x)
 	struct cli_counters unused;
 	char path[4200];
 	bool system = wpr_boot_system();
-	scope.on = cli_value(a, "boottrace", "");
+	scope.on = cli_words_last(&x->o->verb.values);
 	if (session_path(SESSION_AUTOLOGGERS, system, XPERF_KERNEL, path, sizeof path) < 0) {
 		return cli_fail(a, ERROR_PATH_NOT_FOUND, "there is no place for the files of autologgers");
 	}
 	if (strcasecmp(scope.on, "off") == 0) {
-		return boot_off(a, path);
+		return boot_off(a, path, x->o->explain);
 	}
 	xperf_describe(&scope, &s);
 	int status = xperf_kernel_wish(a, &scope, &s.kernel, &unused);
@@ -193,7 +195,7 @@ int xperf_boot(struct xperf *x)
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
-	if (cli_flag(a, "explain")) {
+	if (x->o->explain) {
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
 		session_format(&s, &b);

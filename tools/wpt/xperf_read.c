@@ -2,6 +2,7 @@
  * xperf -i FILE… [-o OUT] [options] [-a ACTION [its options]]…: the command line of reports. What stands behind
  * an -a up to the next one belongs to that action; options of the whole may stand anywhere.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/winargs.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
@@ -72,9 +73,10 @@ bool xperf_is_report(const struct cli_args *a)
 	return false;
 }
 
+#define XPERF_FILES_MAX 256
 struct report {
 	struct cli_args *a;
-	char *files[CLI_VALUES_MAX];
+	char *files[XPERF_FILES_MAX];
 	int file_count;
 	const char *out;
 	bool quiet, explain;
@@ -123,7 +125,10 @@ static int sort_words(struct report *r, char **kept)
 				strcasecmp(a->words[i + 1], "verbose") == 0 ||
 				strcasecmp(a->words[i + 1], "dbghelplog") == 0)) {
 				i++;
-				if (file && r->file_count < CLI_VALUES_MAX) {
+				if (file && r->file_count == XPERF_FILES_MAX) {
+					return cli_usage(a, "at most %d files", XPERF_FILES_MAX);
+				}
+				if (file) {
 					cli_path_input(a->words[i]);
 					r->files[r->file_count++] = a->words[i];
 				}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
+#include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "base/parse.h"
 #include "tools/common/output.h"
@@ -11,97 +12,110 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static bool number(const struct cli_args *a, const char *option, const char *text, uint64_t least, uint64_t most,
-		   uint64_t *ret)
+/* ---- options in their order, each to its scope ------------------------------------------------------ */
+
+static struct xperf_options *options_of(const struct cli_args *a)
 {
-	if (!parse_number(text, least, most, ret)) {
-		cli_usage(a, "-%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-			  (unsigned long long)most, text);
+	return a->given;
+}
+
+static struct xperf_scope *scope_of(const struct cli_args *a)
+{
+	struct xperf_options *o = options_of(a);
+	return &o->scopes.at[o->scopes.count - 1];
+}
+
+/* Something was said of it. */
+static void *field_of(const struct cli_args *a, const struct cli_option *o)
+{
+	options_of(a)->scopes.first = false;
+	return (char *)scope_of(a) + o->offset;
+}
+
+bool xperf_take_start(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct xperf_options *x = options_of(a);
+	bool kernel = cli_kernel_name(value);
+	if (kernel && !x->scopes.first) {
+		cli_usage(a, "-start \"%s\" comes before the other sessions", value);
 		return false;
+	}
+	if (!kernel && x->scopes.count == XPERF_SCOPES_MAX) {
+		cli_usage(a, "more than %d sessions", XPERF_SCOPES_MAX - 1);
+		return false;
+	}
+	x->start = true;
+	x->scopes.first = false;
+	if (kernel) {
+		scope_of(a)->name = value;
+	} else {
+		x->scopes.at[x->scopes.count++] =
+			(struct xperf_scope){.name = value, .buffer_kb = 64, .min = 64, .max = 320};
 	}
 	return true;
 }
 
-/* The options in their order, each to its scope. */
-bool xperf_scopes(struct xperf *x)
+bool xperf_take_text(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	const struct cli_args *a = x->a;
-	struct xperf_scope *s = &x->scope[0];
-	*s = (struct xperf_scope){.name = XPERF_KERNEL, .kernel = true, .buffer_kb = 64, .min = 64, .max = 320};
-	bool first = true; /* nothing belongs to the kernel's scope yet */
-	x->count = 1;
-	for (int i = 0; i < a->value_count; i++) {
-		const char *o = a->values[i].option->name, *v = a->values[i].value;
-		const struct {
-			const char *name, **to;
-		} texts[] = {{"on", &s->on},
-			     {"f", &s->file},
-			     {"FileMode", &s->file_mode},
-			     {"ClockType", &s->clock},
-			     {"StackWalk", &s->stack},
-			     {"pids", &s->pids},
-			     {"capturestate_on", &s->state}};
-		const struct {
-			const char *name;
-			uint64_t *to, least, most;
-		} numbers[] = {{"BufferSize", &s->buffer_kb, 4, 16384},
-			       {"MinBuffers", &s->min, 1, 1 << 20},
-			       {"MaxBuffers", &s->max, 1, 1 << 20},
-			       {"MaxFile", &s->max_file, 1, UINT32_MAX},
-			       {"FlushTimer", &s->flush, 0, 86400}};
-		if (strcmp(o, "start") == 0) {
-			bool kernel = cli_kernel_name(v);
-			if (kernel && !first) {
-				cli_usage(a, "-start \"%s\" comes before the other sessions", v);
-				return false;
-			}
-			s->name = kernel ? v : s->name;
-			if (!kernel && x->count == XPERF_SCOPES_MAX) {
-				cli_usage(a, "more than %d sessions", XPERF_SCOPES_MAX - 1);
-				return false;
-			}
-			if (!kernel) {
-				s = &x->scope[x->count++];
-				*s = (struct xperf_scope){.name = v, .buffer_kb = 64, .min = 64, .max = 320};
-			}
-			first = false;
-			continue;
-		}
-		bool mine = strcmp(o, "RealTime") == 0 || strcmp(o, "Buffering") == 0;
-		s->realtime = s->realtime || strcmp(o, "RealTime") == 0;
-		s->buffering = s->buffering || strcmp(o, "Buffering") == 0;
-		for (size_t k = 0; k < BASE_ARRAY_LEN(texts); k++) {
-			if (strcmp(o, texts[k].name) == 0 && texts[k].to == &s->stack && s->stack && *v != '@' &&
-			    *s->stack != '@') {
-				char joined[sizeof s->stacks];
-				if ((size_t)snprintf(joined, sizeof joined, "%s+%s", s->stack, v) >= sizeof joined) {
-					cli_usage(a, "-StackWalk: too many events");
-					return false;
-				}
-				memcpy(s->stacks, joined, sizeof joined);
-				s->stack = s->stacks;
-				mine = true;
-			} else if (strcmp(o, texts[k].name) == 0) {
-				if (*texts[k].to) {
-					cli_usage(a, "-%s is said twice of '%s'; join with +, or -start another", o,
-						  s->name);
-					return false;
-				}
-				*texts[k].to = v;
-				mine = true;
-			}
-		}
-		for (size_t k = 0; k < BASE_ARRAY_LEN(numbers); k++) {
-			if (strcmp(o, numbers[k].name) == 0) {
-				if (!number(a, o, v, numbers[k].least, numbers[k].most, numbers[k].to)) {
-					return false;
-				}
-				mine = true;
-			}
-		}
-		first = first && !mine;
+	const char **field = field_of(a, o);
+	if (*field) {
+		cli_usage(a, "-%s is said twice of '%s'; join with +, or -start another", o->name, scope_of(a)->name);
+		return false;
 	}
+	options_of(a)->on |= field == &scope_of(a)->on;
+	*field = value;
 	return true;
+}
+
+bool xperf_take_stack(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct xperf_scope *s = scope_of(a);
+	char joined[sizeof s->stacks];
+	if (!s->stack || *value == '@' || *s->stack == '@') {
+		return xperf_take_text(a, o, value, member);
+	}
+	if ((size_t)snprintf(joined, sizeof joined, "%s+%s", s->stack, value) >= sizeof joined) {
+		cli_usage(a, "-StackWalk: too many events");
+		return false;
+	}
+	memcpy(s->stacks, joined, sizeof joined);
+	s->stack = s->stacks;
+	return true;
+}
+
+bool xperf_take_number(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	uint64_t *field = field_of(a, o);
+	options_of(a)->max_buffers |= field == &scope_of(a)->max;
+	return cli_take_number(a, o, value, field);
+}
+
+bool xperf_take_flag(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	*(bool *)field_of(a, o) = true;
+	return true;
+}
+
+/* Behind a -flush it is that one's. */
+bool xperf_take_file(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct xperf_options *x = options_of(a);
+	if (x->flushes.count == 0) {
+		return xperf_take_text(a, o, value, member);
+	}
+	x->flushes.at[x->flushes.count - 1].file = value;
+	return true;
+}
+
+bool xperf_take_flush(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct xperf_options *x = options_of(a);
+	if (x->flushes.count == XPERF_FLUSHES_MAX) {
+		cli_usage(a, "at most %d -flush", XPERF_FLUSHES_MAX);
+		return false;
+	}
+	x->flushes.at[x->flushes.count++].session = value;
+	return cli_take_verb(a, o, value, &x->verb);
 }
 
 /* ---- providers -------------------------------------------------------------------------------- */
@@ -126,7 +140,7 @@ static int parse_specs(struct cli_args *a, const char *text, struct etw_session 
 		memcpy(spec, s, k);
 		spec[k] = 0;
 		s += k + (s[k] == '+');
-		if (!cli_session_add_provider(a, spec, out)) {
+		if (!cli_session_add_provider(a, NULL, spec, out)) {
 			return CLI_USAGE;
 		}
 		if (!has_level(spec)) {
@@ -264,7 +278,7 @@ static int start_kernel(struct xperf *x)
 	struct cli_counters counters;
 	struct etw_session s;
 	struct cli_session_run r;
-	bool partial = cli_flag(a, "partial") && x->count > 1;
+	bool partial = x->o->partial && x->count > 1;
 	if (!wants_kernel(k)) {
 		return CLI_OK;
 	}
@@ -280,7 +294,7 @@ static int start_kernel(struct xperf *x)
 		}
 		return status;
 	}
-	if (cli_flag(a, "explain")) {
+	if (x->o->explain) {
 		cli_session_explain(stdout, "start", &s, &counters);
 		return CLI_OK;
 	}
@@ -328,7 +342,7 @@ static int start_one(struct xperf *x, struct xperf_scope *scope)
 				      .begun = scope == &x->scope[1] ? enable_marks : NULL};
 	xperf_describe(scope, &s);
 	int status = parse_providers(x->a, scope, &s);
-	if (status == CLI_OK && cli_flag(x->a, "explain")) {
+	if (status == CLI_OK && x->o->explain) {
 		cli_session_explain(stdout, "start", &s, NULL);
 	} else if (status == CLI_OK) {
 		cli_session_start(&s, &how, &r);
@@ -377,7 +391,7 @@ int xperf_start(struct xperf *x)
 	for (int i = 1; i < x->count && status == CLI_OK; i++) {
 		status = start_one(x, &x->scope[i]);
 	}
-	for (int i = 1; i < x->count && status == CLI_OK && !cli_flag(a, "explain"); i++) {
+	for (int i = 1; i < x->count && status == CLI_OK && !x->o->explain; i++) {
 		const struct xperf_scope *s = &x->scope[i];
 		status = s->state ? xperf_capture(a, s->name, s->handle, s->state) : CLI_OK;
 	}
@@ -394,7 +408,7 @@ int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 	char mapped[PATH_MAX];
 	to = cli_path_told(to, mapped);
 	cli_output_private();
-	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, cli_flag(a, "compress"));
+	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, options_of(a)->compress);
 	if (status) {
 		return status;
 	}
@@ -410,9 +424,9 @@ int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	*ret_file = NULL;
-	if (code == ERROR_SUCCESS && (p.p.LogFileMode & EVENT_TRACE_BUFFERING_MODE) && cli_flag(a, "d")) {
+	if (code == ERROR_SUCCESS && (p.p.LogFileMode & EVENT_TRACE_BUFFERING_MODE) && options_of(a)->to) {
 		cli_props_init(&p);
-		snprintf(p.file, sizeof p.file, "%s.%ld.etl", cli_value(a, "d", ""), (long)getpid());
+		snprintf(p.file, sizeof p.file, "%s.%ld.etl", options_of(a)->to, (long)getpid());
 		*ret_file = strdup(p.file);
 		code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 	}
@@ -437,18 +451,18 @@ int xperf_stop(struct cli_args *a)
 	char *files[XPERF_SCOPES_MAX];
 	bool spare[XPERF_SCOPES_MAX];
 	int count = 0, status = CLI_OK, named = 0;
-	const char *to = cli_value(a, "d", NULL);
-	for (const char *v; (v = cli_value_at(a, "stop", named)) != NULL; named++) {
-	}
+	const struct xperf_options *o = options_of(a);
+	const char *to = o->to;
+	const struct cli_words *stop = &o->verb.values; /* none when -d stands alone */
 	/* "-stop A B" ends both; "-d FILE" alone ends the kernel's. */
-	int options = named;
-	named = BASE_MAX(1, named + a->count);
+	int options = stop->count;
+	named = BASE_MAX(1, options + a->count);
 	for (int i = 0; i < named && count < XPERF_SCOPES_MAX; i++) {
-		const char *v = i < options ? cli_value_at(a, "stop", i) : a->count ? a->words[i - options] : "";
+		const char *v = i < options ? stop->text[i] : a->count ? a->words[i - options] : "";
 		const char *name = *v ? v : XPERF_KERNEL;
 		char *file;
 		struct cli_props p;
-		if (cli_flag(a, "explain")) {
+		if (o->explain) {
 			printf("openetw stop %s\n", cli_quoted("%s", name));
 			continue;
 		}
@@ -461,12 +475,11 @@ int xperf_stop(struct cli_args *a)
 		int one = xperf_stop_one(a, name, &file);
 		status = one ? one : status;
 		if (one == CLI_OK && file) {
-			spare[count] =
-				cli_flag(a, "d") && strncmp(file, to, strlen(to)) == 0 && file[strlen(to)] == '.';
+			spare[count] = to && strncmp(file, to, strlen(to)) == 0 && file[strlen(to)] == '.';
 			files[count++] = file;
 		}
 	}
-	if (to && cli_flag(a, "explain")) {
+	if (to && o->explain) {
 		printf("openetw merge FILES -o %s\n", cli_quoted("%s", to));
 	} else if (to && status == CLI_OK) {
 		status = count ? xperf_merge(a, count, files, to)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A verb, its command line, and the list of all verbs.
+ */
+#ifndef TOOLS_COMMON_COMMAND_H
+#define TOOLS_COMMON_COMMAND_H
+
+#include "tools/common/options.h"
+
+#include <stdio.h>
+
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+};
+
+struct cli_command {
+	const char *name;
+	const char *synopsis; /* what follows the verb in the usage line */
+	const char *summary;  /* one line */
+	const char *details;  /* paragraphs and examples; may be NULL */
+	const struct cli_option *options;
+	size_t options_bytes; /* of the structure that they are read into: CLI_INTO */
+	const void *defaults; /* of that type: what is absent is so; NULL: all zero */
+	int (*run)(struct cli_args *args);
+	bool classic;         /* words as the Windows tool of this name has them; winargs.h */
+	bool raw;             /* classic, and run parses the words: their case counts */
+	bool linked;          /* raw, and also by its own name as a link */
+	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
+			       */
+	uint32_t usage_code;  /* printed with mistakes in usage, for scripts that look for it; 0: none */
+	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
+				 NULL: nothing */
+};
+
+/* A parsed command line. */
+struct cli_args {
+	const struct cli_command *command;
+	void *given; /* the structure of the command's options */
+	int count;   /* positionals */
+	char **words;
+};
+/* Reads the words into the verb's structure (-x, --name, --name=value); what is no option is left in a->words. Prints
+ * the mistake; cli_told() is what it was. */
+bool cli_parse(struct cli_args *a, int argc, char **argv);
+/* The same as Windows' tools have it (winargs.h): -name or /name in any case, at most one value behind it. */
+bool cli_parse_windows(struct cli_args *a, int argc, char **argv);
+/* Another verb of openetw, as if these were its words; NULL ends them. Returns its exit status. */
+int cli_run_other(const char *verb, int argc, char **argv);
+/* Makes that structure, with its defaults. Prints what went wrong. */
+bool cli_args_give(struct cli_args *a);
+/* A word whose first dashes a formatted page has made longer (U+2010..U+2015, U+2212), with plain ones; in place. */
+char *cli_plain_dashes(char *w, bool classic);
+
+extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
+const struct cli_command *cli_find(const char *name);
+/* Is there a link of the tool's own name, such as wpr? */
+bool cli_has_link(const struct cli_command *c);
+/* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
+ * gives the i-th candidate, NULL at the end. */
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
+void cli_help(FILE *f, const struct cli_command *c);
+void cli_help_all(FILE *f);
+
+#endif
