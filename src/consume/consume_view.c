@@ -4,6 +4,7 @@
  * buffer.
  */
 #include "consume/consume_view.h"
+#include "format/etl_item.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 
 #include "etl/etl_reader.h"
 #include "format/etl_layout.h"
+#include "format/unix_sid.h"
 
 #include <stdio.h>
 
@@ -181,6 +182,8 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 		     void *ctx)
 {
 	bool alive = hook != ETL_PROCESS_END;
+	uint8_t sid[UNIX_SID_BYTES];
+	unix_sid_put(sid, p->uid);
 	struct payload b = {.n = 0};
 	put(&b, (uint64_t)ETL_IMAGE_EXPLAINS << 32 | p->pid, 8); /* UniqueProcessKey */
 	put(&b, p->pid, 4);
@@ -189,12 +192,10 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 	put(&b, alive ? STILL_ALIVE : 0, 4); /* ExitStatus */
 	put(&b, 0, 8);                       /* DirectoryTableBase */
 	put(&b, 0, 4);                       /* Flags */
-	put(&b, 1, 8);                       /* a pointer that is not zero: a SID follows, S-1-22-1-uid */
+	put(&b, 1, 8);                       /* a pointer that is not zero: a SID follows */
 	put(&b, 0, 8);
-	put(&b, 1 | 2 << 8, 2);
-	put(&b, 22ull << 40, 6);
-	put(&b, 1, 4);
-	put(&b, p->uid, 4);
+	put(&b, le64_get(sid), 8);
+	put(&b, le64_get(sid + 8), 8);
 	put_text(&b, p->name, "");
 	put(&b, 0, 2); /* CommandLine, PackageFullName, ApplicationId */
 	put(&b, 0, 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_record.h"
 
+#include "format/etl_item.h"
 #include "format/kernel_class.h"
 
 enum family {
@@ -374,25 +375,6 @@ void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clo
 		.provider = lost_class,
 		.opcode = (uint8_t)what,
 	};
-}
-
-bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
-		   const uint8_t **ret_data, uint16_t *ret_bytes)
-{
-	if (*at >= items_bytes || items_bytes - *at < ETL_ITEM_HEADER_SIZE) {
-		return false;
-	}
-	const uint8_t *p = items + *at;
-	uint32_t total = le16_get(p);
-	uint16_t data = le16_get(p + 6);
-	if (total < ETL_ITEM_HEADER_SIZE || total > items_bytes - *at || data + ETL_ITEM_HEADER_SIZE > total) {
-		return false;
-	}
-	*ret_type = le16_get(p + 2);
-	*ret_data = p + ETL_ITEM_HEADER_SIZE;
-	*ret_bytes = data;
-	*at += total;
-	return true;
 }
 
 int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock, struct etl_record *ret,

@@ -56,9 +56,10 @@
 #define ETWD_ETWD_H
 
 #include "base/base.h"
+#include "base/match.h"
 #include "etwd/etwd_limits.h"
 #include "filter/filter_event_id.h"
-#include "pool/pool.h"
+#include "pool/pool_record.h"
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
 #include "sink/sink.h"
@@ -292,8 +293,7 @@ struct process {
 	bool eager;         /* its pool is to grow ahead of need, when there is time */
 	uint32_t described; /* modules it told of */
 	bool foreign_pids;  /* lives in another pid namespace: thread ids need translation */
-	uint32_t terminal_session;
-	uint64_t start_key;
+	struct pool_identity identity;
 	uint64_t traits_until_ns; /* it registered lately and may still say its traits */
 	uint8_t pool_id[16];
 	char exe[256]; /* file name, attested by /proc */
@@ -345,8 +345,6 @@ int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its fi
 #define ETWD_EAGER_A_TURN 8u
 void etwd_process_grow_some(struct etwd *d);
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
-/* Unique per process and boot; 0 when no such process lives. */
-uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
 /* The id of a thread of that process in our pid namespace, as far as it is known; in a pass. */
 uint32_t etwd_thread_id(struct etwd *d, struct process *p, uint32_t theirs);
@@ -438,10 +436,11 @@ struct recent {
 };
 
 enum route_flags {
-	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
-	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
-	ROUTE_FILTERED = 1u << 2, /* args has per-event filters */
-	ROUTE_STACK = 1u << 3,    /* wants stacks */
+	ROUTE_STACK = FILTER_ROW_STACK,
+	ROUTE_IGNORE_KEYWORD_0 = FILTER_ROW_IGNORE_KEYWORD_0,
+	ROUTE_EXCLUDE_INPRIVATE = FILTER_ROW_EXCLUDE_INPRIVATE,
+	ROUTE_SHARED = ROUTE_STACK | ROUTE_IGNORE_KEYWORD_0 | ROUTE_EXCLUDE_INPRIVATE, /* the process knows them, too */
+	ROUTE_FILTERED = 1u << 3,                                                      /* args has per-event filters */
 	ROUTE_STACK_FILTERED = 1u << 4,
 	ROUTE_EXTRA_ITEMS = 1u << 5, /* wants items that we add */
 };
@@ -461,7 +460,7 @@ struct config {
 	uint32_t rows;
 	bool fast;             /* no row needs a look beyond level, keywords and the payload */
 	struct traits *traits; /* ref; NULL none */
-	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
+	struct pool_head head; /* of its events */
 	struct route_row row[];
 };
 struct traits {
@@ -794,13 +793,8 @@ void etwd_route(struct etwd *d, const struct pool_event *ev);
 const struct config *etwd_config_find(const struct registration *r, uint16_t gen);
 static inline bool etwd_row_matches(const struct route_row *row, const struct pool_rec *rec)
 {
-	if (row->level != 0 && rec->level > row->level) {
-		return false;
-	}
-	if (rec->keyword == 0) {
-		return !(row->flags & ROUTE_IGNORE_KEYWORD_0);
-	}
-	return (rec->keyword & row->any) != 0 && (rec->keyword & row->all) == row->all;
+	return match_level(match_limit(row->level), rec->level) &&
+	       match_keywords(row->any, row->all, !(row->flags & ROUTE_IGNORE_KEYWORD_0), rec->keyword);
 }
 
 /* After the emission, before commit: sessions with one stream for all processors, in order of time.

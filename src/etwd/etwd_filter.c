@@ -10,6 +10,7 @@
  * identity. How container filters name containers the SDK does not declare; here it is text.
  */
 #include "etwd/etwd.h"
+#include "base/process.h"
 
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 		a->pid_count = (uint32_t)(n / 4);
 		for (uint32_t i = 0; i < a->pid_count; i++) {
 			/* Only those that live now: a later process of that number is another one. */
-			a->pid_key[i] = etwd_process_start_key(bytes_u32(&b));
+			a->pid_key[i] = process_start_key(bytes_u32(&b));
 		}
 		return 0;
 	case FILTER_PACKAGE_ID:
@@ -127,7 +128,7 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 	if (a->has_pids) {
 		bool found = false;
 		for (uint32_t i = 0; i < a->pid_count; i++) {
-			found |= a->pid_key[i] != 0 && a->pid_key[i] == p->start_key;
+			found |= a->pid_key[i] != 0 && a->pid_key[i] == p->identity.start_key;
 		}
 		if (!found) {
 			return false;

@@ -51,7 +51,6 @@
 #define ETWD_VIOLATIONS_PER_S      10000u
 #define ETWD_NAME_MAX              1024u
 #define ETWD_FDS_RESERVE           64u
-#define ETWD_ITEMS_MAX             24u
 #define ETWD_JOBS_MAX              256u  /* threads of requests that wait for a disk */
 #define ETWD_GUID_LIST_MAX         2048u /* disallowed members, periodic capture states */
 #define ETWD_CAPTURE_SECONDS_MIN   1u

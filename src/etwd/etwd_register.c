@@ -119,7 +119,7 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	/* Events written before this message was read belong to an earlier generation; they have
 	 * the same name. */
 	for (struct config *c = r->config; c; c = c->older) {
-		if (!c->traits && memcmp(c->head + ETL_EH_PROVIDER, r->guid.b, 16) == 0) {
+		if (!c->traits && memcmp(c->head.provider, r->guid.b, 16) == 0) {
 			c->traits = t;
 			t->refs++;
 		}

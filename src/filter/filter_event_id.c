@@ -3,6 +3,8 @@
  */
 #include "filter/filter_event_id.h"
 
+#include "base/match.h"
+
 #include "filter/filter.h"
 #include "filter/filter_named.h"
 
@@ -135,9 +137,7 @@ static const char *schema_name(const uint8_t *schema, size_t bytes, size_t *ret_
 
 static bool in_range(const struct filter_facts *f, uint8_t level, uint64_t any, uint64_t all)
 {
-	bool level_fits = level == 0 || f->level <= level;
-	bool kw_fits = f->keyword == 0 || ((any == 0 || (f->keyword & any) != 0) && (f->keyword & all) == all);
-	return level_fits && kw_fits;
+	return match_level(match_limit(level), f->level) && match_keywords(match_any(any), all, true, f->keyword);
 }
 
 static bool name_listed(const struct filter_names *s, const char *name, size_t len)

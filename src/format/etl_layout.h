@@ -48,7 +48,11 @@ enum etl_buffer_type {
 #define ETL_FORMAT_XPRESS 3u
 #define ETL_FORMAT_ZSTD   0x5A53u
 
-/* Record types: byte 2 of a record whose byte 3 is 0xC0 */
+/* Byte 3 of a record says what kind of header it has; of messages, the whole of bytes 2 and 3 does. */
+#define ETL_MARK_HEADER  0xC0u /* byte 2 is a type */
+#define ETL_MARK_MESSAGE 0x90u
+
+/* Record types: byte 2 of a record with ETL_MARK_HEADER */
 enum etl_record_type {
 	ETL_RT_SYSTEM32 = 0x01,
 	ETL_RT_SYSTEM64 = 0x02,

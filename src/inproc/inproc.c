@@ -5,6 +5,7 @@
 #include "inproc/inproc_private.h"
 
 #include "base/cancel.h"
+#include "base/match.h"
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
 #include "etw/values/provider_control.h"
@@ -180,7 +181,7 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 			 .code = n ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER};
 	e.all = n ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t level = rows[i].level ? rows[i].level : 255;
+		uint8_t level = match_limit(rows[i].level);
 		e.level = BASE_MAX(e.level, level);
 		e.any |= rows[i].any;
 		e.all &= rows[i].all;
@@ -237,7 +238,7 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 				more[list->count] = (struct news){
 					.index = i,
 					.code = EVENT_CONTROL_CODE_CAPTURE_STATE,
-					.level = capture->level ? capture->level : 255,
+					.level = match_limit(capture->level),
 					.any = capture->any,
 					.all = capture->all,
 				};
@@ -477,7 +478,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 {
 	if (inproc.pid != (uint32_t)getpid()) {
 		inproc.pid = (uint32_t)getpid();
-		inproc_learn_identity();
+		pool_identity_learn(&inproc.identity, inproc.pid, (uint32_t)getuid());
 	}
 	uint32_t code;
 	struct inproc_session *slot = claim_slot(a, &code);
@@ -782,13 +783,9 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 	}
 	struct filter_row row = {
 		.level = level,
-		.any = any ? any : UINT64_MAX,
+		.any = match_any(any),
 		.all = all,
-		.props = (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0
-											 : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE
-											  : 0)),
+		.props = pool_row_props(properties),
 	};
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);

@@ -3,6 +3,7 @@
  * Private sessions from the writer's pool to the bytes of the file.
  */
 #include "inproc/inproc.h"
+#include "format/etl_item.h"
 #include "pool/pool_evaluate.h"
 #include "pool/pool_write.h"
 

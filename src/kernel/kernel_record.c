@@ -5,6 +5,8 @@
  */
 #include "kernel/kernel_walk.h"
 
+#include "format/unix_sid.h"
+
 #define HOOK_STACK    0x1820u
 #define STACK_VERSION 2
 
@@ -61,10 +63,10 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid)
 {
 	kernel_put(r, 1, 8); /* a pointer that is not zero: a SID follows */
 	kernel_put(r, 0, 8);
-	kernel_put(r, 1 | 2 << 8, 2);  /* revision, two sub-authorities */
-	kernel_put(r, 22ull << 40, 6); /* authority 22, big-endian */
-	kernel_put(r, 1, 4);
-	kernel_put(r, uid, 4);
+	uint8_t sid[UNIX_SID_BYTES];
+	unix_sid_put(sid, uid);
+	kernel_put(r, le64_get(sid), 8);
+	kernel_put(r, le64_get(sid + 8), 8);
 }
 
 static uint32_t header_bytes(const struct kernel_record *r)

@@ -8,6 +8,7 @@
 
 #include "base/elf_section.h"
 #include "etl/etl_reader.h"
+#include "format/etl_item.h"
 #include "format/schema_section.h"
 #include "libetw/embed_append.h"
 #include "openetw/decode.h"

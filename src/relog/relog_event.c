@@ -5,6 +5,7 @@
  * opcode becomes a record with the class spelled out.
  */
 #include "relog/relog.h"
+#include "format/etl_item.h"
 
 #include <stdlib.h>
 

@@ -70,10 +70,9 @@ static struct config *config_of(struct world *w, uint32_t gen, bool fast)
 	c->rows = SESSIONS;
 	c->retired_ts = UINT64_MAX;
 	c->fast = fast;
-	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	c->head[ETL_EH_TYPE + 1] = 0xC0;
-	le32_put(c->head + ETL_EH_PID, 4711);
-	memset(c->head + ETL_EH_PROVIDER, (int)(0x20 + gen), 16);
+	uint8_t provider[16];
+	memset(provider, (int)(0x20 + gen), 16);
+	c->head = pool_head_of(4711, provider, 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		c->row[i] = rows[i];
 		c->row[i].session = &w->session[i];
