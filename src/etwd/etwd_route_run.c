@@ -64,15 +64,17 @@ static inline void copy16(uint8_t *to, const uint8_t *from)
 
 static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keyword)
 {
-	return match_level(f->level, level) && match_keywords(f->any, f->all, f->keyword_0, keyword);
+	if (!match_level(f->level, level)) {
+		return false;
+	}
+	return match_keywords(f->any, f->all, f->keyword_0, keyword);
 }
 
 static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec, uint32_t bytes, uint64_t time,
 			      bool activity)
 {
-	static const uint8_t none[16];
 	pool_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
-		      rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : none);
+		      rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
 }
 
 /* Up to PAYLOAD_SMALL bytes, writing as much; what lies behind is written later. */

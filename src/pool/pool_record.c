@@ -92,11 +92,9 @@ void pool_items_for(struct pool_items *to, const struct pool_items *from, uint32
 
 static void put_event(uint8_t *out, uint32_t bytes, const struct pool_event *ev, const struct pool_record_args *a)
 {
-	static const uint8_t no_activity[16];
 	const struct pool_rec *rec = ev->rec;
 	uint32_t count = a->items ? a->items->count : 0;
-	pool_head_put(out, a->head, pool_head_flags(rec, count > 0), bytes, a->tid, a->time, &rec->id,
-		      ev->activity ? ev->activity : no_activity);
+	pool_head_put(out, a->head, pool_head_flags(rec, count > 0), bytes, a->tid, a->time, &rec->id, ev->activity);
 	uint8_t *at = out + ETL_EVENT_HEADER_SIZE;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pool_item *it = &a->items->item[i];

@@ -46,7 +46,7 @@ static inline uint16_t pool_head_flags(const struct pool_rec *rec, bool items)
 	return (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0) | (items ? ETL_EF_EXTENDED_INFO : 0);
 }
 
-/* ETL_EVENT_HEADER_SIZE bytes. `descriptor` and `activity` have 16. */
+/* ETL_EVENT_HEADER_SIZE bytes. `descriptor` and `activity` (NULL: none) have 16. */
 static inline void pool_head_put(uint8_t *out, const struct pool_head *h, uint16_t flags, uint32_t bytes, uint32_t tid,
 				 uint64_t time, const void *descriptor, const uint8_t *activity)
 {
@@ -56,7 +56,11 @@ static inline void pool_head_put(uint8_t *out, const struct pool_head *h, uint16
 	memcpy(out + ETL_EH_PROVIDER, h->provider, 16);
 	memcpy(out + ETL_EH_DESCRIPTOR, descriptor, 16);
 	le64_put(out + ETL_EH_KERNEL_TIME, 0);
-	memcpy(out + ETL_EH_ACTIVITY, activity, 16);
+	if (activity) {
+		memcpy(out + ETL_EH_ACTIVITY, activity, 16);
+	} else {
+		memset(out + ETL_EH_ACTIVITY, 0, 16);
+	}
 }
 _Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16, "the descriptor is copied as it is");
 _Static_assert(ETL_EH_SIZE == 0 && ETL_EH_TYPE == 2 && ETL_EH_FLAGS == 4 && ETL_EH_PROPERTY == 6 &&
