@@ -8,9 +8,15 @@
  */
 #include "bench.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_item.h"
 #include "format/etl_layout.h"
 #include "pool/pool_testing.h"
+#include "sink/sink.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

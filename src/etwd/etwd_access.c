@@ -10,8 +10,13 @@
  * Entries live in the file "access" of the runtime directory, so that they outlast a daemon that
  * left because it had nothing to do.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_query.h"
 #include "format/unix_sid.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <stdio.h>

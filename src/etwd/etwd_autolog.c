@@ -9,9 +9,16 @@
  * What a file did last is kept in the state directory: the number of its last log file
  * (FileCounter) and the code of its last start (Status).
  */
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_schedule.h"
 #include "format/kernel_mask.h"
+#include "proto/proto.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
 

@@ -4,9 +4,17 @@
  * the contrary (TraceProviderBinaryTracking), gets one record of it: EventTrace group, opcode 0x43
  * (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <limits.h>
 #include <stdlib.h>

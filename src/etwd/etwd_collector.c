@@ -2,7 +2,15 @@
  * The process that collects kernel events: started when a session first wishes some, told by calls,
  * let go when none wishes any more, started again when it dies.
  */
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
 #include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
 #include "etwd/etwd_start.h"
 
 #include <fcntl.h>

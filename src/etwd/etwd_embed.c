@@ -10,6 +10,10 @@
  * Called by the loop, by jobs and by file threads.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
 
 #include <dirent.h>
 #include <fcntl.h>

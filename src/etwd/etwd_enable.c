@@ -4,9 +4,21 @@
  * of their filter table; the former generation is kept, because records written under it may still
  * be in a pool.
  */
+#include "base/match.h"
+#include "etw/values/access_rights.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
 #include "format/etl_layout.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 

@@ -9,8 +9,12 @@
  * Package filters are scope filters that no process of this system passes, since none has a package
  * identity. How container filters name containers the SDK does not declare; here it is text.
  */
-#include "etwd/etwd.h"
 #include "base/process.h"
+#include "etw/values/enable_properties.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 
@@ -73,7 +77,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		if (tag != PROTO_TAG_FILTER) {
 			continue;
 		}
-		if (n < 4 || n - 4 > ETWD_FILTER_BYTES_MAX || a->raw_count == ETWD_FILTERS_MAX) {
+		if (n < 4 || n - 4 > ETWD_FILTER_BYTES_MAX || a->raw_count == MAX_EVENT_FILTERS_COUNT) {
 			diag_at(diag, UINT64_MAX, "too many filters, or a filter of a wrong size");
 			return -EINVAL;
 		}

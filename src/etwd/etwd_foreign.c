@@ -17,7 +17,10 @@
  * Descriptors of messages that may have some: etwd_take.c.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
 #include "etwd/etwd_start.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <pthread.h>

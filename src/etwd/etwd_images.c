@@ -11,11 +11,22 @@
  *   circular file         again when the session stops: what came first is overwritten
  *   in memory             only then, behind the ring (sink_explain): it takes nothing of its room
  */
-#include "etwd/etwd_kernel.h"
-#include "base/vec.h"
-
 #include "base/order.h"
+#include "base/vec.h"
 #include "etl/etl_image.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <limits.h>
 #include <stdio.h>

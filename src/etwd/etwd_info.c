@@ -2,7 +2,19 @@
  * Information classes of a session (TraceSetInformation, TraceQueryInformation) that have a meaning
  * without kernel events, and provider groups.
  */
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 

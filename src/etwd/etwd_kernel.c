@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT
  * What sessions wish of the kernel's events, and the requests that change it.
  */
-#include "etwd/etwd_kernel.h"
-
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_modes.h"
 #include "etw/values/session_names.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>

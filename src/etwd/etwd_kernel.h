@@ -16,8 +16,55 @@
 #ifndef ETWD_ETWD_KERNEL_H
 #define ETWD_ETWD_KERNEL_H
 
-#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
 #include "proto/proto_kernel.h"
+
+/* ---- for the rest of etwd -------------------------------------------------------------------- */
+
+struct enable_args;
+struct kernel_side;
+struct session;
+
+int etwd_kernel_init(struct etwd *d);
+void etwd_kernel_finish(struct etwd *d);
+/* What a START says of kernel events, into the session. Win32 code; *ret_why says more. */
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m, const struct proto_session *p,
+			  struct session *s, const char **ret_why);
+void etwd_kernel_free(struct session *s);
+/* The session wishes something: `job` creates its sink once there is a collector. False: nothing is
+ * needed, start the job. */
+bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job);
+/* It has its sink. False: nothing is needed; else etwd_session_running or _refuse will be called. */
+bool etwd_kernel_attach(struct etwd *d, struct session *s);
+/* No more kernel events. While it holds, closing rundowns are under way. */
+void etwd_kernel_stop(struct etwd *d, struct session *s);
+bool etwd_kernel_holds(const struct session *s);
+/* A copy of what is in memory needs what explains the kernel's events in it. Then it is begun with sink_flush_held(),
+ * and completed, and the request answered, when the collector has said it. */
+bool etwd_kernel_explains(const struct etwd *d, const struct session *s);
+void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
+/* UPDATE with other flags. True: taken, and answered later. */
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct proto_session *p, uint32_t *ret_code, const char **ret_why);
+/* ENABLE of a system provider. True: it is one, and is answered. */
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct guid *g, uint32_t control, const struct enable_args *a);
+/* SET_INFO, QUERY_INFO. True: a class of the kernel's, and it is answered. */
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			  uint32_t class, const uint8_t *p, size_t n);
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			    uint32_t class);
+void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w);
+uint32_t etwd_kernel_flags(const struct session *s);
+uint64_t etwd_kernel_drain(struct etwd *d);
+uint32_t etwd_kernel_fill(const struct etwd *d);
+/* The time up to which nothing can come any more, in the session's clock. */
+uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time);
+void etwd_kernel_tick(struct etwd *d, uint64_t now_ns);
+void etwd_kernel_stats(const struct etwd *d, struct strbuf *b); /* JSON members */
+
+/* ---- wishes ----------------------------------------------------------------------------------- */
 
 #define KERNEL_SOURCES_SET   64u
 #define KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
@@ -63,7 +110,6 @@ void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret
 
 /* ---- counters and sources of samples (etwd_pmc.c) ------------------------------------------------ */
 
-struct kernel_side;
 /* What samples are taken by, into a message to the collector. */
 void kernel_fill_sampled(const struct kernel_side *k, struct kernel_message *m);
 /* The interval of a source that exists. */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Finished records of the collector into the buffers of the sessions that want them.
  */
-#include "etwd/etwd_kernel.h"
 #include "base/vec.h"
-
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 

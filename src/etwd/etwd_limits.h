@@ -29,7 +29,6 @@
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL     (128u << 20) /* unread answers of all connections */
-#define ETWD_FILTERS_MAX           13u
 /* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
  * processes a row. */
 #define ETWD_SESSIONS_PER_PROVIDER 64u

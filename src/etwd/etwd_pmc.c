@@ -3,7 +3,12 @@
  * What sessions count, and what samples are taken by beside the timer. Counters are a session's; what
  * samples are taken by, and how far apart, is the machine's, as on Windows.
  */
+#include "etw/values/errors.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
 #include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_session.h"
 
 #include <stdio.h>
 

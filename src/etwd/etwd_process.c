@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * Provider processes: HELLO, memory, session bits, death.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <limits.h>

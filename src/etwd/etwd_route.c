@@ -4,11 +4,19 @@
  * The record's mask is only a claim of which rows of its generation matched. What each row meant is
  * looked up in our own history, and every filter is evaluated again with full authority.
  */
-#include "etwd/etwd.h"
 #include "base/vec.h"
-
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_explain.h"
 #include "etwd/etwd_fair.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "pool/pool_record.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 

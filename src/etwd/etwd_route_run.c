@@ -7,10 +7,15 @@
  * etwd_route.c.
  */
 #include "etwd/etwd.h"
-
 #include "etwd/etwd_fair.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_item.h"
 #include "pool/pool_record.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 /* The first word of a pool_rec without its size: kind, flags, registration, processor. */
 #define KEY_MASK (~0xFFFFull)

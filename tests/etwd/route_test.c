@@ -5,10 +5,16 @@
  * items of several kinds with and without traits, long payloads, times that go back, other generations, kinds and registrations, full buffers.
  */
 #include "base/base.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
 #include "etwd/etwd_kernel.h"
-#include "etw/values/session_modes.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
