@@ -41,27 +41,17 @@ struct inproc_destination *inproc_destination(void)
 }
 
 /* Not in `inproc`: processes that have no private session, which is nearly all, write nothing there. */
-static struct {
-	inproc_notify_fn notify;
-	void (*wanted)(void);
-	bool (*registered)(const struct guid *provider);
-} hooks __attribute__((section(".data")));
+static const struct inproc_owner *current_owner __attribute__((section(".data")));
 
-void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void))
+void inproc_set_owner(const struct inproc_owner *owner)
 {
-	order_store_relaxed(&hooks.wanted, wanted);
-	order_store_release(&hooks.notify, fn);
-}
-
-void inproc_set_registered(bool (*here)(const struct guid *provider))
-{
-	order_store_release(&hooks.registered, here);
+	order_store_release(&current_owner, owner);
 }
 
 bool inproc_registered(const struct guid *provider)
 {
-	bool (*here)(const struct guid *) = order_load_acquire(&hooks.registered);
-	return here && here(provider);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
+	return owner && owner->registered && owner->registered(provider);
 }
 
 static void free_strings(struct inproc_session *s)
@@ -252,11 +242,11 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 /* Without the lock: callbacks may call us. */
 static void tell(struct news_list *list)
 {
-	inproc_notify_fn notify = order_load_acquire(&hooks.notify);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct news *e = &list->item[i];
-		if (notify) {
-			notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO, e->filter);
+		if (owner) {
+			owner->notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO, e->filter);
 		}
 		free(e->filter);
 	}
@@ -533,10 +523,10 @@ uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct di
 	pthread_mutex_lock(&inproc.lock);
 	code = start_locked(a, ret_id, d);
 	pthread_mutex_unlock(&inproc.lock);
-	void (*wanted)(void) = order_load_acquire(&hooks.wanted);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
 	/* Afterwards: who registers from now on finds the destination, who did before is found. */
-	if (code == ERROR_SUCCESS && wanted) {
-		wanted();
+	if (code == ERROR_SUCCESS && owner && owner->wanted) {
+		owner->wanted();
 	}
 	return code;
 }
