@@ -69,7 +69,7 @@
 
 struct conn;
 struct deferred;
-struct kernel_side;
+struct etwd_kernel_side;
 struct pool_pass;
 struct private_side;
 struct process;
@@ -123,7 +123,7 @@ struct etwd {
 	uint64_t time_checked_ns;
 	/* CLOCK_MONOTONIC at two moments: that of the last pass as a raw tick, and that of time_raw. */
 	uint64_t system_raw, system_ns, time_ns;
-	struct kernel_side *kernel;
+	struct etwd_kernel_side *kernel;
 
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;

@@ -152,7 +152,7 @@ static bool is_kernel(const struct session_provider *p)
 	return guid_equal(&p->guid, &kernel_trace_control_guid);
 }
 
-static uint32_t kernel_flags(const struct session_spec *s)
+static uint32_t nt_flags(const struct session_spec *s)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -179,8 +179,8 @@ static bool send_start(struct autolog *a)
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
 		.log_file_mode =
-			s->mode | (kernel_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
-		.enable_flags = kernel_flags(s),
+			s->mode | (nt_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
+		.enable_flags = nt_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,

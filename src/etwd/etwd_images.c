@@ -330,7 +330,7 @@ static bool has_kernels(const struct session *s)
 	if (!s->kernel) {
 		return false;
 	}
-	kernel_session_mask(s->kernel, &m);
+	etwd_kernel_session_mask(s->kernel, &m);
 	return kernel_mask_has(&m, KERNEL_BIT_LOADER);
 }
 

@@ -314,19 +314,19 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 {
 	struct etwd *d;
 	struct collector c = {.tail = 0};
-	uint64_t bytes = KERNEL_RING_PAGE + KERNEL_RING_BYTES;
+	uint64_t bytes = PROTO_KERNEL_RING_PAGE + PROTO_KERNEL_RING_BYTES;
 	uint8_t *mem = calloc(1, bytes);
 	assert_int_equal(etwd_create(&d, false), 0);
-	c.head = (struct kernel_ring_head *)(void *)mem;
-	c.data = mem + KERNEL_RING_PAGE;
-	for (uint64_t tail = KERNEL_RING_BYTES - 40; tail < KERNEL_RING_BYTES + 16; tail += 4) {
+	c.head = (struct proto_kernel_ring_head *)(void *)mem;
+	c.data = mem + PROTO_KERNEL_RING_PAGE;
+	for (uint64_t tail = PROTO_KERNEL_RING_BYTES - 40; tail < PROTO_KERNEL_RING_BYTES + 16; tail += 4) {
 		for (uint64_t more = 0; more < 64; more += 4) {
-			struct kernel_ring_record r = {.bytes = 8, .kind = KERNEL_RING_SKIP};
-			memset(c.data, 0, KERNEL_RING_BYTES);
-			memcpy(c.data + KERNEL_RING_BYTES - 40, &r, sizeof r);
+			struct proto_kernel_ring_record r = {.bytes = 8, .kind = PROTO_KERNEL_RING_SKIP};
+			memset(c.data, 0, PROTO_KERNEL_RING_BYTES);
+			memcpy(c.data + PROTO_KERNEL_RING_BYTES - 40, &r, sizeof r);
 			c.tail = tail;
 			order_store_relaxed(&c.head->head, tail + more);
-			kernel_ring_drain(d, &c);
+			etwd_kernel_ring_drain(d, &c);
 			assert_true(c.tail == tail + more);
 		}
 	}
