@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_record.h"
 
+#include "etw/values/message_flags.h"
+
 #include "format/etl_item.h"
 #include "format/kernel_class.h"
 
@@ -81,18 +83,18 @@ static bool message_parse(const uint8_t *p, uint32_t n, struct message *m)
 	bytes_u32(&b);
 	m->number = bytes_u16(&b);
 	m->flags = bytes_u16(&b);
-	if (m->flags & ETL_MF_SEQUENCE) {
+	if (m->flags & TRACE_MESSAGE_SEQUENCE) {
 		m->sequence = bytes_u32(&b);
 	}
-	if (m->flags & ETL_MF_GUID) {
+	if (m->flags & TRACE_MESSAGE_GUID) {
 		m->guid = bytes_take(&b, 16);
-	} else if (m->flags & ETL_MF_COMPONENT) {
+	} else if (m->flags & TRACE_MESSAGE_COMPONENTID) {
 		m->component = bytes_u32(&b);
 	}
-	if (m->flags & ETL_MF_TIME) {
+	if (m->flags & TRACE_MESSAGE_TIMESTAMP) {
 		m->time_raw = bytes_u64(&b);
 	}
-	if (m->flags & ETL_MF_SYSTEM_INFO) {
+	if (m->flags & TRACE_MESSAGE_SYSTEMINFO) {
 		m->tid = bytes_u32(&b);
 		m->pid = bytes_u32(&b);
 	}
@@ -155,7 +157,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		ret->at = at;
 		ret->bytes = n;
 		ret->type = ETL_RT_MESSAGE;
-		ret->timed = (m.flags & ETL_MF_TIME) != 0;
+		ret->timed = (m.flags & TRACE_MESSAGE_TIMESTAMP) != 0;
 		ret->time_raw = m.time_raw;
 		return 1;
 	}
@@ -187,7 +189,8 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
 			/* The fields of a message stand first, so a message cut short will do. */
 			struct message m;
 			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
-			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) && (m.flags & ETL_MF_TIME)) {
+			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
+			    (m.flags & TRACE_MESSAGE_TIMESTAMP)) {
 				*ret = m.time_raw;
 				return true;
 			}
@@ -207,7 +210,7 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 {
 	struct message m;
 	message_parse(p, n, &m);
-	r->pointer_size = m.flags & ETL_MF_32_BIT ? 4 : 8;
+	r->pointer_size = m.flags & TRACE_MESSAGE_POINTER32 ? 4 : 8;
 	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC | (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
 	r->id = m.number;
 	r->message_flags = m.flags;

@@ -3,6 +3,7 @@
  */
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
+#include "etw/values/info_classes.h"
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
 #include "etw/values/session_names.h"
@@ -21,19 +22,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { /* TRACE_QUERY_INFO_CLASS */
-       INFO_STACK_TRACING = 3,
-       INFO_GROUP_MASKS = 4,
-       INFO_PROFILE_INTERVAL = 5,
-       INFO_PROFILE_SOURCES = 6,
-       INFO_PMC_EVENTS = 8,
-       INFO_PMC_COUNTERS = 9,
-       INFO_STACK_CACHING = 24,
-       INFO_PMC_OWNERS = 25,
-       INFO_PMC_SESSIONS = 27,
-       INFO_UNIFIED_STACK_CACHING = 26,
-};
 
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
@@ -684,17 +672,17 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 			  uint32_t class, const uint8_t *p, size_t n)
 {
-	if (class == INFO_PROFILE_INTERVAL) {
+	if (class == TraceSampledProfileIntervalInfo) {
 		set_interval(d, c, m, p, n);
 		return true;
 	}
-	if (class == INFO_PROFILE_SOURCES) {
+	if (class == TraceProfileSourceConfigInfo) {
 		set_sources(d, c, m, p, n);
 		return true;
 	}
-	bool counters = class == INFO_PMC_EVENTS || class == INFO_PMC_COUNTERS;
-	bool caching = class == INFO_STACK_CACHING || class == INFO_UNIFIED_STACK_CACHING;
-	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching && !counters) {
+	bool counters = class == TracePmcEventListInfo || class == TracePmcCounterListInfo;
+	bool caching = class == TraceStackCachingInfo || class == TraceUnifiedStackCachingInfo;
+	if (class != TraceStackTracingInfo && class != TraceSystemTraceEnableFlagsInfo && !caching && !counters) {
 		return false;
 	}
 	if (!s) {
@@ -717,11 +705,11 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	struct etwd_kernel_wish before = s->kernel->wish;
 	uint32_t code = 0;
 	refusal[0] = 0;
-	if (class == INFO_PMC_COUNTERS) {
+	if (class == TracePmcCounterListInfo) {
 		code = etwd_kernel_set_counters(&s->kernel->wish, p, n, refusal, sizeof refusal);
-	} else if (class == INFO_PMC_EVENTS) {
+	} else if (class == TracePmcEventListInfo) {
 		code = etwd_kernel_set_counted(&s->kernel->wish, p, n, refusal, sizeof refusal);
-	} else if (class == INFO_STACK_TRACING) {
+	} else if (class == TraceStackTracingInfo) {
 		code = set_stacks(&s->kernel->wish, p, n);
 	} else if (n != sizeof s->kernel->wish.base) {
 		code = ERROR_BAD_LENGTH;
@@ -748,9 +736,9 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 			    uint32_t class)
 {
-	if (class == INFO_PMC_OWNERS || class == INFO_PMC_SESSIONS) {
+	if (class == TracePmcCounterOwners || class == TracePmcSessionInformation) {
 		struct strbuf b = {0};
-		if (class == INFO_PMC_OWNERS) {
+		if (class == TracePmcCounterOwners) {
 			etwd_kernel_put_owners(d, c, &b);
 		} else {
 			etwd_kernel_put_counting(d, c, &b);
@@ -761,7 +749,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 	}
 	const uint8_t *asked;
 	size_t bytes;
-	if (class == INFO_PROFILE_INTERVAL && proto_get(m, PROTO_TAG_DATA, &asked, &bytes) && bytes == 8 &&
+	if (class == TraceSampledProfileIntervalInfo && proto_get(m, PROTO_TAG_DATA, &asked, &bytes) && bytes == 8 &&
 	    le32_get(asked) != PMC_TIMER) {
 		struct pmc_source of;
 		struct diag why;
@@ -778,14 +766,14 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		etwd_info_reply(d, c, m, v, sizeof v);
 		return true;
 	}
-	if (class == INFO_PROFILE_INTERVAL) {
+	if (class == TraceSampledProfileIntervalInfo) {
 		uint8_t v[8] = {0};
 		uint32_t us = d->kernel->interval_us ? d->kernel->interval_us : INTERVAL_DEFAULT_US;
 		le32_put(v + 4, us * 10);
 		etwd_info_reply(d, c, m, v, sizeof v);
 		return true;
 	}
-	if (class != INFO_GROUP_MASKS || !s) {
+	if (class != TraceSystemTraceEnableFlagsInfo || !s) {
 		return false;
 	}
 	if (!s->kernel) {

@@ -77,14 +77,6 @@ enum etl_record_type {
 #define ETL_EVENT_HEADER_SIZE    0x50u
 #define ETL_MESSAGE_HEADER_SIZE  0x08u
 
-/* Flags of a WPP message: which fields it has, in this order. */
-#define ETL_MF_SEQUENCE    0x0001u /* u32 */
-#define ETL_MF_GUID        0x0002u /* of its source */
-#define ETL_MF_COMPONENT   0x0004u /* u32; not with GUID */
-#define ETL_MF_TIME        0x0008u /* u64 */
-#define ETL_MF_SYSTEM_INFO 0x0020u /* u32 tid, u32 pid */
-#define ETL_MF_32_BIT      0x0040u
-
 /* EVENT_HEADER record: offsets from the start of the record */
 enum etl_event_header {
 	ETL_EH_SIZE = 0x00,

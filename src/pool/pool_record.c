@@ -3,8 +3,8 @@
 
 #include "base/process.h"
 #include "etw/values/enable_properties.h"
-#include "etw/values/message_flags.h"
 #include "format/etl_item.h"
+#include "format/etl_message.h"
 
 void pool_identity_learn(struct pool_identity *ret, uint32_t pid, uint32_t uid)
 {
@@ -133,33 +133,12 @@ static void put_classic(uint8_t *out, uint32_t bytes, const struct pool_event *e
 	memcpy(out + header, ev->payload + prefix, ev->payload_bytes - prefix);
 }
 
-/* Where the fields stand that the host fills in, in what follows the header of a message. */
-struct message_fields {
-	uint32_t sequence, time, system_info;
-	uint32_t end;
-};
-
-static struct message_fields message_fields(uint16_t flags)
-{
-	struct message_fields f;
-	uint32_t at = 0;
-	f.sequence = at;
-	at += flags & TRACE_MESSAGE_SEQUENCE ? 4 : 0;
-	at += flags & TRACE_MESSAGE_GUID ? 16 : flags & TRACE_MESSAGE_COMPONENTID ? 4 : 0;
-	f.time = at;
-	at += flags & TRACE_MESSAGE_TIMESTAMP ? 8 : 0;
-	f.system_info = at;
-	at += flags & TRACE_MESSAGE_SYSTEMINFO ? 8 : 0;
-	f.end = at;
-	return f;
-}
-
 /* TraceMessage. The payload is what stands from offset 8 on; the fields that only the host knows are filled in. */
 static void put_message(uint8_t *out, uint32_t bytes, const struct pool_event *ev, const struct pool_record_args *a)
 {
 	const struct pool_rec *rec = ev->rec;
 	uint16_t flags = rec->task;
-	struct message_fields f = message_fields(flags);
+	struct etl_message_fields f = etl_message_fields(flags);
 	uint8_t *body = out + ETL_MESSAGE_HEADER_SIZE;
 	le16_put(out, (uint16_t)bytes);
 	out[2] = 0;
@@ -190,7 +169,7 @@ uint32_t pool_record_bytes(const struct pool_event *ev, const struct pool_items 
 	case POOL_REC_INSTANCE:
 		return payload < INSTANCE_PREFIX_BYTES ? 0 : ETL_INSTANCE_HEADER_SIZE + payload - INSTANCE_PREFIX_BYTES;
 	case POOL_REC_MESSAGE:
-		return payload < message_fields(ev->rec->task).end ? 0 : ETL_MESSAGE_HEADER_SIZE + payload;
+		return payload < etl_message_fields(ev->rec->task).end ? 0 : ETL_MESSAGE_HEADER_SIZE + payload;
 	default: return 0;
 	}
 }
