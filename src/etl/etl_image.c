@@ -95,7 +95,7 @@ static void out(uint16_t hook, uint16_t version, uint32_t pid, uint64_t time, co
 	}
 	le16_put(p, version);
 	p[2] = is_short(hook) ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	le16_put(p + 4, (uint16_t)bytes);
 	le16_put(p + 6, hook);
 	if (is_short(hook)) {
@@ -120,7 +120,7 @@ static void out_id(uint8_t type, uint32_t pid, uint64_t time, const struct paylo
 	}
 	le16_put(p, (uint16_t)bytes);
 	p[2] = ETL_RT_FULL64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	p[4] = type;
 	p[5] = 0;
 	le16_put(p + 6, IMAGE_ID_VERSION);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_record.h"
 
+#include "etw/values/event_header.h"
 #include "etw/values/message_flags.h"
 
 #include "format/etl_item.h"
@@ -33,19 +34,6 @@ static const struct kind {
 	[ETL_RT_EVENT32] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 4},
 	[ETL_RT_EVENT64] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 8},
 };
-
-/* What consumers see in EVENT_HEADER.Flags beyond what is stored. */
-enum {
-	SEEN_TRACE_MESSAGE = 0x0008,
-	SEEN_NO_CPUTIME = 0x0010,
-	SEEN_32_BIT = 0x0020,
-	SEEN_64_BIT = 0x0040,
-	SEEN_CLASSIC = 0x0100,
-	SEEN_PROCESSOR_INDEX = 0x0200,
-};
-
-#define MARKER_MESSAGE  0x90
-#define MARKER_TIMED_32 0xB0 /* [doc] never seen: a size, nothing a consumer could show */
 
 /* High byte of a kernel record's version [doc] */
 #define VERSION_PEBS    0x8000u
@@ -137,7 +125,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		}
 		uint32_t n = marker & 0xFFFF;
 		uint8_t top = (uint8_t)(marker >> 24);
-		if (top != MARKER_MESSAGE && top != MARKER_TIMED_32) {
+		if (top != ETL_MARK_MESSAGE && top != ETL_MARK_TIMED_32) {
 			diag_at(d, at, "no record here: 0x%08x", marker);
 			return -EBADMSG;
 		}
@@ -145,7 +133,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 			diag_at(d, at, "message claims %u bytes, %u are left", n, left);
 			return -EBADMSG;
 		}
-		if (top == MARKER_TIMED_32) {
+		if (top == ETL_MARK_TIMED_32) {
 			at += BASE_ALIGN8(n);
 			continue;
 		}
@@ -188,13 +176,13 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
 		} else {
 			/* The fields of a message stand first, so a message cut short will do. */
 			struct message m;
-			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
+			if (marker >> 24 == ETL_MARK_MESSAGE && bytes >= SMALLEST_RECORD &&
 			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
 			    (m.flags & TRACE_MESSAGE_TIMESTAMP)) {
 				*ret = m.time_raw;
 				return true;
 			}
-			if (marker >> 24 != MARKER_MESSAGE && marker >> 24 != MARKER_TIMED_32) {
+			if (marker >> 24 != ETL_MARK_MESSAGE && marker >> 24 != ETL_MARK_TIMED_32) {
 				return false;
 			}
 		}
@@ -211,7 +199,8 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 	struct message m;
 	message_parse(p, n, &m);
 	r->pointer_size = m.flags & TRACE_MESSAGE_POINTER32 ? 4 : 8;
-	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC | (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
+	r->event_flags |= EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_CLASSIC_HEADER |
+			  (r->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER);
 	r->id = m.number;
 	r->message_flags = m.flags;
 	r->sequence = m.sequence;
@@ -235,10 +224,10 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 	r->opcode = p[6];
 	r->hook = le16_get(p + 6);
 	r->provider = *kernel_class_guid(r->hook);
-	r->event_flags |= SEEN_CLASSIC;
+	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_PERFINFO_HEADER_SIZE) {
 		r->tid = r->pid = UINT32_MAX;
-		r->event_flags |= SEEN_NO_CPUTIME;
+		r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 	} else {
 		r->tid = le32_get(p + 8);
 		r->pid = le32_get(p + 12);
@@ -246,7 +235,7 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 			r->kernel_time = le32_get(p + 0x18);
 			r->user_time = le32_get(p + 0x1C);
 		} else {
-			r->event_flags |= SEEN_NO_CPUTIME;
+			r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 		}
 	}
 	if (BASE_UNLIKELY(attached != 0) && attached * COUNTER_BYTES <= n - at) {
@@ -270,7 +259,7 @@ static void split_classic(const uint8_t *p, uint32_t n, const struct kind *k, st
 	memcpy(&r->provider, p + 0x18, 16);
 	r->kernel_time = le32_get(p + 0x28);
 	r->user_time = le32_get(p + 0x2C);
-	r->event_flags |= SEEN_CLASSIC;
+	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_INSTANCE_HEADER_SIZE) {
 		r->instance_id = le32_get(p + 0x30);
 		r->parent_instance_id = le32_get(p + 0x34);
@@ -347,7 +336,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 	uint16_t cpu = le16_get(buf + ETL_BH_PROCESSOR);
 	if (le16_get(buf + ETL_BH_FLAG) & ETL_BF_PROC_INDEX) {
 		ret->cpu = cpu & PROCESSOR_MASK;
-		ret->event_flags = SEEN_PROCESSOR_INDEX;
+		ret->event_flags = EVENT_HEADER_FLAG_PROCESSOR_INDEX;
 	} else {
 		ret->cpu = cpu & 0xFF;
 	}
@@ -357,7 +346,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 	}
 	const struct kind *k = &kinds[h->type];
 	ret->pointer_size = k->pointer_size;
-	ret->event_flags |= k->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT;
+	ret->event_flags |= k->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER;
 	switch (k->family) {
 	case FAMILY_EVENT: split_event(p, h->bytes, ret, d); break;
 	case FAMILY_CLASSIC: split_classic(p, h->bytes, k, ret); break;
@@ -374,7 +363,7 @@ void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clo
 		.pointer_size = 8,
 		.time_raw = time_raw,
 		.time_filetime = etl_clock_to_filetime(clock, time_raw),
-		.event_flags = SEEN_CLASSIC | SEEN_64_BIT,
+		.event_flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER,
 		.provider = lost_class,
 		.opcode = (uint8_t)what,
 	};

@@ -33,7 +33,7 @@ static void put_system_header(uint8_t *p, uint16_t size, uint16_t hook, const st
 {
 	le16_put(p + 0x00, SYSTEM_VERSION);
 	p[0x02] = ETL_RT_SYSTEM64;
-	p[0x03] = 0xC0;
+	p[0x03] = ETL_MARK_HEADER;
 	le16_put(p + 0x04, size);
 	le16_put(p + 0x06, hook);
 	le32_put(p + 0x08, a->tid);

@@ -41,7 +41,7 @@ void etwd_binary_write(struct etwd *d, struct session *s, const struct registrat
 	memset(out, 0, BASE_ALIGN8(bytes));
 	le16_put(out, 2); /* version */
 	out[2] = ETL_RT_SYSTEM64;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + 4, (uint16_t)bytes);
 	le16_put(out + 6, HOOK_BINARY_PATH);
 	le32_put(out + 0xC, (uint32_t)r->process->pid);

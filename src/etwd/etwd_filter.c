@@ -11,21 +11,13 @@
  */
 #include "base/process.h"
 #include "etw/values/enable_properties.h"
+#include "etw/values/filter_types.h"
 #include "etwd/etwd_limits.h"
 #include "etwd/etwd_process.h"
 #include "etwd/etwd_provider.h"
 #include "proto/proto.h"
 
 #include <stdlib.h>
-
-enum {
-	FILTER_NONE = 0,
-	FILTER_PID = (int)0x80000004,
-	FILTER_EXECUTABLE = (int)0x80000008,
-	FILTER_PACKAGE_ID = (int)0x80000010,
-	FILTER_PACKAGE_APP_ID = (int)0x80000020,
-	FILTER_CONTAINER = (int)0x80008000,
-};
 
 /* A list of names. */
 static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *ret_present)
@@ -48,8 +40,8 @@ static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *r
 static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n, struct diag *diag)
 {
 	struct bytes b = bytes_of(p, n);
-	switch ((int)type) {
-	case FILTER_PID:
+	switch (type) {
+	case EVENT_FILTER_TYPE_PID:
 		if (n % 4 != 0 || n / 4 > BASE_ARRAY_LEN(a->pid_key)) {
 			return -EINVAL;
 		}
@@ -60,10 +52,11 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 			a->pid_key[i] = process_start_key(bytes_u32(&b));
 		}
 		return 0;
-	case FILTER_PACKAGE_ID:
-	case FILTER_PACKAGE_APP_ID: a->has_packages = true; return n % 2 == 0 ? 0 : -EINVAL;
-	case FILTER_CONTAINER: return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
-	case FILTER_EXECUTABLE: return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
+	case EVENT_FILTER_TYPE_PACKAGE_ID:
+	case EVENT_FILTER_TYPE_PACKAGE_APP_ID: a->has_packages = true; return n % 2 == 0 ? 0 : -EINVAL;
+	case EVENT_FILTER_TYPE_CONTAINER:
+		return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
+	case EVENT_FILTER_TYPE_EXECUTABLE_NAME: return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
 	default: return filter_select_add(&a->select, &a->provider, type, p, n, diag);
 	}
 }
@@ -82,7 +75,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 			return -EINVAL;
 		}
 		uint32_t type = le32_get(p);
-		if (type == FILTER_NONE) {
+		if (type == EVENT_FILTER_TYPE_NONE) {
 			continue;
 		}
 		for (uint32_t i = 0; i < a->raw_count; i++) {

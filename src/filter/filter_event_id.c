@@ -71,13 +71,13 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 		      struct diag *d)
 {
 	struct bytes b = bytes_of(p, n);
-	switch ((int)type) {
-	case FILTER_SELECT_PAYLOAD: return parse_payload(s, provider, p, n, d);
-	case FILTER_SELECT_EVENT_ID: s->filtered = true; return parse_ids(b, &s->ids);
-	case FILTER_SELECT_EVENT_NAME: s->filtered = true; return parse_names(b, &s->names);
-	case FILTER_SELECT_STACKWALK: s->stack_filtered = true; return parse_ids(b, &s->stack_ids);
-	case FILTER_SELECT_STACKWALK_NAME: s->stack_filtered = true; return parse_names(b, &s->stack_names);
-	case FILTER_SELECT_STACKWALK_LEVEL_KW:
+	switch (type) {
+	case EVENT_FILTER_TYPE_PAYLOAD: return parse_payload(s, provider, p, n, d);
+	case EVENT_FILTER_TYPE_EVENT_ID: s->filtered = true; return parse_ids(b, &s->ids);
+	case EVENT_FILTER_TYPE_EVENT_NAME: s->filtered = true; return parse_names(b, &s->names);
+	case EVENT_FILTER_TYPE_STACKWALK: s->stack_filtered = true; return parse_ids(b, &s->stack_ids);
+	case EVENT_FILTER_TYPE_STACKWALK_NAME: s->stack_filtered = true; return parse_names(b, &s->stack_names);
+	case EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW:
 		s->stack_filtered = true;
 		s->stack_level.present = true;
 		s->stack_level.any = bytes_u64(&b);

@@ -49,8 +49,9 @@ enum etl_buffer_type {
 #define ETL_FORMAT_ZSTD   0x5A53u
 
 /* Byte 3 of a record says what kind of header it has; of messages, the whole of bytes 2 and 3 does. */
-#define ETL_MARK_HEADER  0xC0u /* byte 2 is a type */
-#define ETL_MARK_MESSAGE 0x90u
+#define ETL_MARK_HEADER   0xC0u /* byte 2 is a type */
+#define ETL_MARK_MESSAGE  0x90u
+#define ETL_MARK_TIMED_32 0xB0u /* [doc] never seen: a size, nothing a consumer could show */
 
 /* Record types: byte 2 of a record with ETL_MARK_HEADER */
 enum etl_record_type {

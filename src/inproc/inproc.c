@@ -8,6 +8,7 @@
 #include "base/match.h"
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
+#include "etw/values/filter_types.h"
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
 
@@ -717,8 +718,6 @@ static int set_enable(struct inproc_session *s, const struct guid *provider, con
 	return 0;
 }
 
-enum { FILTER_SCHEMATIZED = (int)0x80000000 };
-
 /* Copies the filters; *ret NULL when there are none. A Win32 code. */
 static uint32_t choose(const struct guid *provider, const struct inproc_filter *filter, uint32_t count,
 		       struct inproc_chosen **ret)
@@ -746,7 +745,7 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 			free(c);
 			return ERROR_INVALID_PARAMETER;
 		}
-		if ((int)f->type == FILTER_SCHEMATIZED) {
+		if (f->type == EVENT_FILTER_TYPE_SCHEMATIZED) {
 			c->schematized = (struct inproc_filter){f->type, f->bytes, at};
 		}
 		at += BASE_ALIGN8(f->bytes);

@@ -80,7 +80,7 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	if (r->class) {
 		le16_put(p, (uint16_t)(h + payload_bytes));
 		p[2] = ETL_RT_FULL64;
-		p[3] = 0xC0;
+		p[3] = ETL_MARK_HEADER;
 		p[4] = (uint8_t)r->hook;
 		p[5] = 0;
 		le16_put(p + 6, r->version);
@@ -93,7 +93,7 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	}
 	le16_put(p, r->version);
 	p[2] = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	le16_put(p + 4, (uint16_t)(h + payload_bytes));
 	le16_put(p + 6, r->hook);
 	if (r->perfinfo) {
@@ -252,7 +252,7 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 	}
 	le16_put(head, (uint16_t)(sizeof head + bytes));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	head[3] = 0xC0;
+	head[3] = ETL_MARK_HEADER;
 	le32_put(head + ETL_EH_TID, pid);
 	le32_put(head + ETL_EH_PID, pid);
 	le64_put(head + ETL_EH_TIME, time);

@@ -138,7 +138,7 @@ void relog_event_set_provider(struct relog_event *e, const struct guid *provider
 static void put_full(const struct etl_record *r, uint8_t *out)
 {
 	out[2] = r->type;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	out[4] = r->opcode;
 	out[5] = r->level;
 	le16_put(out + 6, r->version);
@@ -153,7 +153,7 @@ static void put_full(const struct etl_record *r, uint8_t *out)
 static void put_event(const struct etl_record *r, uint8_t *out)
 {
 	out[2] = r->type;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + ETL_EH_FLAGS, (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
 						(r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY))));
 	le16_put(out + ETL_EH_PROPERTY, r->event_property);
@@ -179,7 +179,7 @@ static void put_system(const struct etl_record *r, uint8_t *out)
 	bool wide = r->pointer_size != 4;
 	le16_put(out, r->version);
 	out[2] = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + 6, r->hook);
 	le32_put(out + 8, r->tid);
 	le32_put(out + 12, r->pid);
