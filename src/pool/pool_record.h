@@ -56,10 +56,9 @@ static inline void pool_head_put(uint8_t *out, const struct pool_head *h, uint16
 	memcpy(out + ETL_EH_PROVIDER, h->provider, 16);
 	memcpy(out + ETL_EH_DESCRIPTOR, descriptor, 16);
 	le64_put(out + ETL_EH_KERNEL_TIME, 0);
+	memset(out + ETL_EH_ACTIVITY, 0, 16);
 	if (activity) {
 		memcpy(out + ETL_EH_ACTIVITY, activity, 16);
-	} else {
-		memset(out + ETL_EH_ACTIVITY, 0, 16);
 	}
 }
 _Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16, "the descriptor is copied as it is");
