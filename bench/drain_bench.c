@@ -8,9 +8,15 @@
  */
 #include "bench.h"
 #include "etwd/etwd.h"
-#include "etl/etl_writer.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "format/etl_item.h"
 #include "format/etl_layout.h"
 #include "pool/pool_testing.h"
+#include "sink/sink.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -72,8 +78,7 @@ static void add_process(struct etwd *d, uint32_t i)
 	c->rows = sessions;
 	c->retired_ts = UINT64_MAX;
 	c->fast = true;
-	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	c->head[ETL_EH_TYPE + 1] = 0xC0;
+	c->head = pool_head_of((uint32_t)p->pid, id, 0);
 	for (uint32_t k = 0; k < sessions; k++) {
 		c->row[k] = (struct route_row){.session = d->session[k + 1], .any = UINT64_MAX, .bit = k == 0 ? 0 : 2};
 	}

@@ -14,6 +14,7 @@
 #include <evntcons.h>
 #include <evntrace.h>
 
+#include "format/etl_item.h"
 #include "openetw/decode.h"
 
 #include <fcntl.h>

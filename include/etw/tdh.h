@@ -69,16 +69,7 @@ typedef enum _TDH_OUT_TYPE TDH_OUT_TYPE;
 /* ---- description of an event ------------------------------------------------------------------
  */
 
-typedef enum _PROPERTY_FLAGS {
-	PropertyStruct = 0x01,
-	PropertyParamLength = 0x02, /* length is the value of property lengthPropertyIndex */
-	PropertyParamCount = 0x04,  /* count is the value of property countPropertyIndex */
-	PropertyWBEMXmlFragment = 0x08,
-	PropertyParamFixedLength = 0x10,
-	PropertyParamFixedCount = 0x20, /* an array even if count is 1 */
-	PropertyHasTags = 0x40,
-	PropertyHasCustomSchema = 0x80
-} PROPERTY_FLAGS;
+typedef enum _PROPERTY_FLAGS PROPERTY_FLAGS;
 DEFINE_ENUM_FLAG_OPERATORS(PROPERTY_FLAGS)
 
 typedef struct _EVENT_PROPERTY_INFO {

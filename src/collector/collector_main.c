@@ -28,23 +28,23 @@
 
 struct collector {
 	int fd;
-	struct kernel_ring_head *head;
+	struct proto_kernel_ring_head *head;
 	uint8_t *data;
 	uint64_t at;    /* what head is going to be */
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
-	struct kernel_window window[KERNEL_SLOTS]; /* as the last request to explain or to remove it said */
+	struct kernel_window window[PROTO_KERNEL_SLOTS]; /* as the last request to explain or to remove it said */
 	uint64_t resident_at_ns;
 	/* Requests to remove a slot, to explain what it has, while names are looked up for it; 0: none */
-	uint32_t leaving[KERNEL_SLOTS], explaining[KERNEL_SLOTS];
+	uint32_t leaving[PROTO_KERNEL_SLOTS], explaining[PROTO_KERNEL_SLOTS];
 };
 
 /* ---- the ring --------------------------------------------------------------------------------- */
 
 static void ring_bell(struct collector *c)
 {
-	struct kernel_message m = {.type = KERNEL_BELL};
+	struct proto_kernel_message m = {.type = PROTO_KERNEL_BELL};
 	if (!c->rung) {
 		c->rung = send(c->fd, &m, sizeof m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 	}
@@ -74,7 +74,7 @@ static bool wait_for_room(struct collector *c, uint64_t bytes)
 
 static void count_lost(struct collector *c, uint64_t sessions, uint64_t events)
 {
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (sessions >> i & 1) {
 			order_store_relaxed(&c->head->lost[i], c->head->lost[i] + events);
 		}
@@ -86,24 +86,24 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 	count_lost(ctx, sessions, events);
 }
 
-static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessions, uint16_t cpu, uint64_t time,
+static void put(struct collector *c, enum proto_kernel_ring_kind kind, uint64_t sessions, uint16_t cpu, uint64_t time,
 		const void *head, uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
 	uint32_t bytes = BASE_ALIGN8(head_bytes + body_bytes);
-	uint64_t size = KERNEL_RING_BYTES, need = sizeof(struct kernel_ring_record) + bytes;
+	uint64_t size = PROTO_KERNEL_RING_BYTES, need = sizeof(struct proto_kernel_ring_record) + bytes;
 	uint64_t left = size - (c->at & (size - 1));
 	uint64_t skip = left < need ? left : 0;
 	if (used(c) + skip + need > size && !wait_for_room(c, skip + need)) {
 		count_lost(c, sessions, 1);
 		return;
 	}
-	struct kernel_ring_record r = {.kind = KERNEL_RING_SKIP};
+	struct proto_kernel_ring_record r = {.kind = PROTO_KERNEL_RING_SKIP};
 	if (skip >= sizeof r) {
 		r.bytes = (uint32_t)(skip - sizeof r);
 		memcpy(c->data + (c->at & (size - 1)), &r, sizeof r);
 	} /* less than a header: both know that nothing fits */
 	c->at += skip;
-	r = (struct kernel_ring_record){
+	r = (struct proto_kernel_ring_record){
 		.sessions = sessions, .time = time, .bytes = bytes, .cpu = cpu, .kind = (uint16_t)kind};
 	uint8_t *p = c->data + (c->at & (size - 1));
 	memcpy(p, &r, sizeof r);
@@ -126,13 +126,13 @@ static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessio
 static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head, uint32_t head_bytes,
 		      const void *body, uint32_t body_bytes)
 {
-	put(ctx, KERNEL_RING_RECORD, sessions, cpu, time, head, head_bytes, body, body_bytes);
+	put(ctx, PROTO_KERNEL_RING_RECORD, sessions, cpu, time, head, head_bytes, body, body_bytes);
 }
 
 static void on_explanation(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 			   uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
-	put(ctx, KERNEL_RING_EXPLANATION, sessions, cpu, time, head, head_bytes, body, body_bytes);
+	put(ctx, PROTO_KERNEL_RING_EXPLANATION, sessions, cpu, time, head, head_bytes, body, body_bytes);
 }
 
 static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
@@ -177,7 +177,7 @@ static void publish_stats(struct collector *c)
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-static void what_it_wants(const struct kernel_message *m, struct kernel_session *ret)
+static void what_it_wants(const struct proto_kernel_message *m, struct kernel_session *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	ret->mask = m->mask;
@@ -185,9 +185,9 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	memcpy(ret->stack, m->stack, sizeof ret->stack);
 	ret->pids = BASE_MIN(m->pids, KERNEL_PIDS_MAX);
 	memcpy(ret->pid, m->pid, sizeof ret->pid);
-	ret->children = m->flags & KERNEL_CHILDREN;
-	ret->confined = m->flags & KERNEL_CONFINED;
-	ret->forgets = m->flags & KERNEL_FORGETS;
+	ret->children = m->flags & PROTO_KERNEL_CHILDREN;
+	ret->confined = m->flags & PROTO_KERNEL_CONFINED;
+	ret->forgets = m->flags & PROTO_KERNEL_FORGETS;
 	ret->uid = m->uid;
 	ret->counters = BASE_MIN(m->counters, PMC_COUNTERS_MAX);
 	memcpy(ret->counter, m->counter, sizeof ret->counter);
@@ -195,7 +195,7 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	memcpy(ret->counted, m->counted, sizeof ret->counted);
 }
 
-static int set_sampled(struct collector *c, const struct kernel_message *m, struct diag *d)
+static int set_sampled(struct collector *c, const struct proto_kernel_message *m, struct diag *d)
 {
 	struct kernel_sampled s[PMC_SAMPLED_MAX];
 	uint32_t n = BASE_MIN(m->sources, PMC_SAMPLED_MAX);
@@ -205,7 +205,7 @@ static int set_sampled(struct collector *c, const struct kernel_message *m, stru
 	return kernel_set_sampled(c->kernel, s, n, d);
 }
 
-static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
+static int do_open(struct collector *c, const struct proto_kernel_message *m, struct diag *d)
 {
 	struct kernel_engine_options o = {.interval_us = m->interval_us, .self = {m->pid[0]}};
 	struct kernel_output out = {
@@ -222,7 +222,7 @@ static int do_open(struct collector *c, const struct kernel_message *m, struct d
 }
 
 /* What would help, in the words of a command line. */
-static void grant(struct kernel_message *r)
+static void grant(struct proto_kernel_message *r)
 {
 	char here[200] = "openetw-kernel";
 	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
@@ -234,7 +234,7 @@ static void grant(struct kernel_message *r)
 		 used ? "" : "no right to record the kernel", here);
 }
 
-static void reply(struct collector *c, const struct kernel_message *r)
+static void reply(struct collector *c, const struct proto_kernel_message *r)
 {
 	ssize_t n = send(c->fd, r, sizeof *r, MSG_NOSIGNAL);
 	(void)n; /* its end is heard at the next look */
@@ -248,44 +248,44 @@ static void one_line(const char *lines, char *out, size_t cap)
 	}
 }
 
-static void answer(struct collector *c, const struct kernel_message *m)
+static void answer(struct collector *c, const struct proto_kernel_message *m)
 {
-	struct kernel_message r = {.type = m->type, .id = m->id, .slot = m->slot};
+	struct proto_kernel_message r = {.type = m->type, .id = m->id, .slot = m->slot};
 	struct kernel_session s;
 	struct diag d;
 	diag_clear(&d);
 	what_it_wants(m, &s);
-	if (m->slot < KERNEL_SLOTS && (m->type == KERNEL_EXPLAIN || m->type == KERNEL_REMOVE)) {
+	if (m->slot < PROTO_KERNEL_SLOTS && (m->type == PROTO_KERNEL_EXPLAIN || m->type == PROTO_KERNEL_REMOVE)) {
 		struct kernel_window *w = &c->window[m->slot];
 		*w = (struct kernel_window){m->left.since, m->left.after, {0}};
 		memcpy(w->until, m->left.until, sizeof w->until);
 	}
-	if (!c->kernel && m->type != KERNEL_OPEN) {
+	if (!c->kernel && m->type != PROTO_KERNEL_OPEN) {
 		r.result = -ENOTCONN;
-	} else if (m->slot >= KERNEL_SLOTS) {
+	} else if (m->slot >= PROTO_KERNEL_SLOTS) {
 		r.result = -EINVAL;
 	} else {
 		switch (m->type) {
-		case KERNEL_OPEN: r.result = do_open(c, m, &d); break;
-		case KERNEL_ADD: r.result = kernel_add(c->kernel, m->slot, &s, &r.mask, &d); break;
-		case KERNEL_CHANGE: r.result = kernel_change(c->kernel, m->slot, &s, &r.mask, &d); break;
-		case KERNEL_REMOVE:
+		case PROTO_KERNEL_OPEN: r.result = do_open(c, m, &d); break;
+		case PROTO_KERNEL_ADD: r.result = kernel_add(c->kernel, m->slot, &s, &r.mask, &d); break;
+		case PROTO_KERNEL_CHANGE: r.result = kernel_change(c->kernel, m->slot, &s, &r.mask, &d); break;
+		case PROTO_KERNEL_REMOVE:
 			kernel_remove(c->kernel, m->slot);
 			if (!kernel_removed(c->kernel, m->slot)) {
 				c->leaving[m->slot] = m->id; /* answered when it is */
 				return;
 			}
 			break;
-		case KERNEL_INTERVAL: r.result = kernel_set_interval(c->kernel, m->interval_us); break;
-		case KERNEL_SAMPLED: r.result = set_sampled(c, m, &d); break;
-		case KERNEL_EXPLAIN:
+		case PROTO_KERNEL_INTERVAL: r.result = kernel_set_interval(c->kernel, m->interval_us); break;
+		case PROTO_KERNEL_SAMPLED: r.result = set_sampled(c, m, &d); break;
+		case PROTO_KERNEL_EXPLAIN:
 			kernel_explain(c->kernel, m->slot);
 			if (!kernel_explained(c->kernel, m->slot)) {
 				c->explaining[m->slot] = m->id; /* the same */
 				return;
 			}
 			break;
-		case KERNEL_CAPTURE: kernel_capture(c->kernel, m->slot); break;
+		case PROTO_KERNEL_CAPTURE: kernel_capture(c->kernel, m->slot); break;
 		default: r.result = -ENOSYS;
 		}
 	}
@@ -313,7 +313,7 @@ static void answer(struct collector *c, const struct kernel_message *m)
 static void answer_late(struct collector *c, uint32_t type, uint32_t slot, uint32_t *id, bool over)
 {
 	if (*id && over) {
-		struct kernel_message r = {.type = type, .id = *id, .slot = slot};
+		struct proto_kernel_message r = {.type = type, .id = *id, .slot = slot};
 		*id = 0;
 		one_line(kernel_shortage(c->kernel, slot), r.text, sizeof r.text);
 		publish_stats(c);
@@ -324,9 +324,9 @@ static void answer_late(struct collector *c, uint32_t type, uint32_t slot, uint3
 /* Sessions that have ended, or are explained, by now. */
 static void answer_those_who_wait(struct collector *c)
 {
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
-		answer_late(c, KERNEL_EXPLAIN, i, &c->explaining[i], kernel_explained(c->kernel, i));
-		answer_late(c, KERNEL_REMOVE, i, &c->leaving[i], kernel_removed(c->kernel, i));
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
+		answer_late(c, PROTO_KERNEL_EXPLAIN, i, &c->explaining[i], kernel_explained(c->kernel, i));
+		answer_late(c, PROTO_KERNEL_REMOVE, i, &c->leaving[i], kernel_removed(c->kernel, i));
 	}
 }
 
@@ -334,7 +334,7 @@ static void answer_those_who_wait(struct collector *c)
 static bool hear(struct collector *c)
 {
 	for (;;) {
-		struct kernel_message m;
+		struct proto_kernel_message m;
 		ssize_t n = recv(c->fd, &m, sizeof m, MSG_DONTWAIT);
 		if (n < 0) {
 			return errno == EAGAIN || errno == EINTR;
@@ -348,21 +348,21 @@ static bool hear(struct collector *c)
 
 static bool map_ring(struct collector *c)
 {
-	size_t bytes = KERNEL_RING_PAGE + (size_t)KERNEL_RING_BYTES;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, KERNEL_FD_RING, 0);
+	size_t bytes = PROTO_KERNEL_RING_PAGE + (size_t)PROTO_KERNEL_RING_BYTES;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, PROTO_KERNEL_FD_RING, 0);
 	if (p == MAP_FAILED) {
 		return false;
 	}
-	close(KERNEL_FD_RING);
+	close(PROTO_KERNEL_FD_RING);
 	c->head = p;
-	c->data = (uint8_t *)p + KERNEL_RING_PAGE;
+	c->data = (uint8_t *)p + PROTO_KERNEL_RING_PAGE;
 	c->at = c->head->head;
-	return c->head->version == KERNEL_RING_VERSION && c->head->bytes == KERNEL_RING_BYTES;
+	return c->head->version == PROTO_KERNEL_RING_VERSION && c->head->bytes == PROTO_KERNEL_RING_BYTES;
 }
 
 int main(int argc, char **argv)
 {
-	struct collector c = {.fd = KERNEL_FD_SOCKET};
+	struct collector c = {.fd = PROTO_KERNEL_FD_SOCKET};
 	int type = 0;
 	socklen_t n = sizeof type;
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {

@@ -5,6 +5,7 @@
  */
 #include "consume/consume_view.h"
 #include "base/vec.h"
+#include "format/etl_item.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "etl/etl_reader.h"
 
 #include "../../tests/corpus/corpus.h"
+#include "format/etl_item.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -82,9 +82,9 @@ static bool is_old(const uint8_t *buf)
 	const uint8_t *r = buf + ETL_BUFFER_HEADER_SIZE;
 	const uint8_t *h = r + ETL_SYSTEM_HEADER_SIZE;
 	uint32_t pointer = le32_get(h + ETL_LH_POINTER_SIZE);
-	return (r[2] == ETL_RT_SYSTEM32 || r[2] == ETL_RT_SYSTEM64) && r[3] == 0xC0 && le16_get(r + 6) == 0 &&
-	       h[ETL_LH_VERSION + 2] == 1 && h[ETL_LH_VERSION + 3] < 4 && h[ETL_LH_VERSION] <= 5 &&
-	       h[ETL_LH_VERSION] != 0 && le32_get(h + ETL_LH_BUFFER_SIZE) == le32_get(buf) &&
+	return (r[2] == ETL_RT_SYSTEM32 || r[2] == ETL_RT_SYSTEM64) && r[3] == ETL_MARK_HEADER &&
+	       le16_get(r + 6) == 0 && h[ETL_LH_VERSION + 2] == 1 && h[ETL_LH_VERSION + 3] < 4 &&
+	       h[ETL_LH_VERSION] <= 5 && h[ETL_LH_VERSION] != 0 && le32_get(h + ETL_LH_BUFFER_SIZE) == le32_get(buf) &&
 	       (pointer == 4 || pointer == 8);
 }
 
@@ -112,7 +112,7 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 	}
 	const uint8_t *r = buf + ETL_BUFFER_HEADER_SIZE;
 	uint32_t bytes = le16_get(r + 4);
-	if ((r[2] != ETL_RT_SYSTEM32 && r[2] != ETL_RT_SYSTEM64) || r[3] != 0xC0 || le16_get(r + 6) != 0) {
+	if ((r[2] != ETL_RT_SYSTEM32 && r[2] != ETL_RT_SYSTEM64) || r[3] != ETL_MARK_HEADER || le16_get(r + 6) != 0) {
 		diag_at(d, ETL_BUFFER_HEADER_SIZE, "not a trace file: no log-file header record");
 		return -EBADMSG;
 	}

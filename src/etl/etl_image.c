@@ -9,6 +9,7 @@
 #include "etw/values/guids.h"
 #include "etl/etl_reader.h"
 #include "format/etl_layout.h"
+#include "format/unix_sid.h"
 #include "format/kernel_class.h"
 #include "kernel_payload.h"
 
@@ -96,7 +97,7 @@ static void out(uint16_t hook, uint16_t version, uint32_t pid, uint64_t time, co
 	}
 	le16_put(p, version);
 	p[2] = is_short(hook) ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	le16_put(p + 4, (uint16_t)bytes);
 	le16_put(p + 6, hook);
 	if (is_short(hook)) {
@@ -121,7 +122,7 @@ static void out_id(uint8_t type, uint32_t pid, uint64_t time, const struct paylo
 	}
 	le16_put(p, (uint16_t)bytes);
 	p[2] = ETL_RT_FULL64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	p[4] = type;
 	p[5] = 0;
 	le16_put(p + 6, IMAGE_ID_VERSION);
@@ -183,6 +184,8 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 		     void *ctx)
 {
 	bool alive = hook != ETL_PROCESS_END;
+	uint8_t sid[UNIX_SID_BYTES];
+	unix_sid_put(sid, p->uid);
 	struct payload b = {.n = 0};
 	put(&b, (uint64_t)ETL_IMAGE_EXPLAINS << 32 | p->pid, 8); /* UniqueProcessKey */
 	put(&b, p->pid, 4);
@@ -191,12 +194,10 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 	put(&b, alive ? STILL_ALIVE : 0, 4); /* ExitStatus */
 	put(&b, 0, 8);                       /* DirectoryTableBase */
 	put(&b, 0, 4);                       /* Flags */
-	put(&b, 1, 8);                       /* a pointer that is not zero: a SID follows, S-1-22-1-uid */
+	put(&b, 1, 8);                       /* a pointer that is not zero: a SID follows */
 	put(&b, 0, 8);
-	put(&b, 1 | 2 << 8, 2);
-	put(&b, 22ull << 40, 6);
-	put(&b, 1, 4);
-	put(&b, p->uid, 4);
+	put(&b, le64_get(sid), 8);
+	put(&b, le64_get(sid + 8), 8);
 	put_text(&b, p->name, "");
 	put(&b, 0, 2); /* CommandLine, PackageFullName, ApplicationId */
 	put(&b, 0, 2);

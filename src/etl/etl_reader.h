@@ -166,10 +166,6 @@ int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl
 		    struct diag *d);
 /* Parse the log-file header out of buffer 0. */
 int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, struct diag *d);
-/* Iterate extended items: start with *at = 0; false at the end or at the first malformed one. */
-bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
-		   const uint8_t **ret_data, uint16_t *ret_bytes);
-
 /* src/etl/xpress.c: plain LZ77 of MS-XCA. 0 or -EBADMSG; never writes past out_bytes, which must be
  * filled exactly. */
 int xpress_decompress(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes);

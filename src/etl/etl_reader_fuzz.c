@@ -2,6 +2,7 @@
  * Reads the input as a file in both orders and touches everything a consumer would touch.
  */
 #include "etl/etl_reader.h"
+#include "format/etl_item.h"
 
 #include <stdlib.h>
 

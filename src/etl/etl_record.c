@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_record.h"
 
+#include "etw/values/event_header.h"
+#include "etw/values/message_flags.h"
+
+#include "format/etl_item.h"
 #include "format/kernel_class.h"
 
 enum family {
@@ -30,19 +34,6 @@ static const struct kind {
 	[ETL_RT_EVENT32] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 4},
 	[ETL_RT_EVENT64] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 8},
 };
-
-/* What consumers see in EVENT_HEADER.Flags beyond what is stored. */
-enum {
-	SEEN_TRACE_MESSAGE = 0x0008,
-	SEEN_NO_CPUTIME = 0x0010,
-	SEEN_32_BIT = 0x0020,
-	SEEN_64_BIT = 0x0040,
-	SEEN_CLASSIC = 0x0100,
-	SEEN_PROCESSOR_INDEX = 0x0200,
-};
-
-#define MARKER_MESSAGE  0x90
-#define MARKER_TIMED_32 0xB0 /* [doc] never seen: a size, nothing a consumer could show */
 
 /* High byte of a kernel record's version [doc] */
 #define VERSION_PEBS    0x8000u
@@ -80,18 +71,18 @@ static bool message_parse(const uint8_t *p, uint32_t n, struct message *m)
 	bytes_u32(&b);
 	m->number = bytes_u16(&b);
 	m->flags = bytes_u16(&b);
-	if (m->flags & ETL_MF_SEQUENCE) {
+	if (m->flags & TRACE_MESSAGE_SEQUENCE) {
 		m->sequence = bytes_u32(&b);
 	}
-	if (m->flags & ETL_MF_GUID) {
+	if (m->flags & TRACE_MESSAGE_GUID) {
 		m->guid = bytes_take(&b, 16);
-	} else if (m->flags & ETL_MF_COMPONENT) {
+	} else if (m->flags & TRACE_MESSAGE_COMPONENTID) {
 		m->component = bytes_u32(&b);
 	}
-	if (m->flags & ETL_MF_TIME) {
+	if (m->flags & TRACE_MESSAGE_TIMESTAMP) {
 		m->time_raw = bytes_u64(&b);
 	}
-	if (m->flags & ETL_MF_SYSTEM_INFO) {
+	if (m->flags & TRACE_MESSAGE_SYSTEMINFO) {
 		m->tid = bytes_u32(&b);
 		m->pid = bytes_u32(&b);
 	}
@@ -134,7 +125,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		}
 		uint32_t n = marker & 0xFFFF;
 		uint8_t top = (uint8_t)(marker >> 24);
-		if (top != MARKER_MESSAGE && top != MARKER_TIMED_32) {
+		if (top != ETL_MARK_MESSAGE && top != ETL_MARK_TIMED_32) {
 			diag_at(d, at, "no record here: 0x%08x", marker);
 			return -EBADMSG;
 		}
@@ -142,7 +133,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 			diag_at(d, at, "message claims %u bytes, %u are left", n, left);
 			return -EBADMSG;
 		}
-		if (top == MARKER_TIMED_32) {
+		if (top == ETL_MARK_TIMED_32) {
 			at += BASE_ALIGN8(n);
 			continue;
 		}
@@ -154,7 +145,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		ret->at = at;
 		ret->bytes = n;
 		ret->type = ETL_RT_MESSAGE;
-		ret->timed = (m.flags & ETL_MF_TIME) != 0;
+		ret->timed = (m.flags & TRACE_MESSAGE_TIMESTAMP) != 0;
 		ret->time_raw = m.time_raw;
 		return 1;
 	}
@@ -185,12 +176,13 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
 		} else {
 			/* The fields of a message stand first, so a message cut short will do. */
 			struct message m;
-			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
-			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) && (m.flags & ETL_MF_TIME)) {
+			if (marker >> 24 == ETL_MARK_MESSAGE && bytes >= SMALLEST_RECORD &&
+			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
+			    (m.flags & TRACE_MESSAGE_TIMESTAMP)) {
 				*ret = m.time_raw;
 				return true;
 			}
-			if (marker >> 24 != MARKER_MESSAGE && marker >> 24 != MARKER_TIMED_32) {
+			if (marker >> 24 != ETL_MARK_MESSAGE && marker >> 24 != ETL_MARK_TIMED_32) {
 				return false;
 			}
 		}
@@ -206,8 +198,9 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 {
 	struct message m;
 	message_parse(p, n, &m);
-	r->pointer_size = m.flags & ETL_MF_32_BIT ? 4 : 8;
-	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC | (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
+	r->pointer_size = m.flags & TRACE_MESSAGE_POINTER32 ? 4 : 8;
+	r->event_flags |= EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG_CLASSIC_HEADER |
+			  (r->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER);
 	r->id = m.number;
 	r->message_flags = m.flags;
 	r->sequence = m.sequence;
@@ -231,10 +224,10 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 	r->opcode = p[6];
 	r->hook = le16_get(p + 6);
 	r->provider = *kernel_class_guid(r->hook);
-	r->event_flags |= SEEN_CLASSIC;
+	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_PERFINFO_HEADER_SIZE) {
 		r->tid = r->pid = UINT32_MAX;
-		r->event_flags |= SEEN_NO_CPUTIME;
+		r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 	} else {
 		r->tid = le32_get(p + 8);
 		r->pid = le32_get(p + 12);
@@ -242,7 +235,7 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 			r->kernel_time = le32_get(p + 0x18);
 			r->user_time = le32_get(p + 0x1C);
 		} else {
-			r->event_flags |= SEEN_NO_CPUTIME;
+			r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 		}
 	}
 	if (BASE_UNLIKELY(attached != 0) && attached * COUNTER_BYTES <= n - at) {
@@ -266,7 +259,7 @@ static void split_classic(const uint8_t *p, uint32_t n, const struct kind *k, st
 	memcpy(&r->provider, p + 0x18, 16);
 	r->kernel_time = le32_get(p + 0x28);
 	r->user_time = le32_get(p + 0x2C);
-	r->event_flags |= SEEN_CLASSIC;
+	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_INSTANCE_HEADER_SIZE) {
 		r->instance_id = le32_get(p + 0x30);
 		r->parent_instance_id = le32_get(p + 0x34);
@@ -343,7 +336,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 	uint16_t cpu = le16_get(buf + ETL_BH_PROCESSOR);
 	if (le16_get(buf + ETL_BH_FLAG) & ETL_BF_PROC_INDEX) {
 		ret->cpu = cpu & PROCESSOR_MASK;
-		ret->event_flags = SEEN_PROCESSOR_INDEX;
+		ret->event_flags = EVENT_HEADER_FLAG_PROCESSOR_INDEX;
 	} else {
 		ret->cpu = cpu & 0xFF;
 	}
@@ -353,7 +346,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 	}
 	const struct kind *k = &kinds[h->type];
 	ret->pointer_size = k->pointer_size;
-	ret->event_flags |= k->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT;
+	ret->event_flags |= k->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER;
 	switch (k->family) {
 	case FAMILY_EVENT: split_event(p, h->bytes, ret, d); break;
 	case FAMILY_CLASSIC: split_classic(p, h->bytes, k, ret); break;
@@ -370,29 +363,10 @@ void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clo
 		.pointer_size = 8,
 		.time_raw = time_raw,
 		.time_filetime = etl_clock_to_filetime(clock, time_raw),
-		.event_flags = SEEN_CLASSIC | SEEN_64_BIT,
+		.event_flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER,
 		.provider = lost_class,
 		.opcode = (uint8_t)what,
 	};
-}
-
-bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
-		   const uint8_t **ret_data, uint16_t *ret_bytes)
-{
-	if (*at >= items_bytes || items_bytes - *at < ETL_ITEM_HEADER_SIZE) {
-		return false;
-	}
-	const uint8_t *p = items + *at;
-	uint32_t total = le16_get(p);
-	uint16_t data = le16_get(p + 6);
-	if (total < ETL_ITEM_HEADER_SIZE || total > items_bytes - *at || data + ETL_ITEM_HEADER_SIZE > total) {
-		return false;
-	}
-	*ret_type = le16_get(p + 2);
-	*ret_data = p + ETL_ITEM_HEADER_SIZE;
-	*ret_bytes = data;
-	*at += total;
-	return true;
 }
 
 int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock, struct etl_record *ret,

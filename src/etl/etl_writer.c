@@ -33,7 +33,7 @@ static void put_system_header(uint8_t *p, uint16_t size, uint16_t hook, const st
 {
 	le16_put(p + 0x00, SYSTEM_VERSION);
 	p[0x02] = ETL_RT_SYSTEM64;
-	p[0x03] = 0xC0;
+	p[0x03] = ETL_MARK_HEADER;
 	le16_put(p + 0x04, size);
 	le16_put(p + 0x06, hook);
 	le32_put(p + 0x08, a->tid);
@@ -151,38 +151,4 @@ void etl_write_buffer_header(uint8_t *buf, const struct etl_buffer_args *a, bool
 	if (fill && a->used < a->buffer_size) {
 		memset(buf + a->used, 0xFF, a->buffer_size - a->used);
 	}
-}
-
-uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes, bool more)
-{
-	uint32_t total = etl_item_total(data_bytes);
-	le16_put(out + 0, (uint16_t)total);
-	le16_put(out + 2, type);
-	le16_put(out + 4, more ? 1 : 0);
-	le16_put(out + 6, data_bytes);
-	if (data_bytes > 0) {
-		memcpy(out + ETL_ITEM_HEADER_SIZE, data, data_bytes);
-	}
-	uint32_t end = ETL_ITEM_HEADER_SIZE + data_bytes;
-	memset(out + end, 0, total - end);
-	return total;
-}
-
-uint8_t etl_item_rank(uint16_t type)
-{
-	static const uint8_t ranks[] = {
-		[ETL_ITEM_RELATED_ACTIVITYID] = 1,
-		[ETL_ITEM_SID] = 2,
-		[ETL_ITEM_TS_ID] = 3,
-		[ETL_ITEM_STACK_TRACE32] = 4,
-		[ETL_ITEM_STACK_TRACE64] = 4,
-		[ETL_ITEM_STACK_KEY32] = 4,
-		[ETL_ITEM_STACK_KEY64] = 4,
-		[ETL_ITEM_PROV_TRAITS] = 5,
-		[ETL_ITEM_EVENT_SCHEMA_TL] = 6,
-		[ETL_ITEM_EVENT_KEY] = 7,
-		[ETL_ITEM_PROCESS_START_KEY] = 8,
-	};
-	uint8_t rank = type < BASE_ARRAY_LEN(ranks) ? ranks[type] : 0;
-	return rank ? rank : UINT8_MAX;
 }

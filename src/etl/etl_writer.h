@@ -75,22 +75,6 @@ struct etl_buffer_args {
 };
 void etl_write_buffer_header(uint8_t *buf, const struct etl_buffer_args *a, bool fill);
 
-/* Append one extended item (header, data, padding) at `out`; returns its total size. `more` sets
- * Linkage. */
-uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes, bool more);
-static inline uint32_t etl_item_total(uint16_t data_bytes)
-{
-	return BASE_ALIGN8((uint32_t)data_bytes + ETL_ITEM_HEADER_SIZE);
-}
-
-/* Where an item stands among others in real files: lower ranks first, unknown types last. */
-uint8_t etl_item_rank(uint16_t type);
-static inline bool etl_item_is_stack(uint16_t type)
-{
-	return type == ETL_ITEM_STACK_TRACE32 || type == ETL_ITEM_STACK_TRACE64 || type == ETL_ITEM_STACK_KEY32 ||
-	       type == ETL_ITEM_STACK_KEY64;
-}
-
 /* Plain LZ77 of MS-XCA, for the bytes after the 0x48-byte header of a compressed buffer. `out` has
  * room for xpress_compress_bound(n); the result is the number of bytes used. n < 4 GiB. */
 size_t xpress_compress_bound(size_t n);

@@ -4,6 +4,7 @@
  * Windows.
  */
 #include "etl/etl_writer.h"
+#include "format/etl_item.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

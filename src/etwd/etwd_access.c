@@ -10,7 +10,13 @@
  * Entries live in the file "access" of the runtime directory, so that they outlast a daemon that
  * left because it had nothing to do.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_query.h"
+#include "format/unix_sid.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -398,10 +404,8 @@ static uint32_t put_descriptor(const struct etwd *d, const struct access *a, uin
 	out[0] = 1;
 	uint16_t control = 0x8000;
 	le32_put(out + 4, at);
-	static const uint8_t user[] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0};
-	memcpy(out + at, user, sizeof user);
-	le32_put(out + at + sizeof user, d->uid);
-	at += 16;
+	unix_sid_put(out + at, d->uid);
+	at += UNIX_SID_BYTES;
 	uint32_t n = put_acl(out + at, a, true);
 	if (n > 0) {
 		control |= 0x0010;

@@ -17,7 +17,16 @@
  *
  * Everything in the pool is hostile, as ever; the memory must be sealed like one of ours.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "pool/pool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

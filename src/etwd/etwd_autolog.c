@@ -9,9 +9,16 @@
  * What a file did last is kept in the state directory: the number of its last log file
  * (FileCounter) and the code of its last start (Status).
  */
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_schedule.h"
 #include "format/kernel_mask.h"
+#include "proto/proto.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
 
@@ -139,7 +146,7 @@ static void end(struct etwd *d, struct autolog *a)
 	free(a);
 }
 
-static uint32_t kernel_flags(const struct etw_session *s)
+static uint32_t nt_flags(const struct etw_session *s)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -169,7 +176,7 @@ static bool send_start(struct autolog *a)
 		.log_file = file_len ? file : NULL,
 		.log_file_len = (uint32_t)file_len,
 	};
-	p.props.enable_flags = kernel_flags(s);
+	p.props.enable_flags = nt_flags(s);
 	if (p.props.enable_flags || !kernel_mask_empty(&s->kernel.mask)) {
 		p.props.mode |= EVENT_TRACE_SYSTEM_LOGGER_MODE; /* the two well-known names do not mind */
 	}

@@ -4,9 +4,17 @@
  * the contrary (TraceProviderBinaryTracking), gets one record of it: EventTrace group, opcode 0x43
  * (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -33,7 +41,7 @@ void etwd_binary_write(struct etwd *d, struct session *s, const struct registrat
 	memset(out, 0, BASE_ALIGN8(bytes));
 	le16_put(out, 2); /* version */
 	out[2] = ETL_RT_SYSTEM64;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + 4, (uint16_t)bytes);
 	le16_put(out + 6, HOOK_BINARY_PATH);
 	le32_put(out + 0xC, (uint32_t)r->process->pid);

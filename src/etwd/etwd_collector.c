@@ -2,7 +2,15 @@
  * The process that collects kernel events: started when a session first wishes some, told by calls,
  * let go when none wishes any more, started again when it dies.
  */
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
 #include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
 #include "etwd/etwd_start.h"
 
 #include <fcntl.h>
@@ -51,7 +59,7 @@ static void collector_kill(struct collector *c)
 static void collector_free(struct collector *c)
 {
 	if (c->head) {
-		munmap(c->head, KERNEL_RING_PAGE + (size_t)KERNEL_RING_BYTES);
+		munmap(c->head, PROTO_KERNEL_RING_PAGE + (size_t)PROTO_KERNEL_RING_BYTES);
 	}
 	base_close(&c->socket.fd);
 	base_close(&c->child.fd);
@@ -79,20 +87,21 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	c->socket = (struct source){on_socket, -1};
 	c->child = (struct source){on_child, -1};
 	c->pidfd = -1;
-	ring = base_memfd("openetw-kernel", KERNEL_RING_PAGE + (uint64_t)KERNEL_RING_BYTES);
+	ring = base_memfd("openetw-kernel", PROTO_KERNEL_RING_PAGE + (uint64_t)PROTO_KERNEL_RING_BYTES);
 	if (ring < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		err = ring < 0 ? ring : -errno;
 		goto out;
 	}
-	void *p = mmap(NULL, KERNEL_RING_PAGE + (size_t)KERNEL_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+	void *p = mmap(NULL, PROTO_KERNEL_RING_PAGE + (size_t)PROTO_KERNEL_RING_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, ring, 0);
 	if (p == MAP_FAILED) {
 		err = -ENOMEM;
 		goto out;
 	}
 	c->head = p;
-	c->data = (uint8_t *)p + KERNEL_RING_PAGE;
-	c->head->version = KERNEL_RING_VERSION;
-	c->head->bytes = KERNEL_RING_BYTES;
+	c->data = (uint8_t *)p + PROTO_KERNEL_RING_PAGE;
+	c->head->version = PROTO_KERNEL_RING_VERSION;
+	c->head->bytes = PROTO_KERNEL_RING_BYTES;
 	c->socket.fd = pair[0];
 	pair[0] = -1;
 	fcntl(c->socket.fd, F_SETFL, O_NONBLOCK);
@@ -112,9 +121,9 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	}
 	d->kernel->collector = c;
 	etwd_log(d, "Started the collector of kernel events: pid=%d", (int)c->pid);
-	struct kernel_message m = {
-		.type = KERNEL_OPEN, .interval_us = d->kernel->interval_us, .pid = {(uint32_t)getpid()}};
-	kernel_fill_sampled(d->kernel, &m);
+	struct proto_kernel_message m = {
+		.type = PROTO_KERNEL_OPEN, .interval_us = d->kernel->interval_us, .pid = {(uint32_t)getpid()}};
+	etwd_kernel_fill_sampled(d->kernel, &m);
 	send(c->socket.fd, &m, sizeof m, MSG_NOSIGNAL); /* its end shows as end of the socket */
 out:
 	base_close(&pair[0]);
@@ -128,9 +137,9 @@ out:
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-struct kernel_call *kernel_call_create(uint32_t type, struct session *s, kernel_call_fn done)
+struct etwd_kernel_call *etwd_kernel_call_create(uint32_t type, struct session *s, etwd_kernel_call_fn done)
 {
-	struct kernel_call *call = calloc(1, sizeof *call);
+	struct etwd_kernel_call *call = calloc(1, sizeof *call);
 	if (call) {
 		call->type = type;
 		call->done = done;
@@ -145,11 +154,11 @@ struct kernel_call *kernel_call_create(uint32_t type, struct session *s, kernel_
 	return call;
 }
 
-static void call_end(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+static void call_end(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		     const char *why)
 {
 	struct session *s = call->session;
-	STAILQ_REMOVE(&d->kernel->calls, call, kernel_call, link);
+	STAILQ_REMOVE(&d->kernel->calls, call, etwd_kernel_call, link);
 	call->done(d, call, result, m, why);
 	etwd_reply_drop(&call->reply);
 	free(call);
@@ -158,12 +167,12 @@ static void call_end(struct etwd *d, struct kernel_call *call, int result, const
 	}
 }
 
-static void fill(const struct session_kernel *k, struct kernel_message *m)
+static void fill(const struct session_kernel *k, struct proto_kernel_message *m)
 {
-	const struct kernel_wish *w = &k->wish;
-	kernel_session_mask(k, &m->mask);
+	const struct etwd_kernel_wish *w = &k->wish;
+	etwd_kernel_session_mask(k, &m->mask);
 	m->slot = (uint32_t)k->slot;
-	m->flags = k->confined ? KERNEL_CONFINED : 0;
+	m->flags = k->confined ? PROTO_KERNEL_CONFINED : 0;
 	m->uid = k->uid;
 	m->stacks = w->stacks;
 	memcpy(m->stack, w->stack, sizeof m->stack);
@@ -187,7 +196,7 @@ static void fill(const struct session_kernel *k, struct kernel_message *m)
 
 static bool take_slot(struct collector *c, struct session *s)
 {
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (!c->slot[i]) {
 			c->slot[i] = s;
 			c->lost_seen[i] = order_load_relaxed(&c->head->lost[i]);
@@ -209,33 +218,35 @@ static void free_slot(struct collector *c, struct session *s)
 }
 
 /* The call's session stays valid: the caller holds its own reference through the call. */
-static void call_send(struct etwd *d, struct kernel_call *call)
+static void call_send(struct etwd *d, struct etwd_kernel_call *call)
 {
 	struct collector *c = d->kernel->collector;
 	struct session *s = call->session;
-	struct kernel_message m = {.type = call->type, .id = ++d->kernel->call_id};
-	if (call->type == KERNEL_OPEN) {
+	struct proto_kernel_message m = {.type = call->type, .id = ++d->kernel->call_id};
+	if (call->type == PROTO_KERNEL_OPEN) {
 		call_end(d, call, 0, NULL, NULL);
 		return;
 	}
 	if (s && s->kernel->slot < 0) {
 		/* New, or new to this collector. */
-		if (call->type == KERNEL_REMOVE || !take_slot(c, s)) {
-			call_end(d, call, call->type == KERNEL_REMOVE ? 0 : -ENOSPC, NULL,
+		if (call->type == PROTO_KERNEL_REMOVE || !take_slot(c, s)) {
+			call_end(d, call, call->type == PROTO_KERNEL_REMOVE ? 0 : -ENOSPC, NULL,
 				 "64 sessions have kernel events already");
 			return;
 		}
-		m.type = call->type = KERNEL_ADD;
-	} else if (s && call->type == KERNEL_ADD) {
-		m.type = call->type = KERNEL_CHANGE;
+		m.type = call->type = PROTO_KERNEL_ADD;
+	} else if (s && call->type == PROTO_KERNEL_ADD) {
+		m.type = call->type = PROTO_KERNEL_CHANGE;
 	}
 	if (s) {
 		fill(s->kernel, &m);
-		m.flags |= s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR) ? KERNEL_FORGETS : 0;
+		m.flags |= s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR)
+				   ? PROTO_KERNEL_FORGETS
+				   : 0;
 		m.left = call->left;
 	}
 	m.interval_us = call->interval_us;
-	kernel_fill_sampled(d->kernel, &m);
+	etwd_kernel_fill_sampled(d->kernel, &m);
 	call->id = m.id;
 	call->sent = true;
 	/* Fails only when it is dead, of which we hear, or when it has left hundreds of requests unread. */
@@ -244,9 +255,9 @@ static void call_send(struct etwd *d, struct kernel_call *call)
 	}
 }
 
-void kernel_call_start(struct etwd *d, struct kernel_call *call)
+void etwd_kernel_call_start(struct etwd *d, struct etwd_kernel_call *call)
 {
-	struct kernel_side *k = d->kernel;
+	struct etwd_kernel_side *k = d->kernel;
 	struct diag diag;
 	diag_clear(&diag);
 	call->since_ns = etwd_now_ns();
@@ -259,11 +270,11 @@ void kernel_call_start(struct etwd *d, struct kernel_call *call)
 	}
 }
 
-void kernel_call_drop(struct etwd *d, struct session *s)
+void etwd_kernel_call_drop(struct etwd *d, struct session *s)
 {
-	struct kernel_call *call = STAILQ_FIRST(&d->kernel->calls);
+	struct etwd_kernel_call *call = STAILQ_FIRST(&d->kernel->calls);
 	while (call) {
-		struct kernel_call *next = STAILQ_NEXT(call, link);
+		struct etwd_kernel_call *next = STAILQ_NEXT(call, link);
 		if (call->session == s && !call->sent) {
 			call_end(d, call, -ECANCELED, NULL, "the session was stopped");
 		}
@@ -286,7 +297,7 @@ static void let_go(struct etwd *d, struct collector *c)
 
 static void fail_calls(struct etwd *d, int err, const char *why)
 {
-	struct kernel_call *call;
+	struct etwd_kernel_call *call;
 	while ((call = STAILQ_FIRST(&d->kernel->calls)) != NULL) {
 		call_end(d, call, err, NULL, why);
 	}
@@ -295,14 +306,14 @@ static void fail_calls(struct etwd *d, int err, const char *why)
 /* It ended, or talked nonsense. */
 static void collector_lost(struct etwd *d, struct collector *c)
 {
-	struct kernel_side *k = d->kernel;
+	struct etwd_kernel_side *k = d->kernel;
 	uint64_t now = etwd_now_ns();
 	bool was_open = c->open;
 	char why[160];
 	if (c->ending) {
 		return;
 	}
-	kernel_ring_drain(d, c); /* what it had put before */
+	etwd_kernel_ring_drain(d, c); /* what it had put before */
 	if (now - k->death_ns > DEATHS_NS) {
 		k->death_ns = now;
 		k->deaths = 0;
@@ -311,9 +322,9 @@ static void collector_lost(struct etwd *d, struct collector *c)
 	k->restarts++;
 	snprintf(why, sizeof why, "the collector of kernel events (process %d) ended unexpectedly", (int)c->pid);
 	etwd_log(d, "%c%s", why[0] - 'a' + 'A', why + 1);
-	struct session *had[KERNEL_SLOTS];
+	struct session *had[PROTO_KERNEL_SLOTS];
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (c->slot[i]) {
 			had[n++] = c->slot[i];
 			etwd_session_ref(c->slot[i]);
@@ -324,15 +335,15 @@ static void collector_lost(struct etwd *d, struct collector *c)
 	collector_kill(c); /* in case it only talked nonsense */
 	fail_calls(d, -EPIPE, why);
 	for (uint32_t i = 0; i < n; i++) {
-		kernel_session_orphan(d, had[i], why);
+		etwd_kernel_session_orphan(d, had[i], why);
 		etwd_session_unref(had[i]);
 	}
 	if (was_open && k->deaths < DEATHS_MAX && !d->exiting) {
-		kernel_resume(d);
+		etwd_kernel_resume(d);
 	}
 }
 
-static void opened(struct etwd *d, struct collector *c, const struct kernel_message *m)
+static void opened(struct etwd *d, struct collector *c, const struct proto_kernel_message *m)
 {
 	if (m->result < 0) {
 		char why[sizeof m->text + 1];
@@ -343,22 +354,22 @@ static void opened(struct etwd *d, struct collector *c, const struct kernel_mess
 		return;
 	}
 	c->open = true;
-	struct kernel_call *call = STAILQ_FIRST(&d->kernel->calls);
+	struct etwd_kernel_call *call = STAILQ_FIRST(&d->kernel->calls);
 	while (call) {
-		struct kernel_call *next = STAILQ_NEXT(call, link);
+		struct etwd_kernel_call *next = STAILQ_NEXT(call, link);
 		call_send(d, call);
 		call = next;
 	}
 }
 
-static void on_answer(struct etwd *d, struct collector *c, struct kernel_message *m)
+static void on_answer(struct etwd *d, struct collector *c, struct proto_kernel_message *m)
 {
 	m->text[sizeof m->text - 1] = 0;
-	if (m->type == KERNEL_OPEN) {
+	if (m->type == PROTO_KERNEL_OPEN) {
 		opened(d, c, m);
 		return;
 	}
-	struct kernel_call *call;
+	struct etwd_kernel_call *call;
 	STAILQ_FOREACH(call, &d->kernel->calls, link) {
 		if (call->sent && call->id == m->id) {
 			break;
@@ -368,8 +379,8 @@ static void on_answer(struct etwd *d, struct collector *c, struct kernel_message
 		return;
 	}
 	/* What it put before its answer belongs to sessions as they are now. */
-	kernel_ring_drain(d, c);
-	if (call->session && (m->type == KERNEL_REMOVE || (m->type == KERNEL_ADD && m->result < 0))) {
+	etwd_kernel_ring_drain(d, c);
+	if (call->session && (m->type == PROTO_KERNEL_REMOVE || (m->type == PROTO_KERNEL_ADD && m->result < 0))) {
 		free_slot(c, call->session);
 	}
 	call_end(d, call, m->result, m, m->text);
@@ -378,7 +389,7 @@ static void on_answer(struct etwd *d, struct collector *c, struct kernel_message
 static void on_socket(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct collector *c = COLLECTOR_OF(s, socket);
-	struct kernel_message m;
+	struct proto_kernel_message m;
 	while (!c->ending) {
 		ssize_t n = recv(s->fd, &m, sizeof m, MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -386,7 +397,7 @@ static void on_socket(struct etwd *d, struct source *s, uint32_t events)
 		}
 		if (n != (ssize_t)sizeof m) {
 			collector_lost(d, c);
-		} else if (m.type == KERNEL_BELL) {
+		} else if (m.type == PROTO_KERNEL_BELL) {
 			etwd_drain_bell(d);
 		} else {
 			on_answer(d, c, &m);
@@ -417,7 +428,7 @@ static bool needed(const struct etwd *d)
 	if (!STAILQ_EMPTY(&d->kernel->calls)) {
 		return true;
 	}
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (c->slot[i]) {
 			return true;
 		}
@@ -433,11 +444,11 @@ static bool needed(const struct etwd *d)
 
 void etwd_kernel_tick(struct etwd *d, uint64_t now_ns)
 {
-	struct kernel_side *k = d->kernel;
+	struct etwd_kernel_side *k = d->kernel;
 	if (!k) {
 		return; /* a daemon that did not come to be */
 	}
-	const struct kernel_call *oldest = STAILQ_FIRST(&k->calls);
+	const struct etwd_kernel_call *oldest = STAILQ_FIRST(&k->calls);
 	if (k->collector && !k->collector->killed && oldest && now_ns > oldest->since_ns + PATIENCE_NS) {
 		etwd_log(d, "The collector of kernel events does not answer: it is killed");
 		collector_kill(k->collector);
@@ -470,7 +481,7 @@ int etwd_kernel_init(struct etwd *d)
 
 void etwd_kernel_finish(struct etwd *d)
 {
-	struct kernel_side *k = d->kernel;
+	struct etwd_kernel_side *k = d->kernel;
 	if (!k) {
 		return;
 	}

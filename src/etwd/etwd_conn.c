@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Connections: accept, receive, bounded queue, throttle, replies.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -9,7 +9,8 @@
  *
  * Read when an enable is compared with a process, not kept: processes are moved.
  */
-#include "etwd/etwd.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
 
 #include <stdio.h>
 #include <strings.h>

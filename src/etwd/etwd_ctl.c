@@ -3,10 +3,10 @@
  * bookkeeping is private; the block is never read back, because an old kernel may let its process
  * write to it.
  */
-#include "etwd/etwd.h"
-#include "base/vec.h"
-
 #include "base/order.h"
+#include "base/vec.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_process.h"
 
 #include <fcntl.h>
 #include <limits.h>

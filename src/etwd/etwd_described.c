@@ -11,7 +11,13 @@
 #include "base/elf.h"
 #include "base/open_foreign.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
 #include "format/schema_section.h"
+#include "proto/proto.h"
 
 #include <dirent.h>
 #include <fcntl.h>

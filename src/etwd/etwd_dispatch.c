@@ -2,7 +2,19 @@
  * From a message to its handler. Checks what every message has in common: shape, the right socket,
  * no file descriptor where none belongs.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
+#include "proto/proto.h"
 
 struct handler {
 	uint16_t type;

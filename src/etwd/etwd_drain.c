@@ -11,7 +11,19 @@
  * will need.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
 #include "etwd/etwd_fair.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -11,6 +11,10 @@
  */
 #include "etwd/etwd.h"
 #include "base/quiet_thread.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -4,9 +4,21 @@
  * of their filter table; the former generation is kept, because records written under it may still
  * be in a pool.
  */
+#include "base/match.h"
+#include "etw/values/access_rights.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
 #include "format/etl_layout.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 
@@ -116,17 +128,13 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 	*row = (struct route_row){
 		.session = e->session,
 		.args = e->args,
-		.any = a->any ? a->any : UINT64_MAX,
+		.any = match_any(a->any),
 		.all = a->all,
 		.level = a->level,
 		.properties = p,
+		.flags = pool_row_props(p),
 		.bit = (uint8_t)etwd_process_bit_get(d, r->process, e->session),
 	};
-	if ((p & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0) && !(p & EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0)) {
-		row->flags |= ROUTE_IGNORE_KEYWORD_0;
-	}
-	row->flags |= (p & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
-	row->flags |= (p & EVENT_ENABLE_PROPERTY_STACK_TRACE) ? ROUTE_STACK : 0;
 	row->flags |= (p & (EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_EVENT_KEY |
 			    EVENT_ENABLE_PROPERTY_PROCESS_START_KEY))
 			      ? ROUTE_EXTRA_ITEMS
@@ -205,10 +213,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	for (uint32_t i = 0; i < n; i++) {
 		fill_row(d, r, e[i], &c->row[i]);
 	}
-	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	c->head[ETL_EH_TYPE + 1] = 0xC0;
-	le32_put(c->head + ETL_EH_PID, (uint32_t)r->process->pid);
-	memcpy(c->head + ETL_EH_PROVIDER, r->guid.b, 16);
+	c->head = pool_head_of((uint32_t)r->process->pid, r->guid.b, 0);
 	c->traits = r->traits;
 	if (c->traits) {
 		c->traits->refs++;
@@ -230,9 +235,7 @@ static uint32_t shared_rows(const struct registration *r, const struct config *c
 	for (uint32_t i = 0; i < c->rows; i++) {
 		const struct route_row *from = &c->row[i];
 		struct filter_row row = {.bit = from->bit, .level = from->level, .any = from->any, .all = from->all};
-		row.props = (from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
-			    (from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
-			    (from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
+		row.props = from->flags & ROUTE_SHARED;
 		if (r->flags & PROTO_REG_CLASSIC) {
 			row.level = 0; /* classic providers test level and flags themselves */
 			row.any = UINT64_MAX;
@@ -316,7 +319,7 @@ void etwd_enable_merge(const struct registration *r, struct enable_merge *ret)
 	const struct config *c = r->config;
 	for (uint32_t i = 0; c && i < c->rows; i++) {
 		const struct route_row *row = &c->row[i];
-		uint8_t level = row->level ? row->level : 255;
+		uint8_t level = match_limit(row->level);
 		m.level = BASE_MAX(m.level, level);
 		m.any |= row->any;
 		m.all &= row->all;
@@ -413,8 +416,8 @@ void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint3
 		m.any = m.all = 0;
 	}
 	if (only) { /* the wish of one session, not what all of them want */
-		m.level = only->level ? only->level : 255;
-		m.any = only->any ? only->any : UINT64_MAX;
+		m.level = match_limit(only->level);
+		m.any = match_any(only->any);
 		m.all = only->all;
 	}
 	proto_put_u32(w, PROTO_TAG_CODE, code);

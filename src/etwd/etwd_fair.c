@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "etwd/etwd_fair.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_session.h"
 
 #include <stdlib.h>
 

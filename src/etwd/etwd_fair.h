@@ -9,7 +9,8 @@
 #ifndef ETWD_ETWD_FAIR_H
 #define ETWD_ETWD_FAIR_H
 
-#include "etwd/etwd.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_session.h"
 
 /* Of one process, for one of its session bits. */
 struct fair {

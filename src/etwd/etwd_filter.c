@@ -9,18 +9,15 @@
  * Package filters are scope filters that no process of this system passes, since none has a package
  * identity. How container filters name containers the SDK does not declare; here it is text.
  */
-#include "etwd/etwd.h"
+#include "base/process.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/filter_types.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
-
-enum {
-	FILTER_NONE = 0,
-	FILTER_PID = (int)0x80000004,
-	FILTER_EXECUTABLE = (int)0x80000008,
-	FILTER_PACKAGE_ID = (int)0x80000010,
-	FILTER_PACKAGE_APP_ID = (int)0x80000020,
-	FILTER_CONTAINER = (int)0x80008000,
-};
 
 /* A list of names. */
 static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *ret_present)
@@ -43,8 +40,8 @@ static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *r
 static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n, struct diag *diag)
 {
 	struct bytes b = bytes_of(p, n);
-	switch ((int)type) {
-	case FILTER_PID:
+	switch (type) {
+	case EVENT_FILTER_TYPE_PID:
 		if (n % 4 != 0 || n / 4 > BASE_ARRAY_LEN(a->pid_key)) {
 			return -EINVAL;
 		}
@@ -52,13 +49,14 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 		a->pid_count = (uint32_t)(n / 4);
 		for (uint32_t i = 0; i < a->pid_count; i++) {
 			/* Only those that live now: a later process of that number is another one. */
-			a->pid_key[i] = etwd_process_start_key(bytes_u32(&b));
+			a->pid_key[i] = process_start_key(bytes_u32(&b));
 		}
 		return 0;
-	case FILTER_PACKAGE_ID:
-	case FILTER_PACKAGE_APP_ID: a->has_packages = true; return n % 2 == 0 ? 0 : -EINVAL;
-	case FILTER_CONTAINER: return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
-	case FILTER_EXECUTABLE: return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
+	case EVENT_FILTER_TYPE_PACKAGE_ID:
+	case EVENT_FILTER_TYPE_PACKAGE_APP_ID: a->has_packages = true; return n % 2 == 0 ? 0 : -EINVAL;
+	case EVENT_FILTER_TYPE_CONTAINER:
+		return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
+	case EVENT_FILTER_TYPE_EXECUTABLE_NAME: return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
 	default: return filter_select_add(&a->select, &a->provider, type, p, n, diag);
 	}
 }
@@ -72,12 +70,12 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		if (tag != PROTO_TAG_FILTER) {
 			continue;
 		}
-		if (n < 4 || n - 4 > ETWD_FILTER_BYTES_MAX || a->raw_count == ETWD_FILTERS_MAX) {
+		if (n < 4 || n - 4 > ETWD_FILTER_BYTES_MAX || a->raw_count == MAX_EVENT_FILTERS_COUNT) {
 			diag_at(diag, UINT64_MAX, "too many filters, or a filter of a wrong size");
 			return -EINVAL;
 		}
 		uint32_t type = le32_get(p);
-		if (type == FILTER_NONE) {
+		if (type == EVENT_FILTER_TYPE_NONE) {
 			continue;
 		}
 		for (uint32_t i = 0; i < a->raw_count; i++) {
@@ -127,7 +125,7 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 	if (a->has_pids) {
 		bool found = false;
 		for (uint32_t i = 0; i < a->pid_count; i++) {
-			found |= a->pid_key[i] != 0 && a->pid_key[i] == p->start_key;
+			found |= a->pid_key[i] != 0 && a->pid_key[i] == p->identity.start_key;
 		}
 		if (!found) {
 			return false;

@@ -18,7 +18,10 @@
  */
 #include "etwd/etwd.h"
 #include "base/quiet_thread.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
 #include "etwd/etwd_start.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -11,12 +11,23 @@
  *   circular file         again when the session stops: what came first is overwritten
  *   in memory             only then, behind the ring (sink_explain): it takes nothing of its room
  */
-#include "etwd/etwd_kernel.h"
 #include "base/map.h"
-#include "base/vec.h"
-
 #include "base/order.h"
+#include "base/vec.h"
 #include "etl/etl_image.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -334,7 +345,7 @@ static bool has_kernels(const struct session *s)
 	if (!s->kernel) {
 		return false;
 	}
-	kernel_session_mask(s->kernel, &m);
+	etwd_kernel_session_mask(s->kernel, &m);
 	return kernel_mask_has(&m, KERNEL_BIT_LOADER);
 }
 

@@ -2,19 +2,22 @@
  * Information classes of a session (TraceSetInformation, TraceQueryInformation) that have a meaning
  * without kernel events, and provider groups.
  */
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/info_classes.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
-
-enum {
-	INFO_SET_DISALLOW_LIST = 10,
-	INFO_GROUP_LIST = 12,
-	INFO_GROUP_INFO = 13,
-	INFO_DISALLOW_LIST = 14,
-	INFO_PERIODIC_CAPTURE_STATE = 16,
-	INFO_BINARY_TRACKING = 18,
-	INFO_STREAM_COUNT = 23,
-};
 
 /* ---- lists of GUIDs that a session keeps
  * -------------------------------------------------------- */
@@ -126,14 +129,14 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 		return;
 	}
 	switch (class) {
-	case INFO_SET_DISALLOW_LIST:
+	case TraceSetDisallowList:
 		code = replace_guids(&s->disallowed, p, n);
 		if (code == 0) {
 			republish_members(d, s);
 		}
 		break;
-	case INFO_PERIODIC_CAPTURE_STATE: code = set_capture(s, p, n); break;
-	case INFO_BINARY_TRACKING:
+	case TracePeriodicCaptureStateListInfo: code = set_capture(s, p, n); break;
+	case TraceProviderBinaryTracking:
 		code = n == 1 ? 0 : ERROR_BAD_LENGTH;
 		s->no_binaries = code == 0 ? p[0] == 0 : s->no_binaries;
 		break;
@@ -237,11 +240,11 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "QUERY_INFO needs an information class");
 		return;
 	}
-	if (class == INFO_GROUP_LIST) {
+	if (class == TraceGroupQueryList) {
 		group_list(d, c, m);
 		return;
 	}
-	if (class == INFO_GROUP_INFO) {
+	if (class == TraceGroupQueryInfo) {
 		group_info(d, c, m);
 		return;
 	}
@@ -254,11 +257,11 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 		return;
 	}
 	switch (class) {
-	case INFO_DISALLOW_LIST:
+	case TraceDisallowListQuery:
 		etwd_info_reply(d, c, m, s->disallowed.at ? (const void *)s->disallowed.at : "",
 				16 * (size_t)s->disallowed.count);
 		break;
-	case INFO_STREAM_COUNT: {
+	case TraceStreamCount: {
 		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT
  * What sessions wish of the kernel's events, and the requests that change it.
  */
-#include "etwd/etwd_kernel.h"
-
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/info_classes.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_modes.h"
 #include "etw/values/session_names.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { /* TRACE_QUERY_INFO_CLASS */
-       INFO_STACK_TRACING = 3,
-       INFO_GROUP_MASKS = 4,
-       INFO_PROFILE_INTERVAL = 5,
-       INFO_PROFILE_SOURCES = 6,
-       INFO_PMC_EVENTS = 8,
-       INFO_PMC_COUNTERS = 9,
-       INFO_STACK_CACHING = 24,
-       INFO_PMC_OWNERS = 25,
-       INFO_PMC_SESSIONS = 27,
-       INFO_UNIFIED_STACK_CACHING = 26,
-};
 
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
@@ -31,7 +33,7 @@ static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 #define INTERVAL_LEAST_US   125u
 #define INTERVAL_MOST_US    1000000u
 
-void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret)
+void etwd_kernel_wish_mask(const struct etwd_kernel_wish *w, struct kernel_mask *ret)
 {
 	*ret = w->base;
 	for (uint32_t i = 0; i < w->providers; i++) {
@@ -40,9 +42,9 @@ void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret)
 }
 
 /* Whose processes are is known from what names them. */
-void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret)
+void etwd_kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret)
 {
-	kernel_wish_mask(&k->wish, ret);
+	etwd_kernel_wish_mask(&k->wish, ret);
 	if (k->confined) {
 		kernel_mask_set(ret, KERNEL_BIT_PROCESS);
 		kernel_mask_set(ret, KERNEL_BIT_THREAD);
@@ -55,14 +57,14 @@ static bool wishes(const struct session *s)
 	if (!s->kernel) {
 		return false;
 	}
-	kernel_wish_mask(&s->kernel->wish, &m);
+	etwd_kernel_wish_mask(&s->kernel->wish, &m);
 	return !kernel_mask_empty(&m);
 }
 
 uint32_t etwd_kernel_flags(const struct session *s)
 {
 	struct kernel_mask m;
-	kernel_wish_mask(&s->kernel->wish, &m);
+	etwd_kernel_wish_mask(&s->kernel->wish, &m);
 	return kernel_mask_to_flags(&m);
 }
 
@@ -93,7 +95,7 @@ static uint32_t check_mask(const struct session_kernel *k, const struct kernel_m
 }
 
 /* From a message: group masks, or flags; processes. */
-static void read_mask(const struct proto_message *m, uint32_t flags, struct kernel_wish *w)
+static void read_mask(const struct proto_message *m, uint32_t flags, struct etwd_kernel_wish *w)
 {
 	const uint8_t *p;
 	size_t n;
@@ -202,11 +204,11 @@ static uint32_t code_of(int err)
 }
 
 /* What is missing of what was wished. */
-static void take_note(struct etwd *d, struct session *s, const struct kernel_message *m)
+static void take_note(struct etwd *d, struct session *s, const struct proto_kernel_message *m)
 {
 	struct session_kernel *k = s->kernel;
 	char names[256];
-	if (!m || (m->type != KERNEL_ADD && m->type != KERNEL_CHANGE)) {
+	if (!m || (m->type != PROTO_KERNEL_ADD && m->type != PROTO_KERNEL_CHANGE)) {
 		return;
 	}
 	k->note[0] = 0;
@@ -221,7 +223,8 @@ static void take_note(struct etwd *d, struct session *s, const struct kernel_mes
 }
 
 /* The collector is there, or cannot be. */
-static void begun(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m, const char *why)
+static void begun(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
+		  const char *why)
 {
 	struct session *s = call->session;
 	if (result == 0) {
@@ -235,12 +238,12 @@ static void begun(struct etwd *d, struct kernel_call *call, int result, const st
 
 bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job)
 {
-	struct kernel_call *call = wishes(s) ? kernel_call_create(KERNEL_OPEN, s, begun) : NULL;
+	struct etwd_kernel_call *call = wishes(s) ? etwd_kernel_call_create(PROTO_KERNEL_OPEN, s, begun) : NULL;
 	if (!call) {
 		return false; /* without memory the session's own creation fails in a moment */
 	}
 	call->job = job;
-	kernel_call_start(d, call);
+	etwd_kernel_call_start(d, call);
 	return true;
 }
 
@@ -259,7 +262,7 @@ static void guess_gap(struct etwd *d, struct session *s)
 	k->rate_since = 0;
 }
 
-static void attached(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+static void attached(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		     const char *why)
 {
 	struct session *s = call->session;
@@ -280,11 +283,11 @@ static void attached(struct etwd *d, struct kernel_call *call, int result, const
 
 bool etwd_kernel_attach(struct etwd *d, struct session *s)
 {
-	struct kernel_call *call = wishes(s) ? kernel_call_create(KERNEL_ADD, s, attached) : NULL;
+	struct etwd_kernel_call *call = wishes(s) ? etwd_kernel_call_create(PROTO_KERNEL_ADD, s, attached) : NULL;
 	if (!call) {
 		return false;
 	}
-	kernel_call_start(d, call);
+	etwd_kernel_call_start(d, call);
 	return true;
 }
 
@@ -300,12 +303,13 @@ static uint64_t back_to_ns(const struct etwd *d, const struct session *s, uint64
 }
 
 /* `more`: of so many bytes that are going to be overwritten before it is over. */
-static void ring_left(const struct etwd *d, struct session *s, uint64_t after, uint64_t more, struct kernel_left *ret)
+static void ring_left(const struct etwd *d, struct session *s, uint64_t after, uint64_t more,
+		      struct proto_kernel_left *ret)
 {
 	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
 	uint64_t unit = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
 	uint64_t ring = BASE_MAX(s->options.props.maximum_file_size * unit, more);
-	*ret = (struct kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
+	*ret = (struct proto_kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
 	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
 		uint64_t gone = sink_ring_until(s->sink, (uint16_t)i);
 		uint64_t until = gone ? back_to_ns(d, s, gone) : 0;
@@ -319,7 +323,7 @@ static void ring_left(const struct etwd *d, struct session *s, uint64_t after, u
 
 /* ---- stop ------------------------------------------------------------------------------------- */
 
-static void removed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+static void removed(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		    const char *why)
 {
 	struct session_kernel *k = call->session->kernel;
@@ -338,15 +342,15 @@ void etwd_kernel_stop(struct etwd *d, struct session *s)
 	if (!k || !d->kernel) {
 		return;
 	}
-	kernel_call_drop(d, s);
+	etwd_kernel_call_drop(d, s);
 	if (k->gap_since) {
 		guess_gap(d, s); /* it never went on */
 	}
-	struct kernel_call *call = k->slot >= 0 ? kernel_call_create(KERNEL_REMOVE, s, removed) : NULL;
+	struct etwd_kernel_call *call = k->slot >= 0 ? etwd_kernel_call_create(PROTO_KERNEL_REMOVE, s, removed) : NULL;
 	if (call) {
 		k->removing = true;
 		ring_left(d, s, UINT64_MAX, CLOSING_BYTES, &call->left);
-		kernel_call_start(d, call);
+		etwd_kernel_call_start(d, call);
 	}
 }
 
@@ -355,7 +359,7 @@ bool etwd_kernel_holds(const struct session *s)
 	return s->kernel && s->kernel->removing;
 }
 
-void kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
+void etwd_kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
 {
 	struct session_kernel *k = s->kernel;
 	k->removing = false;
@@ -371,7 +375,7 @@ void kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
 	}
 }
 
-void kernel_resume(struct etwd *d)
+void etwd_kernel_resume(struct etwd *d)
 {
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *s = d->session[i];
@@ -384,7 +388,7 @@ void kernel_resume(struct etwd *d)
 /* ---- what is in memory ------------------------------------------------------------------------ */
 
 /* Answered or not, the copy is completed. */
-static void explained(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+static void explained(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		      const char *why)
 {
 	struct session *s = call->session;
@@ -414,7 +418,7 @@ bool etwd_kernel_explains(const struct etwd *d, const struct session *s)
 
 void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
 {
-	struct kernel_call *call = kernel_call_create(KERNEL_EXPLAIN, s, explained);
+	struct etwd_kernel_call *call = etwd_kernel_call_create(PROTO_KERNEL_EXPLAIN, s, explained);
 	if (!call) {
 		sink_flush_explained(s->sink);
 		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
@@ -423,12 +427,12 @@ void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_mess
 	ring_left(d, s, d->kernel->watermark, 0, &call->left); /* what ends meanwhile is no part of the copy */
 	etwd_reply_keep(c, m, &call->reply);
 	s->kernel->explaining++;
-	kernel_call_start(d, call);
+	etwd_kernel_call_start(d, call);
 }
 
 /* ---- changes ---------------------------------------------------------------------------------- */
 
-static void changed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+static void changed(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		    const char *why)
 {
 	struct session *s = call->session;
@@ -453,11 +457,11 @@ static void changed(struct etwd *d, struct kernel_call *call, int result, const 
 
 /* A wish has been changed; `before` is what it was. Answers now or later. */
 static void apply(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
-		  const struct kernel_wish *before)
+		  const struct etwd_kernel_wish *before)
 {
 	struct session_kernel *k = s->kernel;
 	struct kernel_mask mask;
-	kernel_wish_mask(&k->wish, &mask);
+	etwd_kernel_wish_mask(&k->wish, &mask);
 	uint32_t code = check_mask(k, &mask, refusal, sizeof refusal);
 	if (code != 0) {
 		k->wish = *before;
@@ -468,7 +472,8 @@ static void apply(struct etwd *d, struct conn *c, const struct proto_message *m,
 		etwd_session_reply(d, c, m, s); /* stacks of nothing */
 		return;
 	}
-	struct kernel_call *call = kernel_call_create(k->slot < 0 ? KERNEL_ADD : KERNEL_CHANGE, s, changed);
+	struct etwd_kernel_call *call =
+		etwd_kernel_call_create(k->slot < 0 ? PROTO_KERNEL_ADD : PROTO_KERNEL_CHANGE, s, changed);
 	if (!call) {
 		k->wish = *before;
 		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
@@ -476,13 +481,13 @@ static void apply(struct etwd *d, struct conn *c, const struct proto_message *m,
 	}
 	call->before = *before;
 	etwd_reply_keep(c, m, &call->reply);
-	kernel_call_start(d, call);
+	etwd_kernel_call_start(d, call);
 }
 
 bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 			const struct proto_session *p, uint32_t *ret_code, const char **ret_why)
 {
-	struct kernel_wish before;
+	struct etwd_kernel_wish before;
 	if (!s->kernel || !(p->update_mask & PROTO_UPDATE_FLAGS)) {
 		return false;
 	}
@@ -499,7 +504,7 @@ bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_messa
 	return true;
 }
 
-static bool set_provider(struct kernel_wish *w, const struct guid *g, const struct kernel_mask *mask, bool stacks)
+static bool set_provider(struct etwd_kernel_wish *w, const struct guid *g, const struct kernel_mask *mask, bool stacks)
 {
 	uint32_t i = 0;
 	while (i < w->providers && !guid_equal(&w->provider[i].guid, g)) {
@@ -511,7 +516,7 @@ static bool set_provider(struct kernel_wish *w, const struct guid *g, const stru
 		}
 		return true;
 	}
-	if (i == KERNEL_PROVIDERS_MAX) {
+	if (i == ETWD_KERNEL_PROVIDERS_MAX) {
 		return false;
 	}
 	w->providers = BASE_MAX(w->providers, i + 1);
@@ -534,13 +539,14 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		return true;
 	}
 	if (control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		struct kernel_call *call = s->kernel->slot >= 0 ? kernel_call_create(KERNEL_CAPTURE, s, changed) : NULL;
+		struct etwd_kernel_call *call =
+			s->kernel->slot >= 0 ? etwd_kernel_call_create(PROTO_KERNEL_CAPTURE, s, changed) : NULL;
 		if (!call) {
 			etwd_reply_status(d, c, m, 0, NULL);
 			return true;
 		}
 		etwd_reply_keep(c, m, &call->reply);
-		kernel_call_start(d, call);
+		etwd_kernel_call_start(d, call);
 		return true;
 	}
 	if (a->select.filtered || a->select.stack_filtered || a->has_exes || a->has_packages || a->pid_count > 8) {
@@ -549,7 +555,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 				  "TraceStackTracingInfo or EVENT_ENABLE_PROPERTY_STACK_TRACE");
 		return true;
 	}
-	struct kernel_wish before = s->kernel->wish;
+	struct etwd_kernel_wish before = s->kernel->wish;
 	kernel_provider_mask(g, a->any, &mask);
 	if (!set_provider(&s->kernel->wish, g, control == EVENT_CONTROL_CODE_ENABLE_PROVIDER ? &mask : NULL,
 			  a->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
@@ -557,7 +563,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		return true;
 	}
 	if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-		struct kernel_wish *w = &s->kernel->wish;
+		struct etwd_kernel_wish *w = &s->kernel->wish;
 		w->pids = 0;
 		for (uint32_t i = 0; i < a->raw_count; i++) {
 			if (a->raw[i].type == 0x80000004u && a->raw[i].bytes <= sizeof w->pid) {
@@ -573,7 +579,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 /* ---- information classes ---------------------------------------------------------------------- */
 
 /* CLASSIC_EVENT_ID: GUID, type, 7 bytes. */
-static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
+static uint32_t set_stacks(struct etwd_kernel_wish *w, const uint8_t *p, size_t n)
 {
 	if (n % 24 != 0) {
 		return ERROR_BAD_LENGTH;
@@ -597,14 +603,14 @@ static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
 /* The collector is to know; answers now or then. */
 static void tell(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t type, uint32_t interval_us)
 {
-	struct kernel_call *call = d->kernel->collector ? kernel_call_create(type, NULL, changed) : NULL;
+	struct etwd_kernel_call *call = d->kernel->collector ? etwd_kernel_call_create(type, NULL, changed) : NULL;
 	if (!call) {
 		etwd_reply_status(d, c, m, 0, NULL);
 		return;
 	}
 	call->interval_us = interval_us;
 	etwd_reply_keep(c, m, &call->reply);
-	kernel_call_start(d, call);
+	etwd_kernel_call_start(d, call);
 }
 
 /* Of another source than the timer: how many of its events lie between two samples. */
@@ -619,8 +625,8 @@ static void set_source_interval(struct etwd *d, struct conn *c, const struct pro
 		return;
 	}
 	uint32_t interval = BASE_MIN(BASE_MAX(le32_get(p + 4), s.least), s.most);
-	kernel_set_source_interval(d->kernel, s.id, interval);
-	tell(d, c, m, KERNEL_SAMPLED, 0);
+	etwd_kernel_set_source_interval(d->kernel, s.id, interval);
+	tell(d, c, m, PROTO_KERNEL_SAMPLED, 0);
 }
 
 static void set_sources(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p, size_t n)
@@ -630,12 +636,12 @@ static void set_sources(struct etwd *d, struct conn *c, const struct proto_messa
 		return;
 	}
 	refusal[0] = 0;
-	uint32_t code = kernel_set_sources(d->kernel, p, n, refusal, sizeof refusal);
+	uint32_t code = etwd_kernel_set_sources(d->kernel, p, n, refusal, sizeof refusal);
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, refusal[0] ? refusal : NULL);
 		return;
 	}
-	tell(d, c, m, KERNEL_SAMPLED, 0);
+	tell(d, c, m, PROTO_KERNEL_SAMPLED, 0);
 }
 
 static void set_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p, size_t n)
@@ -660,23 +666,23 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 	/* Windows rounds to what its timer can. */
 	us = BASE_MIN(BASE_MAX(us, (uint64_t)INTERVAL_LEAST_US), (uint64_t)INTERVAL_MOST_US);
 	d->kernel->interval_us = (uint32_t)us;
-	tell(d, c, m, KERNEL_INTERVAL, (uint32_t)us);
+	tell(d, c, m, PROTO_KERNEL_INTERVAL, (uint32_t)us);
 }
 
 bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 			  uint32_t class, const uint8_t *p, size_t n)
 {
-	if (class == INFO_PROFILE_INTERVAL) {
+	if (class == TraceSampledProfileIntervalInfo) {
 		set_interval(d, c, m, p, n);
 		return true;
 	}
-	if (class == INFO_PROFILE_SOURCES) {
+	if (class == TraceProfileSourceConfigInfo) {
 		set_sources(d, c, m, p, n);
 		return true;
 	}
-	bool counters = class == INFO_PMC_EVENTS || class == INFO_PMC_COUNTERS;
-	bool caching = class == INFO_STACK_CACHING || class == INFO_UNIFIED_STACK_CACHING;
-	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching && !counters) {
+	bool counters = class == TracePmcEventListInfo || class == TracePmcCounterListInfo;
+	bool caching = class == TraceStackCachingInfo || class == TraceUnifiedStackCachingInfo;
+	if (class != TraceStackTracingInfo && class != TraceSystemTraceEnableFlagsInfo && !caching && !counters) {
 		return false;
 	}
 	if (!s) {
@@ -696,14 +702,14 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 				  "counters show what all processes do; only root has them here");
 		return true;
 	}
-	struct kernel_wish before = s->kernel->wish;
+	struct etwd_kernel_wish before = s->kernel->wish;
 	uint32_t code = 0;
 	refusal[0] = 0;
-	if (class == INFO_PMC_COUNTERS) {
-		code = kernel_set_counters(&s->kernel->wish, p, n, refusal, sizeof refusal);
-	} else if (class == INFO_PMC_EVENTS) {
-		code = kernel_set_counted(&s->kernel->wish, p, n, refusal, sizeof refusal);
-	} else if (class == INFO_STACK_TRACING) {
+	if (class == TracePmcCounterListInfo) {
+		code = etwd_kernel_set_counters(&s->kernel->wish, p, n, refusal, sizeof refusal);
+	} else if (class == TracePmcEventListInfo) {
+		code = etwd_kernel_set_counted(&s->kernel->wish, p, n, refusal, sizeof refusal);
+	} else if (class == TraceStackTracingInfo) {
 		code = set_stacks(&s->kernel->wish, p, n);
 	} else if (n != sizeof s->kernel->wish.base) {
 		code = ERROR_BAD_LENGTH;
@@ -730,12 +736,12 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 			    uint32_t class)
 {
-	if (class == INFO_PMC_OWNERS || class == INFO_PMC_SESSIONS) {
+	if (class == TracePmcCounterOwners || class == TracePmcSessionInformation) {
 		struct strbuf b = {0};
-		if (class == INFO_PMC_OWNERS) {
-			kernel_put_owners(d, c, &b);
+		if (class == TracePmcCounterOwners) {
+			etwd_kernel_put_owners(d, c, &b);
 		} else {
-			kernel_put_counting(d, c, &b);
+			etwd_kernel_put_counting(d, c, &b);
 		}
 		etwd_info_reply(d, c, m, b.len && !b.failed ? b.s : "", b.failed ? 0 : b.len);
 		strbuf_finish(&b);
@@ -743,7 +749,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 	}
 	const uint8_t *asked;
 	size_t bytes;
-	if (class == INFO_PROFILE_INTERVAL && proto_get(m, PROTO_TAG_DATA, &asked, &bytes) && bytes == 8 &&
+	if (class == TraceSampledProfileIntervalInfo && proto_get(m, PROTO_TAG_DATA, &asked, &bytes) && bytes == 8 &&
 	    le32_get(asked) != PMC_TIMER) {
 		struct pmc_source of;
 		struct diag why;
@@ -756,18 +762,18 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		}
 		uint8_t v[8];
 		le32_put(v, of.id);
-		le32_put(v + 4, kernel_source_interval(d->kernel, &of));
+		le32_put(v + 4, etwd_kernel_source_interval(d->kernel, &of));
 		etwd_info_reply(d, c, m, v, sizeof v);
 		return true;
 	}
-	if (class == INFO_PROFILE_INTERVAL) {
+	if (class == TraceSampledProfileIntervalInfo) {
 		uint8_t v[8] = {0};
 		uint32_t us = d->kernel->interval_us ? d->kernel->interval_us : INTERVAL_DEFAULT_US;
 		le32_put(v + 4, us * 10);
 		etwd_info_reply(d, c, m, v, sizeof v);
 		return true;
 	}
-	if (class != INFO_GROUP_MASKS || !s) {
+	if (class != TraceSystemTraceEnableFlagsInfo || !s) {
 		return false;
 	}
 	if (!s->kernel) {
@@ -775,7 +781,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		return true;
 	}
 	struct kernel_mask mask;
-	kernel_wish_mask(&s->kernel->wish, &mask);
+	etwd_kernel_wish_mask(&s->kernel->wish, &mask);
 	etwd_info_reply(d, c, m, &mask, sizeof mask);
 	return true;
 }
@@ -791,7 +797,7 @@ void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_write
 	if (!k) {
 		return;
 	}
-	kernel_wish_mask(&k->wish, &mask);
+	etwd_kernel_wish_mask(&k->wish, &mask);
 	if (kernel_mask_empty(&mask)) {
 		return;
 	}
@@ -821,7 +827,7 @@ void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_write
 
 void etwd_kernel_stats(const struct etwd *d, struct strbuf *b)
 {
-	const struct kernel_side *k = d->kernel;
+	const struct etwd_kernel_side *k = d->kernel;
 	const struct collector *c = k->collector;
 	strbuf_addf(b,
 		    "\"kernel_collector\":%d,\"kernel_restarts\":%u,\"kernel_events\":%llu,"
@@ -830,6 +836,6 @@ void etwd_kernel_stats(const struct etwd *d, struct strbuf *b)
 	if (c) {
 		strbuf_addf(b, "\"kernel_cpu_ns\":%llu,\"kernel_memory\":%llu,\"kernel_ring_256\":%u,",
 			    (unsigned long long)order_load_relaxed(&c->head->cpu_ns),
-			    (unsigned long long)order_load_relaxed(&c->head->resident), kernel_ring_fill(c));
+			    (unsigned long long)order_load_relaxed(&c->head->resident), etwd_kernel_ring_fill(c));
 	}
 }

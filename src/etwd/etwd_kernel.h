@@ -16,19 +16,66 @@
 #ifndef ETWD_ETWD_KERNEL_H
 #define ETWD_ETWD_KERNEL_H
 
-#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
 #include "proto/proto_kernel.h"
 
-#define KERNEL_SOURCES_SET   64u
-#define KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
+/* ---- for the rest of etwd -------------------------------------------------------------------- */
 
-struct kernel_wish {
+struct enable_args;
+struct etwd_kernel_side;
+struct session;
+
+int etwd_kernel_init(struct etwd *d);
+void etwd_kernel_finish(struct etwd *d);
+/* What a START says of kernel events, into the session. Win32 code; *ret_why says more. */
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m, const struct proto_session *p,
+			  struct session *s, const char **ret_why);
+void etwd_kernel_free(struct session *s);
+/* The session wishes something: `job` creates its sink once there is a collector. False: nothing is
+ * needed, start the job. */
+bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job);
+/* It has its sink. False: nothing is needed; else etwd_session_running or _refuse will be called. */
+bool etwd_kernel_attach(struct etwd *d, struct session *s);
+/* No more kernel events. While it holds, closing rundowns are under way. */
+void etwd_kernel_stop(struct etwd *d, struct session *s);
+bool etwd_kernel_holds(const struct session *s);
+/* A copy of what is in memory needs what explains the kernel's events in it. Then it is begun with sink_flush_held(),
+ * and completed, and the request answered, when the collector has said it. */
+bool etwd_kernel_explains(const struct etwd *d, const struct session *s);
+void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
+/* UPDATE with other flags. True: taken, and answered later. */
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct proto_session *p, uint32_t *ret_code, const char **ret_why);
+/* ENABLE of a system provider. True: it is one, and is answered. */
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct guid *g, uint32_t control, const struct enable_args *a);
+/* SET_INFO, QUERY_INFO. True: a class of the kernel's, and it is answered. */
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			  uint32_t class, const uint8_t *p, size_t n);
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			    uint32_t class);
+void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w);
+uint32_t etwd_kernel_flags(const struct session *s);
+uint64_t etwd_kernel_drain(struct etwd *d);
+uint32_t etwd_kernel_fill(const struct etwd *d);
+/* The time up to which nothing can come any more, in the session's clock. */
+uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time);
+void etwd_kernel_tick(struct etwd *d, uint64_t now_ns);
+void etwd_kernel_stats(const struct etwd *d, struct strbuf *b); /* JSON members */
+
+/* ---- wishes ----------------------------------------------------------------------------------- */
+
+#define ETWD_KERNEL_SOURCES_SET   64u
+#define ETWD_KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
+
+struct etwd_kernel_wish {
 	struct kernel_mask base; /* EnableFlags, TraceSystemTraceEnableFlagsInfo */
 	struct {
 		struct guid guid;
 		struct kernel_mask mask;
 		bool stacks;
-	} provider[KERNEL_PROVIDERS_MAX];
+	} provider[ETWD_KERNEL_PROVIDERS_MAX];
 	uint32_t providers;
 	uint16_t stack[KERNEL_STACKS_MAX];
 	uint32_t stacks;
@@ -41,7 +88,7 @@ struct kernel_wish {
 };
 
 struct session_kernel {
-	struct kernel_wish wish;
+	struct etwd_kernel_wish wish;
 	int slot;      /* -1: the collector does not know it */
 	bool confined; /* a user's: that user's processes only */
 	uint32_t uid;
@@ -56,53 +103,52 @@ struct session_kernel {
 };
 
 /* What a wish comes to. */
-void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret);
+void etwd_kernel_wish_mask(const struct etwd_kernel_wish *w, struct kernel_mask *ret);
 
 /* The same of a session, with what must be there beside it. */
-void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret);
+void etwd_kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret);
 
 /* ---- counters and sources of samples (etwd_pmc.c) ------------------------------------------------ */
 
-struct kernel_side;
 /* What samples are taken by, into a message to the collector. */
-void kernel_fill_sampled(const struct kernel_side *k, struct kernel_message *m);
+void etwd_kernel_fill_sampled(const struct etwd_kernel_side *k, struct proto_kernel_message *m);
 /* The interval of a source that exists. */
-uint32_t kernel_source_interval(const struct kernel_side *k, const struct pmc_source *s);
-void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t interval);
+uint32_t etwd_kernel_source_interval(const struct etwd_kernel_side *k, const struct pmc_source *s);
+void etwd_kernel_set_source_interval(struct etwd_kernel_side *k, uint32_t source, uint32_t interval);
 /* Counters, events with counters, sources: into the wish or the machine's settings. Win32 code, with the reason
  * in `why`. */
-uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
-uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
-uint32_t kernel_set_sources(struct kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap);
+uint32_t etwd_kernel_set_counters(struct etwd_kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
+uint32_t etwd_kernel_set_counted(struct etwd_kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
+uint32_t etwd_kernel_set_sources(struct etwd_kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap);
 /* ETW_PMC_COUNTER_OWNERSHIP_STATUS and ETW_PMC_SESSION_INFO of the sessions that this caller may see. */
-void kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b);
-void kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b);
+void etwd_kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b);
+void etwd_kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b);
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-struct kernel_call;
-typedef void (*kernel_call_fn)(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
-			       const char *why);
-struct kernel_call {
-	STAILQ_ENTRY(kernel_call) link;
-	kernel_call_fn done; /* m: the answer, NULL when there is none; frees nothing */
-	uint32_t type;       /* KERNEL_OPEN: only waits until the collector is ready */
+struct etwd_kernel_call;
+typedef void (*etwd_kernel_call_fn)(struct etwd *d, struct etwd_kernel_call *call, int result,
+				    const struct proto_kernel_message *m, const char *why);
+struct etwd_kernel_call {
+	STAILQ_ENTRY(etwd_kernel_call) link;
+	etwd_kernel_call_fn done; /* m: the answer, NULL when there is none; frees nothing */
+	uint32_t type;            /* PROTO_KERNEL_OPEN: only waits until the collector is ready */
 	uint32_t id;
 	bool sent;
 	uint64_t since_ns;
 	uint32_t interval_us;
 	struct session *session; /* ref; may be NULL */
 	struct reply_to reply;
-	struct job *job;           /* to start when done */
-	struct kernel_left left;   /* of a ring that is explained, or closed */
-	struct kernel_wish before; /* to go back to when it fails */
+	struct job *job;                /* to start when done */
+	struct proto_kernel_left left;  /* of a ring that is explained, or closed */
+	struct etwd_kernel_wish before; /* to go back to when it fails */
 };
 /* Heap; takes a reference on the session. NULL: no memory. */
-struct kernel_call *kernel_call_create(uint32_t type, struct session *s, kernel_call_fn done);
+struct etwd_kernel_call *etwd_kernel_call_create(uint32_t type, struct session *s, etwd_kernel_call_fn done);
 /* Starts the collector when there is none; the call may be done before this returns. */
-void kernel_call_start(struct etwd *d, struct kernel_call *call);
+void etwd_kernel_call_start(struct etwd *d, struct etwd_kernel_call *call);
 /* Calls of the session that have not been sent: failed. */
-void kernel_call_drop(struct etwd *d, struct session *s);
+void etwd_kernel_call_drop(struct etwd *d, struct session *s);
 
 /* ---- the collector ----------------------------------------------------------------------------- */
 
@@ -114,24 +160,24 @@ struct collector {
 	bool gone;   /* its end has been seen to; freed when its process has ended */
 	bool ending; /* told to go */
 	bool killed; /* it did not answer */
-	struct kernel_ring_head *head;
+	struct proto_kernel_ring_head *head;
 	uint8_t *data;
 	uint64_t tail;
-	struct session *slot[KERNEL_SLOTS];
-	uint64_t lost_seen[KERNEL_SLOTS];
+	struct session *slot[PROTO_KERNEL_SLOTS];
+	uint64_t lost_seen[PROTO_KERNEL_SLOTS];
 	struct collector *next; /* among those that are ending */
 };
 
-struct kernel_side {
+struct etwd_kernel_side {
 	struct collector *collector; /* NULL: none */
 	struct collector *ending;
-	STAILQ_HEAD(, kernel_call) calls;
+	STAILQ_HEAD(, etwd_kernel_call) calls;
 	uint32_t call_id;
 	uint32_t interval_us; /* between samples */
 	/* Beside the timer: intervals that were set, and what samples are taken by. */
 	struct {
 		uint32_t source, interval;
-	} set[KERNEL_SOURCES_SET];
+	} set[ETWD_KERNEL_SOURCES_SET];
 	uint32_t sets;
 	uint32_t sampled[PMC_SAMPLED_MAX], sampleds;
 	uint32_t deaths;   /* of the last minute */
@@ -142,12 +188,12 @@ struct kernel_side {
 };
 
 /* Everything up to the collector's head into the sessions; how many. */
-uint64_t kernel_ring_drain(struct etwd *d, struct collector *c);
+uint64_t etwd_kernel_ring_drain(struct etwd *d, struct collector *c);
 /* How full, in 1/256. */
-uint32_t kernel_ring_fill(const struct collector *c);
+uint32_t etwd_kernel_ring_fill(const struct collector *c);
 /* Running sessions are to be told to a new collector. */
-void kernel_resume(struct etwd *d);
+void etwd_kernel_resume(struct etwd *d);
 /* The collector has ended under this session. */
-void kernel_session_orphan(struct etwd *d, struct session *s, const char *why);
+void etwd_kernel_session_orphan(struct etwd *d, struct session *s, const char *why);
 
 #endif

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Finished records of the collector into the buffers of the sessions that want them.
  */
-#include "etwd/etwd_kernel.h"
 #include "base/vec.h"
-
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
 #include "format/kernel_class.h"
 #include "kernel_payload.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 
@@ -16,7 +22,7 @@
 struct waiting {
 	uint64_t time;
 	uint32_t order;
-	struct kernel_ring_record r;
+	struct proto_kernel_ring_record r;
 	const uint8_t *p;
 };
 
@@ -39,12 +45,12 @@ static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 	return p[2] == ETL_RT_SYSTEM64 && bytes >= ETL_SYSTEM_HEADER_SIZE ? 16 : 0;
 }
 
-static void put(struct etwd *d, struct session *s, const struct kernel_ring_record *r, const uint8_t *p)
+static void put(struct etwd *d, struct session *s, const struct proto_kernel_ring_record *r, const uint8_t *p)
 {
 	uint64_t time = etwd_session_time_ns(d, s, r->time);
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
 	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
-	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & EVENT_TRACE_BUFFERING_MODE);
+	bool apart = r->kind == PROTO_KERNEL_RING_EXPLANATION && (s->mode & EVENT_TRACE_BUFFERING_MODE);
 	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes) : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
 		return;
@@ -89,7 +95,7 @@ static void take_rate(struct session_kernel *k, uint64_t watermark)
 
 static void take_losses(struct collector *c)
 {
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (c->slot[i]) {
 			uint64_t lost = order_load_relaxed(&c->head->lost[i]);
 			if (lost > c->lost_seen[i]) { /* it only grows */
@@ -100,23 +106,23 @@ static void take_losses(struct collector *c)
 	}
 }
 
-uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
+uint64_t etwd_kernel_ring_drain(struct etwd *d, struct collector *c)
 {
 	/* Acquire, and before the head: what the watermark stands for is below the head read then. */
 	uint64_t watermark = order_load_acquire(&c->head->watermark);
 	/* Acquire: the records before it are whole. */
-	uint64_t head = order_load_acquire(&c->head->head), tail = c->tail, size = KERNEL_RING_BYTES;
+	uint64_t head = order_load_acquire(&c->head->head), tail = c->tail, size = PROTO_KERNEL_RING_BYTES;
 	struct waiting *wait = NULL;
 	uint32_t waits = 0, cap = 0;
 	uint64_t events = 0, together = 0;
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		together |= c->slot[i] && (c->slot[i]->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
 	}
 	if (head - tail > size) {
 		head = tail; /* nonsense; it is told by its silence */
 	}
 	while (tail != head) {
-		struct kernel_ring_record r;
+		struct proto_kernel_ring_record r;
 		uint64_t at = tail & (size - 1), left = size - at;
 		if (left < sizeof r && left <= head - tail) {
 			tail += left;
@@ -135,7 +141,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 		}
 		const uint8_t *p = c->data + at + sizeof r;
 		tail += sizeof r + r.bytes;
-		if (r.kind != KERNEL_RING_RECORD && r.kind != KERNEL_RING_EXPLANATION) {
+		if (r.kind != PROTO_KERNEL_RING_RECORD && r.kind != PROTO_KERNEL_RING_EXPLANATION) {
 			continue;
 		}
 		if (time_at(p, r.bytes) == 0) {
@@ -173,7 +179,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 	/* Release: we have read what lies before. */
 	order_store_release(&c->head->tail, tail);
 	take_losses(c);
-	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
 		if (c->slot[i] && c->slot[i]->state == SESSION_RUNNING) {
 			take_rate(c->slot[i]->kernel, watermark);
 		}
@@ -185,18 +191,18 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 
 uint64_t etwd_kernel_drain(struct etwd *d)
 {
-	return d->kernel && d->kernel->collector ? kernel_ring_drain(d, d->kernel->collector) : 0;
+	return d->kernel && d->kernel->collector ? etwd_kernel_ring_drain(d, d->kernel->collector) : 0;
 }
 
-uint32_t kernel_ring_fill(const struct collector *c)
+uint32_t etwd_kernel_ring_fill(const struct collector *c)
 {
 	uint64_t used = order_load_relaxed(&c->head->head) - c->tail;
-	return (uint32_t)(BASE_MIN(used, (uint64_t)KERNEL_RING_BYTES) * 256 / KERNEL_RING_BYTES);
+	return (uint32_t)(BASE_MIN(used, (uint64_t)PROTO_KERNEL_RING_BYTES) * 256 / PROTO_KERNEL_RING_BYTES);
 }
 
 uint32_t etwd_kernel_fill(const struct etwd *d)
 {
-	return d->kernel && d->kernel->collector ? kernel_ring_fill(d->kernel->collector) : 0;
+	return d->kernel && d->kernel->collector ? etwd_kernel_ring_fill(d->kernel->collector) : 0;
 }
 
 uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time)

@@ -3,7 +3,10 @@
  *
  * All three are wishes of whoever controls the session; without them it lives until it is stopped.
  */
-#include "etwd/etwd.h"
+#include "etw/values/errors.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_session.h"
+#include "sink/sink.h"
 
 #include <poll.h>
 #include <sys/syscall.h>

@@ -29,7 +29,6 @@
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL     (128u << 20) /* unread answers of all connections */
-#define ETWD_FILTERS_MAX           13u
 /* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
  * processes a row. */
 #define ETWD_SESSIONS_PER_PROVIDER 64u
@@ -51,7 +50,6 @@
 #define ETWD_VIOLATIONS_PER_S      10000u
 #define ETWD_NAME_MAX              1024u
 #define ETWD_FDS_RESERVE           64u
-#define ETWD_ITEMS_MAX             24u
 #define ETWD_JOBS_MAX              256u  /* threads of requests that wait for a disk */
 #define ETWD_GUID_LIST_MAX         2048u /* disallowed members, periodic capture states */
 #define ETWD_CAPTURE_SECONDS_MIN   1u

@@ -4,10 +4,11 @@
  * instance for all users a user causes at most a line a second (and some at once); how many were left out is one more
  * line. The file is renamed to etwd.log.old when it has its size, so both together have a limit.
  */
-#include "etwd/etwd.h"
-
 #include "base/open_output.h"
 #include "base/printable.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_share.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,6 +2,18 @@
  * The loop: epoll, timers, jobs that come back.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
 
 #include <pthread.h>
 #include <signal.h>

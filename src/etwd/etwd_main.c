@@ -4,15 +4,21 @@
  * Only who holds the lock file's flock may replace sockets, so a stale one is simply renamed over.
  * The lock is kept until exit; two daemons of one directory cannot exist.
  */
-#include "etwd/etwd.h"
-#include "etwd/etwd_clean.h"
-#include "etwd/etwd_start.h"
-
 #include "base/confine.h"
 #include "base/order.h"
 #include "base/parse.h"
 #include "base/printable.h"
 #include "base/runtime_dir.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_clean.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_start.h"
+#include "proto/proto.h"
+#include "proto/proto_wait.h"
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -2,8 +2,24 @@
  * ENABLE requests: change the enable, publish, tell the callbacks, and answer when those have
  * returned (or their time is up).
  */
-#include "etwd/etwd.h"
 #include "base/vec.h"
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "proto/proto_wait.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,12 @@
  * What sessions count, and what samples are taken by beside the timer. Counters are a session's; what
  * samples are taken by, and how far apart, is the machine's, as on Windows.
  */
+#include "etw/values/errors.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
 #include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_session.h"
 
 #include <stdio.h>
 
@@ -12,7 +17,7 @@
 
 /* ---- intervals -------------------------------------------------------------------------------- */
 
-uint32_t kernel_source_interval(const struct kernel_side *k, const struct pmc_source *s)
+uint32_t etwd_kernel_source_interval(const struct etwd_kernel_side *k, const struct pmc_source *s)
 {
 	for (uint32_t i = 0; i < k->sets; i++) {
 		if (k->set[i].source == s->id) {
@@ -22,13 +27,13 @@ uint32_t kernel_source_interval(const struct kernel_side *k, const struct pmc_so
 	return s->interval;
 }
 
-void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t interval)
+void etwd_kernel_set_source_interval(struct etwd_kernel_side *k, uint32_t source, uint32_t interval)
 {
 	uint32_t i = 0;
 	while (i < k->sets && k->set[i].source != source) {
 		i++;
 	}
-	if (i == KERNEL_SOURCES_SET) { /* the oldest goes back to its own */
+	if (i == ETWD_KERNEL_SOURCES_SET) { /* the oldest goes back to its own */
 		memmove(k->set, k->set + 1, sizeof k->set - sizeof k->set[0]);
 		i--;
 	}
@@ -37,14 +42,14 @@ void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t
 	k->set[i].interval = interval;
 }
 
-void kernel_fill_sampled(const struct kernel_side *k, struct kernel_message *m)
+void etwd_kernel_fill_sampled(const struct etwd_kernel_side *k, struct proto_kernel_message *m)
 {
 	m->sources = k->sampleds;
 	for (uint32_t i = 0; i < k->sampleds; i++) {
 		struct pmc_source s = {.id = k->sampled[i]};
 		m->source[i] = k->sampled[i];
 		/* 0: its own, which the collector knows as well. */
-		m->source_interval[i] = kernel_source_interval(k, &s);
+		m->source_interval[i] = etwd_kernel_source_interval(k, &s);
 	}
 }
 
@@ -82,7 +87,7 @@ static uint32_t read_sources(const uint8_t *p, size_t n, uint32_t most, uint32_t
 	return 0;
 }
 
-uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
+uint32_t etwd_kernel_set_counters(struct etwd_kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
 {
 	uint32_t id[PMC_COUNTERS_MAX], count = 0;
 	if (w->counters > 0) {
@@ -119,7 +124,7 @@ static bool can_count(uint16_t hook)
 	return false;
 }
 
-uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
+uint32_t etwd_kernel_set_counted(struct etwd_kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
 {
 	uint16_t hook[PMC_EVENTS_MAX];
 	if (n % 24 != 0 || n == 0) {
@@ -154,7 +159,7 @@ uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, c
 	return 0;
 }
 
-uint32_t kernel_set_sources(struct kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap)
+uint32_t etwd_kernel_set_sources(struct etwd_kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap)
 {
 	uint32_t id[PMC_SAMPLED_MAX + 1], count = 0;
 	uint32_t code = read_sources(p, n, PMC_SAMPLED_MAX + 1, id, &count, why, cap);
@@ -180,7 +185,7 @@ static void put32(struct strbuf *b, uint32_t v)
 }
 
 /* Users have no counters, and see nobody else's sessions. */
-static const struct kernel_wish *counting(const struct etwd *d, const struct conn *c, uint32_t i)
+static const struct etwd_kernel_wish *counting(const struct etwd *d, const struct conn *c, uint32_t i)
 {
 	const struct session *s = d->session[i];
 	bool hidden = d->system && c->uid != 0 && c->uid != d->uid;
@@ -188,11 +193,11 @@ static const struct kernel_wish *counting(const struct etwd *d, const struct con
 }
 
 /* Of processor 0; the others are alike. */
-void kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b)
+void etwd_kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b)
 {
 	uint32_t used[PMC_COUNTERS_MAX + 1], n = 0;
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct kernel_wish *w = counting(d, c, i);
+		const struct etwd_kernel_wish *w = counting(d, c, i);
 		for (uint32_t k = 0; w && k < w->counters; k++) {
 			uint32_t at = 0;
 			while (at < n && used[at] != w->counter[k]) {
@@ -212,11 +217,11 @@ void kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf
 	}
 }
 
-void kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b)
+void etwd_kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b)
 {
 	size_t last = SIZE_MAX;
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct kernel_wish *w = counting(d, c, i);
+		const struct etwd_kernel_wish *w = counting(d, c, i);
 		if (!w) {
 			continue;
 		}

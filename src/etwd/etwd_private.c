@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The private sessions of controllers: see etwd_private.h.
  */
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
 #include "etwd/etwd_private.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "proto/proto_wait.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,9 @@
 #ifndef ETWD_ETWD_PRIVATE_H
 #define ETWD_ETWD_PRIVATE_H
 
-#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_session.h"
 
 #define ETWD_PRIVATE_ENABLES_MAX 64u
 /* A user in more groups than that is asked for with those that there is room for. */

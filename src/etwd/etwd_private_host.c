@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Private sessions of controllers: what their processes are told and say.
  */
-#include "etwd/etwd_private.h"
 #include "base/vec.h"
+#include "etw/values/errors.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_private.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_session.h"
+#include "proto/proto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

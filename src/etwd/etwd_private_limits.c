@@ -2,7 +2,11 @@
  * Private sessions of controllers that nobody remembers end at a time, at a size, with a process, like
  * the others (etwd_limits.c). What they wrote only their processes know: those are asked every second.
  */
+#include "etwd/etwd.h"
+#include "etwd/etwd_loop.h"
 #include "etwd/etwd_private.h"
+#include "etwd/etwd_session.h"
+#include "proto/proto.h"
 
 #include <poll.h>
 

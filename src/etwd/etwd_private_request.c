@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Private sessions of controllers: START, CONTROL, ENABLE.
  */
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
 #include "etwd/etwd_private.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include "session/session_modes.h"
 

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * Provider processes: HELLO, memory, session bits, death.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
-#include "base/file.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -21,43 +32,9 @@
 /* ---- what /proc says about a peer --------------------------------------------------------------
  */
 
-static long read_proc(pid_t pid, const char *what, char *out, size_t cap)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
-	return file_read_start(path, out, cap);
-}
-
-/* Field 22 of stat, counted after the last ')': the name may hold anything. */
-static uint64_t start_ticks(pid_t pid)
-{
-	char buf[1024];
-	if (read_proc(pid, "stat", buf, sizeof buf) <= 0) {
-		return 0;
-	}
-	char *p = strrchr(buf, ')');
-	for (int field = 2; p && field < 22; field++) {
-		p = strchr(p + 1, ' ');
-	}
-	return p ? strtoull(p + 1, NULL, 10) : 0;
-}
-
-uint64_t etwd_process_start_key(uint32_t pid)
-{
-	if (pid == 0 || pid > INT_MAX) {
-		return 0;
-	}
-	uint64_t ticks = start_ticks((pid_t)pid);
-	if (ticks == 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH) {
-		return 0;
-	}
-	/* When it started and who it is; pids have at most 22 bits. */
-	return ticks << 22 | ((uint64_t)pid & 0x3FFFFF);
-}
-
 static void learn_identity(struct process *p, const struct proto_message *m)
 {
-	char path[64], target[4096], buf[32];
+	char path[64], target[4096];
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
 	ssize_t n = readlink(path, target, sizeof target - 1);
 	const char *base = NULL;
@@ -74,11 +51,7 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 	} else if (!proto_get_str(m, PROTO_TAG_EXE_NAME, p->exe, sizeof p->exe)) {
 		p->exe[0] = 0; /* another user's process: only its own word for it, if any */
 	}
-	p->start_key = etwd_process_start_key((uint32_t)p->pid);
-	if (read_proc(p->pid, "sessionid", buf, sizeof buf) > 0) {
-		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
-		p->terminal_session = id == UINT32_MAX ? 0 : id;
-	}
+	pool_identity_learn(&p->identity, (uint32_t)p->pid, p->uid);
 	char own[64] = "", theirs[64] = "";
 	snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)p->pid);
 	n = readlink(path, theirs, sizeof theirs - 1);

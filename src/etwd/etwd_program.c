@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Programs that etwd has do something: found beside it, run with nothing of its own.
  */
-#include "etwd/etwd.h"
+#include "etwd/etwd_schedule.h"
 #include "etwd/etwd_start.h"
 
 #include <stdio.h>

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Lists and counters: what is registered, who enabled it, who is attached.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 

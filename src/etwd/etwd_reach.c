@@ -9,6 +9,11 @@
  * directory that answered a moment ago.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_session.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

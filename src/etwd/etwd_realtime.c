@@ -10,10 +10,23 @@
  * backlog. So a single consumer gets everything the backlog holds, and of several the slow one
  * alone has gaps.
  */
-#include "etwd/etwd.h"
-
 #include "etl/etl_record.h"
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,6 +3,11 @@
  * there, and under which name and GUID.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "proto/proto.h"
 
 #include <string.h>
 

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Registrations: a process says "I am provider X"; traits say its name and group.
  */
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
 #include "format/etl_layout.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 
@@ -119,7 +130,7 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	/* Events written before this message was read belong to an earlier generation; they have
 	 * the same name. */
 	for (struct config *c = r->config; c; c = c->older) {
-		if (!c->traits && memcmp(c->head + ETL_EH_PROVIDER, r->guid.b, 16) == 0) {
+		if (!c->traits && memcmp(c->head.provider, r->guid.b, 16) == 0) {
 			c->traits = t;
 			t->refs++;
 		}

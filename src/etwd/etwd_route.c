@@ -4,20 +4,22 @@
  * The record's mask is only a claim of which rows of its generation matched. What each row meant is
  * looked up in our own history, and every filter is evaluated again with full authority.
  */
-#include "etwd/etwd.h"
 #include "base/vec.h"
-
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_explain.h"
 #include "etwd/etwd_fair.h"
-#include "format/etl_layout.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "pool/pool_record.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 
-struct item {
-	const uint8_t *data;
-	uint16_t bytes;
-	uint16_t type;
-	uint8_t rank;
-};
 /* What all sessions share about one event; items are looked at once, and only if somebody needs to.
  */
 struct event {
@@ -25,72 +27,14 @@ struct event {
 	struct process *process;
 	const struct config *config;
 	const struct pool_event *ev;
-	bool parsed;
-	uint32_t item_count;
-	const uint8_t *schema;
-	uint32_t schema_bytes;
 	uint64_t key; /* event key, 0 = none yet */
 	uint32_t tid;
-	struct item item[ETWD_ITEMS_MAX];
+	bool parsed;
+	struct pool_items items; /* if parsed */
 };
 
-static void item_add(struct event *e, uint16_t type, const void *data, uint32_t bytes)
-{
-	if (e->item_count == ETWD_ITEMS_MAX || bytes > UINT16_MAX - 16) {
-		return;
-	}
-	uint8_t rank = etl_item_rank(type);
-	uint32_t at = e->item_count++;
-	while (at > 0 && e->item[at - 1].rank > rank) {
-		e->item[at] = e->item[at - 1];
-		at--;
-	}
-	e->item[at] = (struct item){data, (uint16_t)bytes, type, rank};
-}
-
-static bool attested_type(uint16_t type)
-{
-	return type == ETL_ITEM_SID || type == ETL_ITEM_TS_ID || type == ETL_ITEM_EVENT_KEY ||
-	       type == ETL_ITEM_PROCESS_START_KEY;
-}
-
-/* Items of the record itself. Those only we may say are dropped: a process does not tell who it is.
- */
-static void parse_items(struct event *e)
-{
-	struct bytes b = bytes_of(e->ev->items, e->ev->items_bytes);
-	bool has_traits = false;
-	e->parsed = true;
-	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE) {
-		uint16_t total = bytes_u16(&b);
-		uint16_t type = bytes_u16(&b);
-		bytes_u16(&b);
-		uint16_t size = bytes_u16(&b);
-		if (total < ETL_ITEM_HEADER_SIZE || size > total - ETL_ITEM_HEADER_SIZE) {
-			break;
-		}
-		const uint8_t *data = bytes_take(&b, total - ETL_ITEM_HEADER_SIZE);
-		if (!data) {
-			break;
-		}
-		if (attested_type(type)) {
-			continue;
-		}
-		has_traits |= type == ETL_ITEM_PROV_TRAITS;
-		if (type == ETL_ITEM_EVENT_SCHEMA_TL) {
-			e->schema = data;
-			e->schema_bytes = size;
-		}
-		item_add(e, type, data, size);
-	}
-	const struct traits *t = e->config->traits;
-	if (t && !has_traits) {
-		item_add(e, ETL_ITEM_PROV_TRAITS, t->data, t->bytes);
-	}
-}
-
-/* Space for a record of `bytes`, or NULL with the loss counted. */
-static uint8_t *reserve(struct event *e, const struct route_row *row, uint32_t bytes)
+/* Space for a record of `bytes` and that time, or NULL with the loss counted. */
+static uint8_t *reserve(struct event *e, const struct route_row *row, uint64_t time, uint32_t bytes)
 {
 	struct session *s = row->session;
 	const struct pool_rec *rec = e->ev->rec;
@@ -109,210 +53,88 @@ static uint8_t *reserve(struct event *e, const struct route_row *row, uint32_t b
 		return NULL;
 	}
 	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
-	uint8_t *out = sink_reserve(s->sink, cpu, etwd_session_time(e->d, s, rec->ts), room);
+	uint8_t *out = sink_reserve(s->sink, cpu, time, room);
 	if (out) {
 		memset(out + room - 8, 0, 8); /* pads; the record's own bytes come over it */
 	}
 	return out;
 }
 
-static void put_event_header(struct event *e, const struct session *s, uint8_t *out, uint32_t bytes, uint16_t flags)
+/* The record into the session's buffer. items: NULL: none. */
+static void deliver(struct event *e, const struct route_row *row, const struct pool_items *items)
 {
-	const struct pool_rec *rec = e->ev->rec;
-	memcpy(out, e->config->head, ETL_EH_END);
-	le16_put(out + ETL_EH_SIZE, (uint16_t)bytes);
-	le16_put(out + ETL_EH_FLAGS, flags | (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0));
-	le32_put(out + ETL_EH_TID, e->tid);
-	le64_put(out + ETL_EH_TIME, etwd_session_time(e->d, s, rec->ts));
-	memcpy(out + ETL_EH_DESCRIPTOR, &rec->id, 16);
-	if (e->ev->activity) {
-		memcpy(out + ETL_EH_ACTIVITY, e->ev->activity, 16);
+	struct session *s = row->session;
+	uint32_t bytes = pool_record_bytes(e->ev, items);
+	if (BASE_UNLIKELY(bytes == 0)) {
+		s->loss[PROTO_LOSS_REJECTED]++;
+		return;
 	}
-}
-
-/* Items for one session: those of the event it may see, and what its enable property asks for. */
-static uint32_t items_for(struct event *e, const struct route_row *row, struct event *out)
-{
-	struct process *p = e->process;
-	bool stack = row->flags & ROUTE_STACK;
-	if (stack && (row->flags & ROUTE_STACK_FILTERED)) {
-		stack = etwd_filter_stack(row->args, e->ev->rec, e->schema, e->schema_bytes);
+	uint64_t time = etwd_session_time(e->d, s, e->ev->rec->ts);
+	uint8_t *out = reserve(e, row, time, bytes);
+	if (!out) {
+		return;
 	}
-	out->item_count = 0;
-	for (uint32_t i = 0; i < e->item_count; i++) {
-		if (stack || !etl_item_is_stack(e->item[i].type)) {
-			out->item[out->item_count++] = e->item[i];
-		}
-	}
-	uint32_t want = row->properties;
-	static const uint8_t unix_user[] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0};
-	static __thread uint8_t sid[16];
-	if (want & EVENT_ENABLE_PROPERTY_SID) {
-		/* S-1-22-1-<uid>: the usual name of a Unix user in that world. */
-		memcpy(sid, unix_user, sizeof unix_user);
-		le32_put(sid + 12, p->uid);
-		item_add(out, ETL_ITEM_SID, sid, sizeof sid);
-	}
-	if (want & EVENT_ENABLE_PROPERTY_TS_ID) {
-		item_add(out, ETL_ITEM_TS_ID, &p->terminal_session, 4);
-	}
-	if (want & EVENT_ENABLE_PROPERTY_EVENT_KEY) {
-		e->key = e->key ? e->key : ++e->d->event_key;
-		item_add(out, ETL_ITEM_EVENT_KEY, &e->key, 8);
-	}
-	if (want & EVENT_ENABLE_PROPERTY_PROCESS_START_KEY) {
-		item_add(out, ETL_ITEM_PROCESS_START_KEY, &p->start_key, 8);
-	}
-	uint32_t bytes = 0;
-	for (uint32_t i = 0; i < out->item_count; i++) {
-		bytes += etl_item_total(out->item[i].bytes);
-	}
-	return bytes;
+	const struct pool_record_args a = {
+		.head = &e->config->head,
+		.items = items,
+		.tid = e->tid,
+		.time = time,
+		.sequence = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? &e->d->sequence
+			    : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? &s->sequence
+								       : NULL,
+		.claims = POOL_CLAIMS_DROPPED,
+	};
+	pool_record_put(out, bytes, e->ev, &a);
 }
 
 /* What the addresses mean stands before the first of them. */
-static void explain_stacks(struct event *e, const struct route_row *row, const struct event *mine)
+static void explain_stacks(struct event *e, const struct route_row *row, const struct pool_items *items)
 {
 	const struct pool_rec *rec = e->ev->rec;
-	for (uint32_t i = 0; i < mine->item_count; i++) {
-		if (BASE_UNLIKELY(mine->item[i].type == ETL_ITEM_STACK_TRACE64)) {
+	for (uint32_t i = 0; i < items->count; i++) {
+		if (BASE_UNLIKELY(items->item[i].type == ETL_ITEM_STACK_TRACE64)) {
 			etwd_images_stack(e->d, e->process, row->session, rec->cpu < e->d->cpus ? rec->cpu : 0, rec->ts,
-					  mine->item[i].data, mine->item[i].bytes);
+					  items->item[i].data, items->item[i].bytes);
 		}
 	}
 }
 
 static void deliver_with_items(struct event *e, const struct route_row *row)
 {
-	struct event mine;
-	uint32_t payload = e->ev->payload_bytes;
-	uint32_t items = items_for(e, row, &mine);
-	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items + payload;
+	struct pool_items mine;
+	uint32_t want = row->properties;
+	bool stack = row->flags & ROUTE_STACK;
+	if (stack && (row->flags & ROUTE_STACK_FILTERED)) {
+		stack = etwd_filter_stack(row->args, e->ev->rec, e->items.schema, e->items.schema_bytes);
+	}
+	want = stack ? want | EVENT_ENABLE_PROPERTY_STACK_TRACE : want & ~(uint32_t)EVENT_ENABLE_PROPERTY_STACK_TRACE;
+	if ((want & EVENT_ENABLE_PROPERTY_EVENT_KEY) && e->key == 0) {
+		e->key = ++e->d->event_key;
+	}
+	pool_items_for(&mine, &e->items, want, &e->process->identity, &e->key);
 	explain_stacks(e, row, &mine);
-	uint8_t *out = reserve(e, row, bytes);
-	if (!out) {
-		return;
-	}
-	put_event_header(e, row->session, out, bytes, items ? ETL_EF_EXTENDED_INFO : 0);
-	uint8_t *at = out + ETL_EVENT_HEADER_SIZE;
-	for (uint32_t i = 0; i < mine.item_count; i++) {
-		const struct item *it = &mine.item[i];
-		at += etl_put_item(at, it->type, it->data, it->bytes, i + 1 < mine.item_count);
-	}
-	memcpy(at, e->ev->payload, payload);
-}
-
-static void deliver_plain(struct event *e, const struct route_row *row)
-{
-	uint32_t payload = e->ev->payload_bytes;
-	uint32_t bytes = ETL_EVENT_HEADER_SIZE + payload;
-	uint8_t *out = reserve(e, row, bytes);
-	if (out) {
-		put_event_header(e, row->session, out, bytes, 0);
-		memcpy(out + ETL_EVENT_HEADER_SIZE, e->ev->payload, payload);
-	}
+	deliver(e, row, &mine);
 }
 
 static __attribute__((noinline)) void route_event(struct event *e, const struct route_row *row)
 {
 	const struct pool_rec *rec = e->ev->rec;
+	const struct traits *t = e->config->traits;
 	if (!etwd_row_matches(row, rec) ||
 	    ((row->flags & ROUTE_EXCLUDE_INPRIVATE) && (rec->flags & POOL_REC_INPRIVATE))) {
 		return;
 	}
-	bool plain = !e->ev->items && !e->config->traits;
-	if (BASE_LIKELY(plain && !(row->flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS)))) {
-		deliver_plain(e, row);
+	if (BASE_LIKELY(!e->ev->items && !t && !(row->flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS)))) {
+		deliver(e, row, NULL);
 		return;
 	}
 	if (!e->parsed) {
-		parse_items(e);
+		e->parsed = true;
+		pool_items_read(&e->items, e->ev, POOL_CLAIMS_DROPPED, t ? t->data : NULL, t ? t->bytes : 0);
 	}
-	if (!(row->flags & ROUTE_FILTERED) || etwd_filter_event(row->args, e->ev, e->schema, e->schema_bytes)) {
+	if (!(row->flags & ROUTE_FILTERED) ||
+	    etwd_filter_event(row->args, e->ev, e->items.schema, e->items.schema_bytes)) {
 		deliver_with_items(e, row);
-	}
-}
-
-/* ---- classic records
- * ------------------------------------------------------------------------------ */
-
-/* payload: class GUID | user data. INSTANCE: class GUID | id | parent id | parent GUID | user data
- */
-static void route_classic(struct event *e, const struct route_row *row)
-{
-	const struct pool_rec *rec = e->ev->rec;
-	bool instance = rec->kind == POOL_REC_INSTANCE;
-	uint32_t fixed = instance ? 40 : 16;
-	uint32_t head = instance ? ETL_INSTANCE_HEADER_SIZE : ETL_FULL_HEADER_SIZE;
-	if (e->ev->payload_bytes < fixed) {
-		row->session->loss[PROTO_LOSS_REJECTED]++;
-		return;
-	}
-	const uint8_t *from = e->ev->payload;
-	uint32_t user = e->ev->payload_bytes - fixed;
-	uint8_t *out = reserve(e, row, head + user);
-	if (!out) {
-		return;
-	}
-	le16_put(out, (uint16_t)(head + user));
-	out[2] = instance ? ETL_RT_INSTANCE64 : ETL_RT_FULL64;
-	out[3] = 0xC0;
-	out[4] = rec->opcode;
-	out[5] = rec->level;
-	le16_put(out + 6, rec->version);
-	le32_put(out + 8, e->tid);
-	le32_put(out + 0xC, (uint32_t)e->process->pid);
-	le64_put(out + 0x10, etwd_session_time(e->d, row->session, rec->ts));
-	memcpy(out + 0x18, from, 16);
-	le64_put(out + 0x28, 0);
-	if (instance) {
-		memcpy(out + 0x30, from + 16, 24);
-	}
-	memcpy(out + head, from + fixed, user);
-}
-
-/* payload: what stands from offset 8 on; the fields only we can know are filled in. */
-static void route_message(struct event *e, const struct route_row *row)
-{
-	const struct pool_rec *rec = e->ev->rec;
-	struct session *s = row->session;
-	uint16_t flags = rec->task;
-	uint32_t at = 0, sequence_at, time_at, system_at;
-	sequence_at = at;
-	at += flags & 0x01 ? 4 : 0;
-	at += flags & 0x02 ? 16 : flags & 0x04 ? 4 : 0;
-	time_at = at;
-	at += flags & 0x08 ? 8 : 0;
-	system_at = at;
-	at += flags & 0x20 ? 8 : 0;
-	if (at > e->ev->payload_bytes) {
-		s->loss[PROTO_LOSS_REJECTED]++;
-		return;
-	}
-	uint32_t bytes = ETL_MESSAGE_HEADER_SIZE + e->ev->payload_bytes;
-	uint8_t *out = reserve(e, row, bytes);
-	if (!out) {
-		return;
-	}
-	le16_put(out, (uint16_t)bytes);
-	out[2] = 0;
-	out[3] = 0x90;
-	le16_put(out + 4, rec->id);
-	le16_put(out + 6, flags);
-	uint8_t *body = out + ETL_MESSAGE_HEADER_SIZE;
-	memcpy(body, e->ev->payload, e->ev->payload_bytes);
-	if (flags & 0x01) {
-		uint32_t n = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? ++e->d->sequence
-			     : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? ++s->sequence
-									: 0;
-		le32_put(body + sequence_at, n);
-	}
-	if (flags & 0x08) {
-		le64_put(body + time_at, etwd_session_time(e->d, s, rec->ts));
-	}
-	if (flags & 0x20) {
-		le32_put(body + system_at, e->tid);
-		le32_put(body + system_at + 4, (uint32_t)e->process->pid);
 	}
 }
 
@@ -358,9 +180,6 @@ static void event_init(struct event *e, struct etwd *d, struct process *p, const
 	e->config = c;
 	e->ev = ev;
 	e->parsed = false;
-	e->item_count = 0;
-	e->schema = NULL;
-	e->schema_bytes = 0;
 	e->key = 0;
 	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_thread_id(d, p, ev->rec->tid) : ev->rec->tid;
 }
@@ -370,8 +189,8 @@ static void route_row(struct event *e, const struct route_row *row)
 	switch (e->ev->rec->kind) {
 	case POOL_REC_EVENT: route_event(e, row); break;
 	case POOL_REC_CLASSIC:
-	case POOL_REC_INSTANCE: route_classic(e, row); break;
-	case POOL_REC_MESSAGE: route_message(e, row); break;
+	case POOL_REC_INSTANCE:
+	case POOL_REC_MESSAGE: deliver(e, row, NULL); break; /* they have neither level nor keyword to go by */
 	default: break;
 	}
 }

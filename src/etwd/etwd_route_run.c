@@ -7,10 +7,15 @@
  * etwd_route.c.
  */
 #include "etwd/etwd.h"
-
-#include "etl/etl_writer.h"
 #include "etwd/etwd_fair.h"
-#include "format/etl_layout.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "format/etl_item.h"
+#include "pool/pool_record.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 /* The first word of a pool_rec without its size: kind, flags, registration, processor. */
 #define KEY_MASK (~0xFFFFull)
@@ -47,10 +52,8 @@ struct kind {
 struct filling {
 	uint64_t any, all, bit;
 	uint64_t retired_ts;
-	uint64_t first; /* of the header, without the size */
-	uint64_t ids;   /* without the thread */
-	uint8_t provider[16];
-	uint8_t level;
+	struct pool_head head;
+	uint8_t level;  /* the highest */
 	bool keyword_0; /* events without keywords pass */
 	/* Where it stands: */
 	uint8_t *out, *limit; /* from `limit` on there is no ROOM_SMALL left */
@@ -66,25 +69,17 @@ static inline void copy16(uint8_t *to, const uint8_t *from)
 
 static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keyword)
 {
-	if (level > f->level) {
+	if (!match_level(f->level, level)) {
 		return false;
 	}
-	bool match = (keyword & f->any) != 0 && (keyword & f->all) == f->all;
-	return match || (keyword == 0 && f->keyword_0);
+	return match_keywords(f->any, f->all, f->keyword_0, keyword);
 }
 
 static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec, uint32_t bytes, uint64_t time,
 			      bool activity)
 {
-	static const uint8_t none[16];
-	uint64_t tid = le32_get(rec + offsetof(struct pool_rec, tid));
-	le64_put(out, f->first | bytes);
-	le64_put(out + ETL_EH_TID, f->ids | tid);
-	le64_put(out + ETL_EH_TIME, time);
-	copy16(out + ETL_EH_PROVIDER, f->provider);
-	copy16(out + ETL_EH_DESCRIPTOR, rec + offsetof(struct pool_rec, id));
-	le64_put(out + ETL_EH_KERNEL_TIME, 0);
-	copy16(out + ETL_EH_ACTIVITY, activity ? rec + sizeof(struct pool_rec) : none);
+	pool_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
+		      rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
 }
 
 /* Up to PAYLOAD_SMALL bytes, writing as much; what lies behind is written later. */
@@ -313,19 +308,17 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 			      uint64_t *ret_records)
 {
 	struct session *s = row->session;
-	bool text = (k->key >> 24 & POOL_REC_STRING_ONLY) != 0;
+	const struct pool_rec *model = (const struct pool_rec *)(const void *)at;
 	struct filling f = {
 		.any = row->any,
 		.all = row->all,
 		.bit = 1ull << row->bit,
 		.retired_ts = c->retired_ts,
-		.first = (le64_get(c->head) & ~0xFFFFull) | (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0) |
-			 (k->items ? (uint64_t)ETL_EF_EXTENDED_INFO << 32 : 0),
-		.ids = le64_get(c->head + ETL_EH_TID) & ~0xFFFFFFFFull,
-		.level = row->level ? row->level : 255,
+		.head = c->head,
+		.level = match_limit(row->level),
 		.keyword_0 = !(row->flags & ROUTE_IGNORE_KEYWORD_0),
 	};
-	copy16(f.provider, c->head + ETL_EH_PROVIDER);
+	f.head.first |= (uint64_t)pool_head_flags(model, k->items) << 8 * ETL_EH_FLAGS;
 	struct sink_room room;
 	uint64_t records = 0;
 	struct fair *share = etwd_fair_begin(s, p, row->bit);

@@ -5,8 +5,13 @@
  * changed (PROTO_RELOAD); one timer stands for the next of them. A run is started by the command itself,
  * "openetw logman start", so that it is the same run as by hand: its file's number, its checks, its end.
  */
+#include "etw/values/errors.h"
 #include "etwd/etwd.h"
-
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Trace sessions: their life, finding and describing them.
  */
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,22 @@
  * CONTROL of a session: query, stop, update, flush, the next file, limits. What waits for a disk runs as
  * a job.
  */
+#include "etw/values/access_rights.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_control.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 

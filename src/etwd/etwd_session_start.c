@@ -2,11 +2,24 @@
  * START of a session. What may wait for a disk runs as a job; until it is back, the session's name, GUID
  * and file are taken but nothing can be enabled.
  */
-#include "etwd/etwd.h"
-
 #include "base/open_output.h"
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
 #include "session/session.h"
 #include "session/session_modes.h"
+#include "sink/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,6 +12,10 @@
  * root, and everybody in their own instance, may have all of it. Also the loop's time is such a thing.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_share.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

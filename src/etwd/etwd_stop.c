@@ -8,7 +8,23 @@
  * No provider cooperates: from the store of "disabled" on nothing new is written, and what was
  * published before is in the pool. A stopped process delays nothing.
  */
+#include "etw/values/errors.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_explain.h"
+#include "etwd/etwd_kernel.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
+#include "etwd/etwd_realtime.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_schedule.h"
+#include "etwd/etwd_session.h"
+#include "etwd/etwd_share.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <stdlib.h>
 

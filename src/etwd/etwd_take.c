@@ -17,10 +17,13 @@
  * another one is started for what waits behind, but not at once. So each user's messages wait for
  * their own only.
  */
-#include "etwd/etwd.h"
-#include "etwd/etwd_start.h"
-
 #include "base/confine.h"
+#include "etw/values/errors.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_start.h"
+#include "proto/proto.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -10,6 +10,8 @@
  * An id of which nothing is known (yet), or which is none of the process's own threads, stays as it is.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
 
 #include <dirent.h>
 #include <fcntl.h>

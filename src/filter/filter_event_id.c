@@ -3,6 +3,8 @@
  */
 #include "filter/filter_event_id.h"
 
+#include "base/match.h"
+
 #include "filter/filter.h"
 #include "filter/filter_named.h"
 
@@ -69,13 +71,13 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 		      struct diag *d)
 {
 	struct bytes b = bytes_of(p, n);
-	switch ((int)type) {
-	case FILTER_SELECT_PAYLOAD: return parse_payload(s, provider, p, n, d);
-	case FILTER_SELECT_EVENT_ID: s->filtered = true; return parse_ids(b, &s->ids);
-	case FILTER_SELECT_EVENT_NAME: s->filtered = true; return parse_names(b, &s->names);
-	case FILTER_SELECT_STACKWALK: s->stack_filtered = true; return parse_ids(b, &s->stack_ids);
-	case FILTER_SELECT_STACKWALK_NAME: s->stack_filtered = true; return parse_names(b, &s->stack_names);
-	case FILTER_SELECT_STACKWALK_LEVEL_KW:
+	switch (type) {
+	case EVENT_FILTER_TYPE_PAYLOAD: return parse_payload(s, provider, p, n, d);
+	case EVENT_FILTER_TYPE_EVENT_ID: s->filtered = true; return parse_ids(b, &s->ids);
+	case EVENT_FILTER_TYPE_EVENT_NAME: s->filtered = true; return parse_names(b, &s->names);
+	case EVENT_FILTER_TYPE_STACKWALK: s->stack_filtered = true; return parse_ids(b, &s->stack_ids);
+	case EVENT_FILTER_TYPE_STACKWALK_NAME: s->stack_filtered = true; return parse_names(b, &s->stack_names);
+	case EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW:
 		s->stack_filtered = true;
 		s->stack_level.present = true;
 		s->stack_level.any = bytes_u64(&b);
@@ -135,9 +137,7 @@ static const char *schema_name(const uint8_t *schema, size_t bytes, size_t *ret_
 
 static bool in_range(const struct filter_facts *f, uint8_t level, uint64_t any, uint64_t all)
 {
-	bool level_fits = level == 0 || f->level <= level;
-	bool kw_fits = f->keyword == 0 || ((any == 0 || (f->keyword & any) != 0) && (f->keyword & all) == all);
-	return level_fits && kw_fits;
+	return match_level(match_limit(level), f->level) && match_keywords(match_any(any), all, true, f->keyword);
 }
 
 static bool name_listed(const struct filter_names *s, const char *name, size_t len)

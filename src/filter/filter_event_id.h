@@ -8,21 +8,12 @@
 #define FILTER_FILTER_EVENT_ID_H
 
 #include "base/base.h"
-
-/* EVENT_FILTER_TYPE_* as in evntprov.h. */
-enum filter_select_type {
-	FILTER_SELECT_PAYLOAD = (int)0x80000100,
-	FILTER_SELECT_EVENT_ID = (int)0x80000200,
-	FILTER_SELECT_EVENT_NAME = (int)0x80000400,
-	FILTER_SELECT_STACKWALK = (int)0x80001000,
-	FILTER_SELECT_STACKWALK_NAME = (int)0x80002000,
-	FILTER_SELECT_STACKWALK_LEVEL_KW = (int)0x80004000,
-};
+#include "etw/values/filter_types.h"
 
 struct filter_ids {
 	bool present, filter_in;
 	uint16_t count;
-	uint16_t id[64];
+	uint16_t id[MAX_EVENT_FILTER_EVENT_ID_COUNT];
 };
 struct filter_names {
 	bool present, filter_in;
@@ -58,9 +49,8 @@ struct filter_facts {
 	size_t payload_bytes;
 };
 
-/* Adds one filter of an enable of `provider`. The bytes have to stay as long as `s` is used. 0, also for
- * types that are not evaluated for each event; -EINVAL: malformed, or of another provider (then d says
- * so). */
+/* Adds one filter (EVENT_FILTER_TYPE_*) of an enable of `provider`. The bytes have to stay as long as `s` is used. 0,
+ * also for types that are not evaluated for each event; -EINVAL: malformed, or of another provider (then d says so). */
 int filter_select_add(struct filter_select *s, const struct guid *provider, uint32_t type, const uint8_t *p, size_t n,
 		      struct diag *d);
 /* To be called only when filtered or stack_filtered, after level and keywords passed. */

@@ -48,7 +48,12 @@ enum etl_buffer_type {
 #define ETL_FORMAT_XPRESS 3u
 #define ETL_FORMAT_ZSTD   0x5A53u
 
-/* Record types: byte 2 of a record whose byte 3 is 0xC0 */
+/* Byte 3 of a record says what kind of header it has; of messages, the whole of bytes 2 and 3 does. */
+#define ETL_MARK_HEADER   0xC0u /* byte 2 is a type */
+#define ETL_MARK_MESSAGE  0x90u
+#define ETL_MARK_TIMED_32 0xB0u /* [doc] never seen: a size, nothing a consumer could show */
+
+/* Record types: byte 2 of a record with ETL_MARK_HEADER */
 enum etl_record_type {
 	ETL_RT_SYSTEM32 = 0x01,
 	ETL_RT_SYSTEM64 = 0x02,
@@ -73,14 +78,6 @@ enum etl_record_type {
 #define ETL_INSTANCE_HEADER_SIZE 0x48u
 #define ETL_EVENT_HEADER_SIZE    0x50u
 #define ETL_MESSAGE_HEADER_SIZE  0x08u
-
-/* Flags of a WPP message: which fields it has, in this order. */
-#define ETL_MF_SEQUENCE    0x0001u /* u32 */
-#define ETL_MF_GUID        0x0002u /* of its source */
-#define ETL_MF_COMPONENT   0x0004u /* u32; not with GUID */
-#define ETL_MF_TIME        0x0008u /* u64 */
-#define ETL_MF_SYSTEM_INFO 0x0020u /* u32 tid, u32 pid */
-#define ETL_MF_32_BIT      0x0040u
 
 /* EVENT_HEADER record: offsets from the start of the record */
 enum etl_event_header {

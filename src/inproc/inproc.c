@@ -5,8 +5,10 @@
 #include "inproc/inproc_private.h"
 
 #include "base/cancel.h"
+#include "base/match.h"
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
+#include "etw/values/filter_types.h"
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
 #include "session/session_modes.h"
@@ -38,27 +40,17 @@ struct inproc_destination *inproc_destination(void)
 }
 
 /* Not in `inproc`: processes that have no private session, which is nearly all, write nothing there. */
-static struct {
-	inproc_notify_fn notify;
-	void (*wanted)(void);
-	bool (*registered)(const struct guid *provider);
-} hooks __attribute__((section(".data")));
+static const struct inproc_owner *current_owner __attribute__((section(".data")));
 
-void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void))
+void inproc_set_owner(const struct inproc_owner *owner)
 {
-	order_store_relaxed(&hooks.wanted, wanted);
-	order_store_release(&hooks.notify, fn);
-}
-
-void inproc_set_registered(bool (*here)(const struct guid *provider))
-{
-	order_store_release(&hooks.registered, here);
+	order_store_release(&current_owner, owner);
 }
 
 bool inproc_registered(const struct guid *provider)
 {
-	bool (*here)(const struct guid *) = order_load_acquire(&hooks.registered);
-	return here && here(provider);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
+	return owner && owner->registered && owner->registered(provider);
 }
 
 static void free_strings(struct inproc_session *s)
@@ -178,7 +170,7 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 			 .code = n ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER};
 	e.all = n ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t level = rows[i].level ? rows[i].level : 255;
+		uint8_t level = match_limit(rows[i].level);
 		e.level = BASE_MAX(e.level, level);
 		e.any |= rows[i].any;
 		e.all &= rows[i].all;
@@ -235,7 +227,7 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 				more[list->count] = (struct news){
 					.index = i,
 					.code = EVENT_CONTROL_CODE_CAPTURE_STATE,
-					.level = capture->level ? capture->level : 255,
+					.level = match_limit(capture->level),
 					.any = capture->any,
 					.all = capture->all,
 				};
@@ -249,11 +241,11 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 /* Without the lock: callbacks may call us. */
 static void tell(struct news_list *list)
 {
-	inproc_notify_fn notify = order_load_acquire(&hooks.notify);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct news *e = &list->item[i];
-		if (notify) {
-			notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO, e->filter);
+		if (owner) {
+			owner->notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO, e->filter);
 		}
 		free(e->filter);
 	}
@@ -463,7 +455,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 {
 	if (inproc.pid != (uint32_t)getpid()) {
 		inproc.pid = (uint32_t)getpid();
-		inproc_learn_identity();
+		pool_identity_learn(&inproc.identity, inproc.pid, (uint32_t)getuid());
 	}
 	uint32_t code;
 	struct inproc_session *slot = claim_slot(a, &code);
@@ -521,10 +513,10 @@ uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct di
 	pthread_mutex_lock(&inproc.lock);
 	code = start_locked(a, ret_id, d);
 	pthread_mutex_unlock(&inproc.lock);
-	void (*wanted)(void) = order_load_acquire(&hooks.wanted);
+	const struct inproc_owner *owner = order_load_acquire(&current_owner);
 	/* Afterwards: who registers from now on finds the destination, who did before is found. */
-	if (code == ERROR_SUCCESS && wanted) {
-		wanted();
+	if (code == ERROR_SUCCESS && owner && owner->wanted) {
+		owner->wanted();
 	}
 	return code;
 }
@@ -715,8 +707,6 @@ static int set_enable(struct inproc_session *s, const struct guid *provider, con
 	return 0;
 }
 
-enum { FILTER_SCHEMATIZED = (int)0x80000000 };
-
 /* Copies the filters; *ret NULL when there are none. A Win32 code. */
 static uint32_t choose(const struct guid *provider, const struct inproc_filter *filter, uint32_t count,
 		       struct inproc_chosen **ret)
@@ -744,7 +734,7 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 			free(c);
 			return ERROR_INVALID_PARAMETER;
 		}
-		if ((int)f->type == FILTER_SCHEMATIZED) {
+		if (f->type == EVENT_FILTER_TYPE_SCHEMATIZED) {
 			c->schematized = (struct inproc_filter){f->type, f->bytes, at};
 		}
 		at += BASE_ALIGN8(f->bytes);
@@ -771,13 +761,9 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 	}
 	struct filter_row row = {
 		.level = level,
-		.any = any ? any : UINT64_MAX,
+		.any = match_any(any),
 		.all = all,
-		.props = (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0
-											 : 0) |
-				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE
-											  : 0)),
+		.props = pool_row_props(properties),
 	};
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);

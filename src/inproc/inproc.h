@@ -37,18 +37,21 @@ struct inproc_filter {
 	const void *data;
 };
 
-/* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by
- * provider. On the thread that made the change, without locks of ours; level, any and all are
- * merged over the private sessions (level 0 as 255, any 0 as all ones), except for a capture of
- * state, which is one session's wish. `filter`: what the session that enabled it last, or that asks for
- * the state, has to say to the provider (a schematized filter); NULL: nothing. */
-typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
-				 const struct guid *source, const struct inproc_filter *filter);
-/* `wanted` (may be NULL) is called after each start of a session: now the
- * registrations are to be told, before that they need not be. */
-void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void));
-/* Has this process registered that provider? False without src/provider, which says `here`. */
-void inproc_set_registered(bool (*here)(const struct guid *provider));
+/* Who has the registrations of this process: src/provider, which says so once. Called on the thread that made a
+ * change, without locks of ours. */
+struct inproc_owner {
+	/* An enable changed: callbacks are to run. level, any and all are merged over the private sessions (level 0
+	 * as 255, any 0 as all ones), except for a capture of state, which is one session's wish. `filter`: what the
+	 * session that enabled it last, or that asks for the state, has to say to the provider (a schematized
+	 * filter); NULL: nothing. */
+	void (*notify)(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+		       const struct guid *source, const struct inproc_filter *filter);
+	/* A session has started: now the registrations are to be told, before that they need not be. May be NULL. */
+	void (*wanted)(void);
+	/* Has this process registered that provider? May be NULL: no. */
+	bool (*registered)(const struct guid *provider);
+};
+void inproc_set_owner(const struct inproc_owner *owner); /* NULL: nobody */
 bool inproc_registered(const struct guid *provider);
 
 /* What GetTraceLoggerHandle tells a classic provider: session number, level and flags of the session

@@ -18,6 +18,7 @@
 #include "inproc/inproc.h"
 #include "base/order.h"
 #include "filter/filter_event_id.h"
+#include "pool/pool_record.h"
 
 #include <pthread.h>
 
@@ -95,11 +96,9 @@ struct inproc_state {
 	uint64_t lost_taken_ns;
 	uint64_t next_id, next_order;
 	uint32_t pid;
-	uint32_t terminal_session; /* this and the next: as etwd tells them */
-	uint64_t start_key;
+	struct pool_identity identity; /* for extended items; learned at the first start in a process */
 	uint64_t event_key;
 	uint64_t images; /* of this pass; 0: not looked yet */
-	uint8_t sid[16];
 	struct inproc_session session[INPROC_SESSIONS];
 	struct inproc_registration registration[INPROC_REGISTRATIONS];
 };
@@ -123,7 +122,6 @@ uint64_t inproc_images_changes(void);
 
 /* inproc_record.c */
 uint64_t inproc_session_time(const struct inproc_session *s, uint64_t raw);
-void inproc_learn_identity(void); /* for extended items; at the first start in a process */
 void inproc_record(void *ctx, const struct pool_event *ev);
 
 #endif

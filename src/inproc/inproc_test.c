@@ -3,6 +3,7 @@
  * Private sessions from the writer's pool to the bytes of the file.
  */
 #include "inproc/inproc.h"
+#include "format/etl_item.h"
 #include "pool/pool_evaluate.h"
 #include "pool/pool_write.h"
 
@@ -347,7 +348,8 @@ static void on_notify(uint32_t index, uint32_t code, uint8_t level, uint64_t any
 
 static void enables_are_merged_and_notified(void **state)
 {
-	inproc_set_notify(on_notify, NULL);
+	static const struct inproc_owner owner = {.notify = on_notify};
+	inproc_set_owner(&owner);
 	uint64_t a = start(u"ring a", NULL, PRIVATE_IN_PROC | 0x400);
 	uint64_t b = start(u"ring b", NULL, PRIVATE_IN_PROC | 0x400);
 	uint32_t entry;
@@ -381,7 +383,7 @@ static void enables_are_merged_and_notified(void **state)
 	assert_int_equal(e->enabled, 0);
 	assert_int_equal(inproc_stop(a, NULL, NULL, NULL), 0);
 	inproc_unregister(5);
-	inproc_set_notify(NULL, NULL);
+	inproc_set_owner(NULL);
 }
 
 static void a_provider_can_be_enabled_before_it_registers(void **state)

@@ -154,7 +154,7 @@ static void fragment(struct kernel *k, struct packets *s, uint64_t time, uint32_
 	uint8_t head[HEAD_BYTES] = {0};
 	le16_put(head + ETL_EH_SIZE, (uint16_t)(HEAD_BYTES + n + TAIL_BYTES));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	head[ETL_EH_TYPE + 1] = 0xC0;
+	head[ETL_EH_TYPE + 1] = ETL_MARK_HEADER;
 	/* No process: where a packet is seen says nothing about whose it is. */
 	le64_put(head + ETL_EH_TIME, time);
 	memcpy(head + ETL_EH_PROVIDER, provider.b, sizeof provider.b);

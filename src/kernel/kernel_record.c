@@ -5,6 +5,8 @@
  */
 #include "kernel/kernel_walk.h"
 
+#include "format/unix_sid.h"
+
 #define HOOK_STACK    0x1820u
 #define STACK_VERSION 2
 
@@ -61,10 +63,10 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid)
 {
 	kernel_put(r, 1, 8); /* a pointer that is not zero: a SID follows */
 	kernel_put(r, 0, 8);
-	kernel_put(r, 1 | 2 << 8, 2);  /* revision, two sub-authorities */
-	kernel_put(r, 22ull << 40, 6); /* authority 22, big-endian */
-	kernel_put(r, 1, 4);
-	kernel_put(r, uid, 4);
+	uint8_t sid[UNIX_SID_BYTES];
+	unix_sid_put(sid, uid);
+	kernel_put(r, le64_get(sid), 8);
+	kernel_put(r, le64_get(sid + 8), 8);
 }
 
 static uint32_t header_bytes(const struct kernel_record *r)
@@ -78,7 +80,7 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	if (r->class) {
 		le16_put(p, (uint16_t)(h + payload_bytes));
 		p[2] = ETL_RT_FULL64;
-		p[3] = 0xC0;
+		p[3] = ETL_MARK_HEADER;
 		p[4] = (uint8_t)r->hook;
 		p[5] = 0;
 		le16_put(p + 6, r->version);
@@ -91,7 +93,7 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	}
 	le16_put(p, r->version);
 	p[2] = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = 0xC0;
+	p[3] = ETL_MARK_HEADER;
 	le16_put(p + 4, (uint16_t)(h + payload_bytes));
 	le16_put(p + 6, r->hook);
 	if (r->perfinfo) {
@@ -250,7 +252,7 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 	}
 	le16_put(head, (uint16_t)(sizeof head + bytes));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	head[3] = 0xC0;
+	head[3] = ETL_MARK_HEADER;
 	le32_put(head + ETL_EH_TID, pid);
 	le32_put(head + ETL_EH_PID, pid);
 	le64_put(head + ETL_EH_TIME, time);

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "etl/etl_reader.h"
+#include "format/etl_item.h"
 #include "format/schema_section.h"
 #include "libetw/embed_append.h"
 #include "openetw/decode.h"

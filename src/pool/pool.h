@@ -29,6 +29,9 @@ void pool_segment_init(void *mem, uint32_t chunk_size, const uint8_t pool_id[16]
 
 /* ---- control block tables (drain side) ------------------------------------------------------ */
 
+/* What a row says of an enable with these properties (EVENT_ENABLE_PROPERTY_*). */
+uint16_t pool_row_props(uint32_t properties);
+
 /* Publish rows as the entry's next configuration: fills table `index` (0 or 1, the one not in use),
  * which is at `table_offset`, then stores cfg, then the unions, then enabled (each a release/relaxed
  * store as pool_abi.h says). `generation` must grow by one each call. The table must have room for

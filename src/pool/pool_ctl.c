@@ -13,7 +13,9 @@
  * at F: fence E orders that earlier cfg store before the row stores.
  */
 #include "pool/pool.h"
+#include "base/match.h"
 #include "base/order.h"
+#include "etw/values/enable_properties.h"
 
 static void table_fill(struct filter_table *t, uint32_t generation, const struct filter_row *rows, uint32_t count)
 {
@@ -23,11 +25,20 @@ static void table_fill(struct filter_table *t, uint32_t generation, const struct
 		order_store_relaxed(&r->bit, rows[i].bit);
 		order_store_relaxed(&r->level, rows[i].level);
 		order_store_relaxed(&r->props, rows[i].props);
-		order_store_relaxed(&r->any, rows[i].any ? rows[i].any : UINT64_MAX);
+		order_store_relaxed(&r->any, match_any(rows[i].any));
 		order_store_relaxed(&r->all, rows[i].all);
 	}
 	order_store_relaxed(&t->gen, generation);
 	order_store_relaxed(&t->rows, count);
+}
+
+uint16_t pool_row_props(uint32_t properties)
+{
+	bool ignore = (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0) &&
+		      !(properties & EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0);
+	return (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
+			  (ignore ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
+			  (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0));
 }
 
 void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset, uint32_t generation,
@@ -37,9 +48,9 @@ void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint3
 	uint8_t level_max = 0;
 	uint64_t any_union = 0, all_inter = count ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint8_t level = rows[i].level ? rows[i].level : 255;
+		uint8_t level = match_limit(rows[i].level);
 		level_max = BASE_MAX(level_max, level);
-		any_union |= rows[i].any ? rows[i].any : UINT64_MAX;
+		any_union |= match_any(rows[i].any);
 		all_inter &= rows[i].all;
 		if (rows[i].props & FILTER_ROW_STACK) {
 			entry_flags |= CTL_ENTRY_STACK;

@@ -9,6 +9,7 @@
 #ifndef POOL_POOL_EVALUATE_H
 #define POOL_POOL_EVALUATE_H
 
+#include "base/match.h"
 #include "base/order.h"
 #include "pool/pool.h"
 
@@ -30,14 +31,7 @@ _Static_assert(offsetof(struct filter_row, bit) == 0 && offsetof(struct filter_r
 #define POOL_HEAD_LEVEL(h) ((uint8_t)((h) >> 8))
 #define POOL_HEAD_PROPS(h) ((uint16_t)((h) >> 16))
 
-/* Keyword 0 passes every keyword filter unless the session says otherwise; level 0 (log always)
- * passes every level, and a row's level 0 lets every level pass: less one, it is the largest. */
-static inline bool pool_level_passes(uint8_t row_level, uint8_t level_less_one)
-{
-	return (uint8_t)(row_level - 1) >= level_less_one;
-}
-
-/* Returns the mask; *ret_heads is the union of the heads that matched. */
+/* The rule of base/match.h for all rows of a table. Returns the mask; *ret_heads is the union of the heads that matched. */
 static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows, uint8_t level, uint64_t keyword,
 				       uint64_t *ret_heads)
 {
@@ -47,7 +41,7 @@ static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows
 	if (BASE_UNLIKELY(keyword == 0)) {
 		for (; r != end; r++) {
 			uint64_t h = pool_row_head(r);
-			if (pool_level_passes(POOL_HEAD_LEVEL(h), less_one) &&
+			if (match_level((uint8_t)(POOL_HEAD_LEVEL(h) - 1), less_one) &&
 			    (POOL_HEAD_PROPS(h) & FILTER_ROW_IGNORE_KEYWORD_0) == 0) {
 				mask |= 1ull << (h & 63);
 				heads |= h;
@@ -56,9 +50,8 @@ static inline uint64_t pool_rows_match(const struct filter_row *r, uint32_t rows
 	} else {
 		for (; r != end; r++) {
 			uint64_t h = pool_row_head(r);
-			if ((keyword & order_load_relaxed(&r->any)) != 0 &&
-			    (order_load_relaxed(&r->all) & ~keyword) == 0 &&
-			    pool_level_passes(POOL_HEAD_LEVEL(h), less_one)) {
+			if (match_keywords(order_load_relaxed(&r->any), order_load_relaxed(&r->all), false, keyword) &&
+			    match_level((uint8_t)(POOL_HEAD_LEVEL(h) - 1), less_one)) {
 				mask |= 1ull << (h & 63);
 				heads |= h;
 			}
@@ -76,8 +69,8 @@ static inline struct pool_verdict pool_ctl_evaluate(const struct ctl_entry *e, c
 	/* C: pairs with D in pool_ctl.c. First, because the other loads hang on it. */
 	uint32_t cfg = order_load_acquire(&e->cfg);
 	/* The unions say no for most events that nobody wants, from the one line already loaded. */
-	if (level > order_load_relaxed(&e->level_max) ||
-	    ((keyword & order_load_relaxed(&e->any_union)) == 0 && keyword != 0)) {
+	if (!match_level(order_load_relaxed(&e->level_max), level) ||
+	    !match_keywords(order_load_relaxed(&e->any_union), 0, true, keyword)) {
 		return nobody;
 	}
 	for (int tries = 0; tries < 64; tries++) { /* a bound, because etwd is not us */

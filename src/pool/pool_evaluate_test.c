@@ -4,6 +4,7 @@
  * that lies, and a reader racing a publisher.
  */
 #include "pool/pool_evaluate.h"
+#include "etw/values/enable_properties.h"
 #include "pool/pool_testing.h"
 
 #include <cmocka.h>
@@ -76,6 +77,27 @@ static void one_row_follows_the_documented_rule(void **state)
 			fail_msg("case %u: mask %llx", i, (unsigned long long)mask);
 		}
 		free(ctl);
+	}
+}
+
+/* Of the two properties about events without keywords the one that lets them pass wins, for etwd and for private
+ * sessions. */
+static void enable_keyword_0_wins_over_ignore_keyword_0(void **state)
+{
+	static const struct {
+		uint32_t properties;
+		uint16_t props;
+	} rows[] = {
+		{0, 0},
+		{EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0, FILTER_ROW_IGNORE_KEYWORD_0},
+		{EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0, 0},
+		{EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 | EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0, 0},
+		{EVENT_ENABLE_PROPERTY_STACK_TRACE | EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE |
+			 EVENT_ENABLE_PROPERTY_SID,
+		 FILTER_ROW_STACK | FILTER_ROW_EXCLUDE_INPRIVATE},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		assert_int_equal(pool_row_props(rows[i].properties), rows[i].props);
 	}
 }
 
@@ -234,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_that_its_reader_overwrote_is_published_into_unread),
 		cmocka_unit_test(one_row_follows_the_documented_rule),
+		cmocka_unit_test(enable_keyword_0_wins_over_ignore_keyword_0),
 		cmocka_unit_test(rows_are_independent_and_the_union_never_hides_one),
 		cmocka_unit_test(publishing_never_touches_the_table_in_use),
 		cmocka_unit_test(tables_outside_the_block_are_not_read),

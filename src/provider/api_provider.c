@@ -3,6 +3,7 @@
  */
 #include <evntprov.h>
 
+#include "base/match.h"
 #include "provider/provider_activity.h"
 #include "provider/provider_emit.h"
 #include "provider/provider_fork.h"
@@ -82,11 +83,8 @@ ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS Informat
 /* The merged test: may say yes to what every session then filters out. */
 static bool entry_enabled(const struct ctl_entry *e, uint8_t level, uint64_t keyword)
 {
-	if (order_load_relaxed(&e->enabled) == 0 || level > order_load_relaxed(&e->level_max)) {
-		return false;
-	}
-	uint64_t all = order_load_relaxed(&e->all_inter);
-	return keyword == 0 || ((keyword & order_load_relaxed(&e->any_union)) != 0 && (keyword & all) == all);
+	return order_load_relaxed(&e->enabled) != 0 && match_level(order_load_relaxed(&e->level_max), level) &&
+	       match_keywords(order_load_relaxed(&e->any_union), order_load_relaxed(&e->all_inter), true, keyword);
 }
 
 static __attribute__((noinline, cold)) BOOLEAN any_enabled(const struct provider_hot *hot, uint8_t level,

@@ -7,8 +7,6 @@
 #include "inproc/inproc.h"
 #include "provider/provider_classic.h"
 
-#pragma weak inproc_destination
-
 static bool target_of(const struct provider_classic_target *t, const struct ctl_entry **ret_entry, const void **ret_ctl,
 		      uint32_t *ret_bytes, struct pool_writer **ret_writer)
 {
@@ -17,7 +15,7 @@ static bool target_of(const struct provider_classic_target *t, const struct ctl_
 		return false;
 	}
 	if (t->dest == PROVIDER_DEST_INPROC) {
-		struct inproc_destination *d = inproc_destination ? inproc_destination() : NULL;
+		struct inproc_destination *d = inproc_destination();
 		if (!d) {
 			return false;
 		}

@@ -8,8 +8,6 @@
 
 #include <sys/mman.h>
 
-#pragma weak inproc_destination
-
 /* Items of usual size are built on the stack of the fast case; stacks and long metadata elsewhere.
  */
 #define ITEMS_SMALL 384u
@@ -110,7 +108,7 @@ static uint32_t targets_find(const struct provider_event *ev, struct target ret[
 		}
 	}
 	const struct ctl_entry *e = order_load_acquire(&ev->hot->all[PROVIDER_DEST_INPROC]);
-	if (e && e != &provider_entry_off && inproc_destination) {
+	if (e && e != &provider_entry_off) {
 		struct inproc_destination *d = inproc_destination();
 		if (d) {
 			const struct ctl_header *h = d->ctl;

@@ -21,14 +21,6 @@
 #define EXIT_MS            2000u /* what the end of the program may wait for etwd to hear of it */
 #define PATH_BYTES         4096u
 
-/* A program linked without private sessions cannot host any. */
-#pragma weak inproc_start
-#pragma weak inproc_stop
-#pragma weak inproc_query
-#pragma weak inproc_flush
-#pragma weak inproc_update
-#pragma weak inproc_enable_filtered
-
 struct job {
 	struct job *next;
 	uint32_t dest;
@@ -323,9 +315,7 @@ static void work(const struct job *j)
 	struct proto_writer w;
 	begin_done(&w, mem, cap, &j->m);
 	if (op == PROTO_PRIVATE_START) {
-		code = !inproc_start  ? ERROR_NOT_SUPPORTED
-		       : said && !*at ? start(j, id, &s, &d)
-				      : ERROR_INVALID_PARAMETER;
+		code = said && !*at ? start(j, id, &s, &d) : ERROR_INVALID_PARAMETER;
 		at = find(j->dest, id);
 	} else if (!*at) {
 		code = ERROR_WMI_INSTANCE_NOT_FOUND;

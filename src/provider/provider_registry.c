@@ -19,16 +19,6 @@
 #define INDEX_WAIT_MS     1000u
 #define FILTER_SAID_BYTES (4 + 1024) /* type and data of a schematized filter */
 
-/* A program linked without private loggers has no in-process destination. */
-#pragma weak inproc_destination
-#pragma weak inproc_register
-#pragma weak inproc_unregister
-#pragma weak inproc_set_traits
-#pragma weak inproc_set_notify
-#pragma weak inproc_set_registered
-#pragma weak inproc_classic_handle
-#pragma weak inproc_filter_said
-
 /* All zero is PTHREAD_MUTEX_INITIALIZER. */
 struct provider_cold provider_cold __attribute__((aligned(4096)));
 static uint32_t wait_ms = PROVIDER_WAIT_MS;
@@ -73,7 +63,7 @@ void provider_registry_init(void)
 static void inproc_attach_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];
-	struct inproc_destination *d = inproc_destination ? inproc_destination() : NULL;
+	struct inproc_destination *d = inproc_destination();
 	if (d && reg->inproc_known && reg->entry[PROVIDER_DEST_INPROC] == &provider_entry_off) {
 		reg->entry[PROVIDER_DEST_INPROC] =
 			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl + reg->inproc_offset);
@@ -84,9 +74,8 @@ static void inproc_attach_locked(uint32_t index)
 static void inproc_register_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];
-	bool wanted = provider_cold.inproc_wanted || (inproc_destination && inproc_destination());
-	if (!wanted || reg->inproc_known || !inproc_register ||
-	    inproc_register(index, &reg->guid, &reg->inproc_offset) != 0) {
+	bool wanted = provider_cold.inproc_wanted || inproc_destination() != NULL;
+	if (!wanted || reg->inproc_known || inproc_register(index, &reg->guid, &reg->inproc_offset) != 0) {
 		return;
 	}
 	reg->inproc_known = true;
@@ -173,6 +162,12 @@ static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64
 	}
 	pthread_mutex_unlock(&provider_lock);
 }
+
+static const struct inproc_owner inproc_owner = {
+	.notify = inproc_notified,
+	.wanted = inproc_wanted,
+	.registered = registered_here,
+};
 
 /* ---- what enabling means --------------------------------------------------------------------- */
 
@@ -362,10 +357,7 @@ static void init_once_locked(void)
 		read_environment();
 		provider_dests_init_locked();
 		provider_fork_watch();
-		if (inproc_set_notify) {
-			inproc_set_notify(inproc_notified, inproc_wanted);
-			inproc_set_registered(registered_here);
-		}
+		inproc_set_owner(&inproc_owner);
 	}
 }
 
@@ -494,7 +486,7 @@ int provider_unregister(uint64_t handle, bool classic)
 			dest->stale[index / 32] |= 1u << (index % 32);
 		}
 	}
-	if (inproc_unregister && reg->inproc_known) {
+	if (reg->inproc_known) {
 		inproc_unregister(index);
 	}
 	if (provider_is_scarce()) {
@@ -612,7 +604,7 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 			pthread_mutex_unlock(&provider_lock);
 			return 0; /* unregistered meanwhile */
 		}
-		if (inproc_set_traits && reg->inproc_known) {
+		if (reg->inproc_known) {
 			inproc_set_traits(index, copy, bytes);
 		}
 		reg->flags |= PROVIDER_HOT_TYPED;

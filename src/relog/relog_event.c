@@ -5,6 +5,8 @@
  * opcode becomes a record with the class spelled out.
  */
 #include "relog/relog.h"
+#include "format/etl_item.h"
+#include "format/etl_message.h"
 
 #include <stdlib.h>
 
@@ -136,7 +138,7 @@ void relog_event_set_provider(struct relog_event *e, const struct guid *provider
 static void put_full(const struct etl_record *r, uint8_t *out)
 {
 	out[2] = r->type;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	out[4] = r->opcode;
 	out[5] = r->level;
 	le16_put(out + 6, r->version);
@@ -151,7 +153,7 @@ static void put_full(const struct etl_record *r, uint8_t *out)
 static void put_event(const struct etl_record *r, uint8_t *out)
 {
 	out[2] = r->type;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + ETL_EH_FLAGS, (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
 						(r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY))));
 	le16_put(out + ETL_EH_PROPERTY, r->event_property);
@@ -177,7 +179,7 @@ static void put_system(const struct etl_record *r, uint8_t *out)
 	bool wide = r->pointer_size != 4;
 	le16_put(out, r->version);
 	out[2] = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32;
-	out[3] = 0xC0;
+	out[3] = ETL_MARK_HEADER;
 	le16_put(out + 6, r->hook);
 	le32_put(out + 8, r->tid);
 	le32_put(out + 12, r->pid);
@@ -190,30 +192,28 @@ static void put_system(const struct etl_record *r, uint8_t *out)
 static bool put_message(const struct etl_record *r, unsigned changed, uint8_t *out, uint32_t *ret_header)
 {
 	uint16_t flags = le16_get(r->raw + 6);
-	uint32_t at = ETL_MESSAGE_HEADER_SIZE + (flags & ETL_MF_SEQUENCE ? 4 : 0);
-	uint32_t source = at, time, who;
-	at += flags & ETL_MF_GUID ? 16 : flags & ETL_MF_COMPONENT ? 4 : 0;
-	time = at, at += flags & ETL_MF_TIME ? 8 : 0;
-	who = at, at += flags & ETL_MF_SYSTEM_INFO ? 8 : 0;
-	if (at > r->raw_bytes || (changed & (RELOG_TIMES | RELOG_ACTIVITY)) ||
-	    ((changed & RELOG_PROVIDER) && !(flags & ETL_MF_GUID)) ||
-	    ((changed & RELOG_TIME) && !(flags & ETL_MF_TIME)) ||
-	    ((changed & (RELOG_PID | RELOG_TID)) && !(flags & ETL_MF_SYSTEM_INFO))) {
+	struct etl_message_fields f = etl_message_fields(flags);
+	uint32_t header = ETL_MESSAGE_HEADER_SIZE + f.end;
+	uint8_t *fields = out + ETL_MESSAGE_HEADER_SIZE;
+	if (header > r->raw_bytes || (changed & (RELOG_TIMES | RELOG_ACTIVITY)) ||
+	    ((changed & RELOG_PROVIDER) && !(flags & TRACE_MESSAGE_GUID)) ||
+	    ((changed & RELOG_TIME) && !(flags & TRACE_MESSAGE_TIMESTAMP)) ||
+	    ((changed & (RELOG_PID | RELOG_TID)) && !(flags & TRACE_MESSAGE_SYSTEMINFO))) {
 		return false;
 	}
-	memcpy(out, r->raw, at);
+	memcpy(out, r->raw, header);
 	le16_put(out + 4, r->id);
 	if (changed & RELOG_PROVIDER) {
-		memcpy(out + source, &r->provider, 16);
+		memcpy(fields + f.source, &r->provider, 16);
 	}
-	if (flags & ETL_MF_TIME) {
-		le64_put(out + time, r->time_raw);
+	if (flags & TRACE_MESSAGE_TIMESTAMP) {
+		le64_put(fields + f.time, r->time_raw);
 	}
-	if (flags & ETL_MF_SYSTEM_INFO) {
-		le32_put(out + who, r->tid);
-		le32_put(out + who + 4, r->pid);
+	if (flags & TRACE_MESSAGE_SYSTEMINFO) {
+		le32_put(fields + f.system_info, r->tid);
+		le32_put(fields + f.system_info + 4, r->pid);
 	}
-	*ret_header = at;
+	*ret_header = header;
 	return true;
 }
 

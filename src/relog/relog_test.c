@@ -7,6 +7,7 @@
 
 #include "etl/etl_reader.h"
 #include "etl/etl_writer.h"
+#include "format/etl_item.h"
 #include "relogger.h"
 
 #include "../../tests/corpus/corpus.h"

@@ -101,7 +101,7 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 	uint32_t bytes = (uint32_t)(ETL_SYSTEM_HEADER_SIZE + names + a + b);
 	le16_put(rec, 2);
 	rec[2] = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32;
-	rec[3] = 0xC0;
+	rec[3] = ETL_MARK_HEADER;
 	le16_put(rec + 4, (uint16_t)bytes);
 	le32_put(rec + 8, h->tid);
 	le32_put(rec + 12, h->pid);

@@ -33,18 +33,8 @@
 	400000 /* values visited per payload; names cost extra, see schema_walk.c \
 				  */
 
-/* TraceLogging's marker of a struct; in the model SCHEMA_FF_STRUCT says it. */
+/* TraceLogging's marker of a struct; in the model PropertyStruct says it. */
 #define SCHEMA_IN_STRUCT TDH_INTYPE_RESERVED24
-enum schema_field_flag { /* PROPERTY_FLAGS */
-			 SCHEMA_FF_STRUCT = 0x1,
-			 SCHEMA_FF_PARAM_LENGTH = 0x2,
-			 SCHEMA_FF_PARAM_COUNT = 0x4,
-			 SCHEMA_FF_XML_FRAGMENT = 0x8,
-			 SCHEMA_FF_FIXED_LENGTH = 0x10,
-			 SCHEMA_FF_FIXED_COUNT = 0x20,
-			 SCHEMA_FF_HAS_TAGS = 0x40,
-			 SCHEMA_FF_CUSTOM = 0x80,
-};
 /* Text in the pool of the event: offset and bytes. Offset 0 is the empty string: absent. */
 struct schema_str {
 	uint32_t at;
@@ -98,7 +88,7 @@ static inline const char *schema_text(const struct schema_event *e, struct schem
 }
 static inline bool schema_field_is_array(const struct schema_field *f)
 {
-	return f->count != 1 || f->to_end || (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
+	return f->count != 1 || f->to_end || (f->flags & (PropertyParamCount | PropertyParamFixedCount));
 }
 
 /* ---- loaders: 0, -EBADMSG with diag, -ENOMEM ----------------------------------------------------

@@ -81,9 +81,9 @@ static struct filter_field field_of(const struct making *m, const struct schema_
 	out.kind = kind_of(f->in_type, &out.length);
 	bool sized = out.kind == FILTER_TEXT16 || out.kind == FILTER_TEXT8;
 	if (sized || f->in_type == TDH_INTYPE_BINARY) {
-		bool given = f->length != 0 || (f->flags & SCHEMA_FF_FIXED_LENGTH);
+		bool given = f->length != 0 || (f->flags & PropertyParamFixedLength);
 		out.length = f->length;
-		if (f->flags & SCHEMA_FF_PARAM_LENGTH) {
+		if (f->flags & PropertyParamLength) {
 			out.flags |= FILTER_LENGTH_OF;
 			out.length = m->index[f->length];
 			given = true;
@@ -92,7 +92,7 @@ static struct filter_field field_of(const struct making *m, const struct schema_
 		}
 		out.flags |= sized && given ? FILTER_SIZED : 0;
 	}
-	if (f->flags & SCHEMA_FF_PARAM_COUNT) {
+	if (f->flags & PropertyParamCount) {
 		out.flags |= FILTER_COUNT_OF;
 		out.count = m->index[f->count];
 	}
@@ -134,7 +134,7 @@ static int add_fields(struct making *m, uint32_t first, uint32_t count, size_t p
 			return -ENOSPC;
 		}
 		memcpy(m->name + path, schema_text(m->e, f->name), f->name.bytes);
-		bool is_struct = f->flags & SCHEMA_FF_STRUCT, array = schema_field_is_array(f);
+		bool is_struct = f->flags & PropertyStruct, array = schema_field_is_array(f);
 		int err = is_struct ? 0 : find_conditions(m, i, end, single);
 		if (err < 0) {
 			return err;

@@ -34,25 +34,25 @@ static int add_item(struct schema_build *b, struct manifest_item *it)
 	f->in_type = it->is_struct ? 0 : it->in_type;
 	f->out_type = it->is_struct ? 0 : it->out_type;
 	f->tags = it->tags;
-	f->flags = (it->is_struct ? SCHEMA_FF_STRUCT : 0) | (it->tags ? SCHEMA_FF_HAS_TAGS : 0);
+	f->flags = (it->is_struct ? PropertyStruct : 0) | (it->tags ? PropertyHasTags : 0);
 	f->optional = it->optional;
 	f->to_end = it->to_end;
 	if (it->count_of) {
-		f->flags |= SCHEMA_FF_PARAM_COUNT;
+		f->flags |= PropertyParamCount;
 		if (!item_reference(b, self, it->count_of, &f->count)) {
 			return -EBADMSG;
 		}
 	} else if (it->has_count) {
-		f->flags |= SCHEMA_FF_FIXED_COUNT;
+		f->flags |= PropertyParamFixedCount;
 		f->count = it->count;
 	}
 	if (it->length_of) {
-		f->flags |= SCHEMA_FF_PARAM_LENGTH;
+		f->flags |= PropertyParamLength;
 		if (!item_reference(b, self, it->length_of, &f->length)) {
 			return -EBADMSG;
 		}
 	} else if (it->has_length) {
-		f->flags |= SCHEMA_FF_FIXED_LENGTH;
+		f->flags |= PropertyParamFixedLength;
 		f->length = it->length;
 	}
 	f->map = text(b, it->map_name);

@@ -56,7 +56,7 @@ bool schema_record_ends_with_text(const struct schema_event *e)
 {
 	const struct schema_field *last = e->top_count > 1 ? &e->fields[e->top_count - 1] : NULL;
 	return e->has_pointers && last && last->in_type == TDH_INTYPE_UNICODESTRING && last->length == 0 &&
-	       !schema_field_is_array(last) && !(last->flags & (SCHEMA_FF_PARAM_LENGTH | SCHEMA_FF_FIXED_LENGTH));
+	       !schema_field_is_array(last) && !(last->flags & (PropertyParamLength | PropertyParamFixedLength));
 }
 
 /* How surely the text at the end is the path of a file: 2 with a drive, 1 from a root, 0 not. */

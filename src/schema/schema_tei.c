@@ -176,10 +176,10 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 	f->count = le16_get(q + 16);
 	f->length = le16_get(q + 18);
 	f->tags = le32_get(q + 20) & 0x0FFFFFFF;
-	if ((f->flags & SCHEMA_FF_STRUCT) && (f->flags & SCHEMA_FF_CUSTOM)) {
+	if ((f->flags & PropertyStruct) && (f->flags & PropertyHasCustomSchema)) {
 		return false; /* the same bytes would mean two things */
 	}
-	if (f->flags & SCHEMA_FF_STRUCT) {
+	if (f->flags & PropertyStruct) {
 		f->first_member = le16_get(q + 8);
 		f->member_count = le16_get(q + 10);
 		/* after itself: no cycle can be built */
@@ -187,11 +187,11 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 			return false;
 		}
 		f->length = 0;
-		f->flags &= ~(uint32_t)SCHEMA_FF_PARAM_LENGTH;
+		f->flags &= ~(uint32_t)PropertyParamLength;
 	} else {
 		f->in_type = le16_get(q + 8);
 		f->out_type = le16_get(q + 10);
-		if (f->flags & SCHEMA_FF_CUSTOM) {
+		if (f->flags & PropertyHasCustomSchema) {
 			if (!read_custom(k, f, le32_get(q + 12))) {
 				return false;
 			}
@@ -199,14 +199,14 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 			f->map = block_text(k, le32_get(q + 12));
 		}
 	}
-	if ((f->flags & SCHEMA_FF_PARAM_COUNT) && !refer(k->b, index, f->count)) {
+	if ((f->flags & PropertyParamCount) && !refer(k->b, index, f->count)) {
 		return false;
 	}
-	if ((f->flags & SCHEMA_FF_PARAM_LENGTH) && !refer(k->b, index, f->length)) {
+	if ((f->flags & PropertyParamLength) && !refer(k->b, index, f->length)) {
 		return false;
 	}
 	if (f->in_type != TDH_INTYPE_UNICODESTRING && f->in_type != TDH_INTYPE_ANSISTRING &&
-	    f->in_type != TDH_INTYPE_BINARY && !(f->flags & SCHEMA_FF_PARAM_LENGTH)) {
+	    f->in_type != TDH_INTYPE_BINARY && !(f->flags & PropertyParamLength)) {
 		f->length = 0; /* only says what the type says */
 	}
 	schema_build_name(k->b, f, block_text(k, le32_get(q + 4)), NULL);
@@ -355,18 +355,18 @@ static void write_property(struct writer *w, const struct schema_event *e, uint3
 	writer_u32(w, q + 4, writer_name(w, schema_text(e, f->name), f->name.bytes));
 	writer_u16(w, q + 16, f->to_end ? to_end : f->count);
 	if (f->to_end) { /* this event's payload says how many: for it the count is fixed */
-		writer_u32(w, q, f->flags | SCHEMA_FF_FIXED_COUNT);
+		writer_u32(w, q, f->flags | PropertyParamFixedCount);
 	}
 	writer_u16(w, q + 18, f->length);
 	writer_u32(w, q + 20, f->tags);
-	if (f->flags & SCHEMA_FF_STRUCT) {
+	if (f->flags & PropertyStruct) {
 		writer_u16(w, q + 8, f->first_member);
 		writer_u16(w, q + 10, f->member_count);
 		return;
 	}
 	writer_u16(w, q + 8, f->in_type);
 	writer_u16(w, q + 10, f->out_type);
-	if (f->flags & SCHEMA_FF_CUSTOM) {
+	if (f->flags & PropertyHasCustomSchema) {
 		writer_u32(w, q + 12, writer_here(w));
 		uint16_t head[2] = {f->custom_protocol, (uint16_t)f->custom.bytes};
 		out_add(w->o, head, 4);

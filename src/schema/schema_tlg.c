@@ -250,11 +250,11 @@ static void add_field(struct schema_build *b, const struct node *n)
 	uint16_t before = (uint16_t)(b->field_count - 2);
 	f->in_type = in;
 	if (node_is_struct(n)) {
-		f->flags |= SCHEMA_FF_STRUCT;
+		f->flags |= PropertyStruct;
 		f->in_type = TDH_INTYPE_NULL;
 	} else if (custom) {
 		f->in_type = TDH_INTYPE_BINARY;
-		f->flags |= SCHEMA_FF_CUSTOM;
+		f->flags |= PropertyHasCustomSchema;
 		f->custom_protocol = in;
 		f->custom = schema_build_bytes(b, n->custom, n->custom_bytes);
 		f->out_type = TDH_OUTTYPE_HEXBINARY;
@@ -265,18 +265,18 @@ static void add_field(struct schema_build *b, const struct node *n)
 		f->out_type = tdh_out(f->in_type, n->out);
 	}
 	if (variable) {
-		f->flags |= SCHEMA_FF_PARAM_COUNT;
+		f->flags |= PropertyParamCount;
 		f->count = before;
 	} else if (how == TLG_COUNT_FIXED) {
-		f->flags |= SCHEMA_FF_FIXED_COUNT;
+		f->flags |= PropertyParamFixedCount;
 		f->count = n->count;
 	}
 	if (binary) {
-		f->flags |= SCHEMA_FF_PARAM_LENGTH;
+		f->flags |= PropertyParamLength;
 		f->length = before;
 	}
 	if (n->has_tags) {
-		f->flags |= SCHEMA_FF_HAS_TAGS;
+		f->flags |= PropertyHasTags;
 		f->tags = n->tags;
 	}
 	struct schema_str name = schema_build_utf8(b, n->name, n->name_bytes);
@@ -304,7 +304,7 @@ static int lay_out(struct schema_build *b, const struct node *nodes, uint16_t fi
 		if (level == first && done == 0) {
 			b->head.top_count = b->field_count;
 		}
-		while (done < b->field_count && !(b->fields[done].flags & SCHEMA_FF_STRUCT)) {
+		while (done < b->field_count && !(b->fields[done].flags & PropertyStruct)) {
 			done++;
 		}
 		if (done == b->field_count) {

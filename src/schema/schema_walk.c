@@ -53,15 +53,15 @@ static int walk_spend(struct walk *w, const struct schema_field *f, unsigned dep
 
 static uint32_t walk_count(const struct walk *w, const struct schema_field *f)
 {
-	return f->flags & SCHEMA_FF_PARAM_COUNT ? w->numbers[f->count] : f->count;
+	return f->flags & PropertyParamCount ? w->numbers[f->count] : f->count;
 }
 
 static uint32_t walk_length(const struct walk *w, const struct schema_field *f)
 {
-	if (f->flags & SCHEMA_FF_PARAM_LENGTH) {
+	if (f->flags & PropertyParamLength) {
 		return w->numbers[f->length];
 	}
-	return f->length != 0 || (f->flags & SCHEMA_FF_FIXED_LENGTH) ? f->length : SCHEMA_NO_LENGTH;
+	return f->length != 0 || (f->flags & PropertyParamFixedLength) ? f->length : SCHEMA_NO_LENGTH;
 }
 
 static int walk_value(struct walk *w, const struct schema_field *f, struct schema_value *v)
@@ -149,7 +149,7 @@ static int put_element(struct walk *w, struct openetw_text *o, const struct sche
 	if (err < 0) {
 		return err;
 	}
-	if (f->flags & SCHEMA_FF_STRUCT) {
+	if (f->flags & PropertyStruct) {
 		return put_members(w, o, f->first_member, f->member_count, depth + 1);
 	}
 	struct schema_value v;
@@ -355,7 +355,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			.in_type = f->in_type,
 			.out_type = f->out_type,
 			.is_array = schema_field_is_array(f),
-			.is_struct = (f->flags & SCHEMA_FF_STRUCT) != 0,
+			.is_struct = (f->flags & PropertyStruct) != 0,
 		};
 		out_cut(s, 0);
 		size_t text_at = 0;
@@ -406,7 +406,7 @@ static int skip_element(struct walk *w, const struct schema_field *f, unsigned d
 	if (err < 0) {
 		return err;
 	}
-	if (f->flags & SCHEMA_FF_STRUCT) {
+	if (f->flags & PropertyStruct) {
 		return skip_members(w, f->first_member, f->member_count, depth + 1);
 	}
 	struct schema_value v;
@@ -533,7 +533,7 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 			*ret_bytes = (uint32_t)(w.p - from);
 			return 0;
 		}
-		if (!(f->flags & SCHEMA_FF_STRUCT) || count == 0) {
+		if (!(f->flags & PropertyStruct) || count == 0) {
 			return -ENOENT;
 		}
 		level++;

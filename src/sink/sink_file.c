@@ -127,7 +127,7 @@ static void reserve_ahead(struct sink_file *f, uint64_t end)
 static bool same_settings(const uint8_t *h, const struct etl_header_args *a)
 {
 	const uint8_t *p = h + ETL_HEADER_LIVE_OFFSET;
-	return le16_get(h + ETL_BH_TYPE) == ETL_BT_HEADER && h[0x4A] == ETL_RT_SYSTEM64 && h[0x4B] == 0xC0 &&
+	return le16_get(h + ETL_BH_TYPE) == ETL_BT_HEADER && h[0x4A] == ETL_RT_SYSTEM64 && h[0x4B] == ETL_MARK_HEADER &&
 	       le32_get(h + ETL_BH_BUFFER_SIZE) == a->buffer_size &&
 	       le32_get(p + ETL_LH_BUFFER_SIZE) == a->buffer_size && le32_get(p + ETL_LH_PROCESSORS) == a->processors &&
 	       le32_get(p + ETL_LH_POINTER_SIZE) == 8 && le32_get(p + ETL_LH64_CLOCK_TYPE) == a->clock_type;

@@ -6,6 +6,9 @@
  * Linked with --wrap for the allocating functions.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
+#include "proto/proto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

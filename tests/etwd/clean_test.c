@@ -2,7 +2,6 @@
  * A daemon keeps nothing of whoever starts it.
  */
 #include "raw_client.h"
-
 #include "etwd/etwd_clean.h"
 
 #include <fcntl.h>

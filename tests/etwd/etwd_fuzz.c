@@ -6,6 +6,9 @@
  * the daemon's, so that no message can make it open a file.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_conn.h"
+#include "etwd/etwd_loop.h"
+#include "proto/proto.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -5,10 +5,16 @@
  * items of several kinds with and without traits, long payloads, times that go back, other generations, kinds and registrations, full buffers.
  */
 #include "base/base.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
 #include "etwd/etwd_kernel.h"
-#include "etw/values/session_modes.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
+#include "etwd/etwd_session.h"
 #include "format/etl_layout.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,10 +76,9 @@ static struct config *config_of(struct world *w, uint32_t gen, bool fast)
 	c->rows = SESSIONS;
 	c->retired_ts = UINT64_MAX;
 	c->fast = fast;
-	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	c->head[ETL_EH_TYPE + 1] = 0xC0;
-	le32_put(c->head + ETL_EH_PID, 4711);
-	memset(c->head + ETL_EH_PROVIDER, (int)(0x20 + gen), 16);
+	uint8_t provider[16];
+	memset(provider, (int)(0x20 + gen), 16);
+	c->head = pool_head_of(4711, provider, 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		c->row[i] = rows[i];
 		c->row[i].session = &w->session[i];
@@ -309,19 +314,19 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 {
 	struct etwd *d;
 	struct collector c = {.tail = 0};
-	uint64_t bytes = KERNEL_RING_PAGE + KERNEL_RING_BYTES;
+	uint64_t bytes = PROTO_KERNEL_RING_PAGE + PROTO_KERNEL_RING_BYTES;
 	uint8_t *mem = calloc(1, bytes);
 	assert_int_equal(etwd_create(&d, false), 0);
-	c.head = (struct kernel_ring_head *)(void *)mem;
-	c.data = mem + KERNEL_RING_PAGE;
-	for (uint64_t tail = KERNEL_RING_BYTES - 40; tail < KERNEL_RING_BYTES + 16; tail += 4) {
+	c.head = (struct proto_kernel_ring_head *)(void *)mem;
+	c.data = mem + PROTO_KERNEL_RING_PAGE;
+	for (uint64_t tail = PROTO_KERNEL_RING_BYTES - 40; tail < PROTO_KERNEL_RING_BYTES + 16; tail += 4) {
 		for (uint64_t more = 0; more < 64; more += 4) {
-			struct kernel_ring_record r = {.bytes = 8, .kind = KERNEL_RING_SKIP};
-			memset(c.data, 0, KERNEL_RING_BYTES);
-			memcpy(c.data + KERNEL_RING_BYTES - 40, &r, sizeof r);
+			struct proto_kernel_ring_record r = {.bytes = 8, .kind = PROTO_KERNEL_RING_SKIP};
+			memset(c.data, 0, PROTO_KERNEL_RING_BYTES);
+			memcpy(c.data + PROTO_KERNEL_RING_BYTES - 40, &r, sizeof r);
 			c.tail = tail;
 			order_store_relaxed(&c.head->head, tail + more);
-			kernel_ring_drain(d, &c);
+			etwd_kernel_ring_drain(d, &c);
 			assert_true(c.tail == tail + more);
 		}
 	}

@@ -3,6 +3,9 @@
  * from root, and nobody can take so much that somebody who comes later gets nothing.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_limits.h"
+#include "etwd/etwd_loop.h"
+#include "etwd/etwd_share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

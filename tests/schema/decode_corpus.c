@@ -7,6 +7,7 @@
  */
 #include "etl/etl_reader.h"
 #include "evntcons.h"
+#include "format/etl_item.h"
 #include "openetw/decode.h"
 
 #include "../corpus/corpus.h"

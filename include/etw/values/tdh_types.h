@@ -92,4 +92,16 @@ enum _TDH_OUT_TYPE {
 	TDH_OUTTYPE_NOPRINT = 301
 };
 
+/* What a field is, and what its count and length are. */
+enum _PROPERTY_FLAGS {
+	PropertyStruct = 0x01,
+	PropertyParamLength = 0x02, /* length is the value of property lengthPropertyIndex */
+	PropertyParamCount = 0x04,  /* count is the value of property countPropertyIndex */
+	PropertyWBEMXmlFragment = 0x08,
+	PropertyParamFixedLength = 0x10,
+	PropertyParamFixedCount = 0x20, /* an array even if count is 1 */
+	PropertyHasTags = 0x40,
+	PropertyHasCustomSchema = 0x80
+};
+
 #endif
