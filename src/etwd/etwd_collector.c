@@ -167,7 +167,7 @@ static void call_end(struct etwd *d, struct etwd_kernel_call *call, int result, 
 	}
 }
 
-static void fill(const struct session_kernel *k, struct proto_kernel_message *m)
+static void fill(const struct etwd_session_kernel *k, struct proto_kernel_message *m)
 {
 	const struct etwd_kernel_wish *w = &k->wish;
 	etwd_kernel_session_mask(k, &m->mask);

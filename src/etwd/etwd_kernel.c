@@ -42,7 +42,7 @@ void etwd_kernel_wish_mask(const struct etwd_kernel_wish *w, struct kernel_mask 
 }
 
 /* Whose processes are is known from what names them. */
-void etwd_kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret)
+void etwd_kernel_session_mask(const struct etwd_session_kernel *k, struct kernel_mask *ret)
 {
 	etwd_kernel_wish_mask(&k->wish, ret);
 	if (k->confined) {
@@ -70,7 +70,7 @@ uint32_t etwd_kernel_flags(const struct session *s)
 
 /* What Linux has not is refused by name, and what belongs to the machine to users. `text` is for the
  * caller to keep while it answers. */
-static uint32_t check_mask(const struct session_kernel *k, const struct kernel_mask *m, char *text, size_t cap)
+static uint32_t check_mask(const struct etwd_session_kernel *k, const struct kernel_mask *m, char *text, size_t cap)
 {
 	const struct kernel_flag *f = kernel_mask_refused(m);
 	struct kernel_mask unknown;
@@ -153,7 +153,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 			   "with the system-logger mode, in real time, shows users their own";
 		return ERROR_ACCESS_DENIED;
 	}
-	struct session_kernel *k = calloc(1, sizeof *k);
+	struct etwd_session_kernel *k = calloc(1, sizeof *k);
 	if (!k) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
@@ -206,7 +206,7 @@ static uint32_t code_of(int err)
 /* What is missing of what was wished. */
 static void take_note(struct etwd *d, struct session *s, const struct proto_kernel_message *m)
 {
-	struct session_kernel *k = s->kernel;
+	struct etwd_session_kernel *k = s->kernel;
 	char names[256];
 	if (!m || (m->type != PROTO_KERNEL_ADD && m->type != PROTO_KERNEL_CHANGE)) {
 		return;
@@ -250,7 +250,7 @@ bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job)
 /* Nobody saw what happened while no collector ran: as much, let us say, as before. */
 static void guess_gap(struct etwd *d, struct session *s)
 {
-	struct session_kernel *k = s->kernel;
+	struct etwd_session_kernel *k = s->kernel;
 	uint64_t now = clock_read_system_ns();
 	if (k->gap_since && now > k->gap_since) {
 		double missed = (double)k->rate * (double)(now - k->gap_since) / 1e9;
@@ -326,7 +326,7 @@ static void ring_left(const struct etwd *d, struct session *s, uint64_t after, u
 static void removed(struct etwd *d, struct etwd_kernel_call *call, int result, const struct proto_kernel_message *m,
 		    const char *why)
 {
-	struct session_kernel *k = call->session->kernel;
+	struct etwd_session_kernel *k = call->session->kernel;
 	size_t n = strnlen(k->note, sizeof k->note - 1);
 	if (m && result == 0 && m->text[0]) {
 		snprintf(k->note + n, sizeof k->note - n, "%snot kept: %.300s", n ? "; " : "", m->text);
@@ -338,7 +338,7 @@ static void removed(struct etwd *d, struct etwd_kernel_call *call, int result, c
 
 void etwd_kernel_stop(struct etwd *d, struct session *s)
 {
-	struct session_kernel *k = s->kernel;
+	struct etwd_session_kernel *k = s->kernel;
 	if (!k || !d->kernel) {
 		return;
 	}
@@ -361,7 +361,7 @@ bool etwd_kernel_holds(const struct session *s)
 
 void etwd_kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
 {
-	struct session_kernel *k = s->kernel;
+	struct etwd_session_kernel *k = s->kernel;
 	k->removing = false;
 	if (s->state == SESSION_RUNNING || s->state == SESSION_STOPPING) {
 		k->restarts++;
@@ -459,7 +459,7 @@ static void changed(struct etwd *d, struct etwd_kernel_call *call, int result, c
 static void apply(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
 		  const struct etwd_kernel_wish *before)
 {
-	struct session_kernel *k = s->kernel;
+	struct etwd_session_kernel *k = s->kernel;
 	struct kernel_mask mask;
 	etwd_kernel_wish_mask(&k->wish, &mask);
 	uint32_t code = check_mask(k, &mask, refusal, sizeof refusal);
@@ -790,7 +790,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 
 void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w)
 {
-	const struct session_kernel *k = s->kernel;
+	const struct etwd_session_kernel *k = s->kernel;
 	struct kernel_mask mask;
 	uint64_t cost[4] = {0};
 	char note[sizeof k->note + 240];

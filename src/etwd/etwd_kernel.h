@@ -87,7 +87,7 @@ struct etwd_kernel_wish {
 	uint32_t counteds;
 };
 
-struct session_kernel {
+struct etwd_session_kernel {
 	struct etwd_kernel_wish wish;
 	int slot;      /* -1: the collector does not know it */
 	bool confined; /* a user's: that user's processes only */
@@ -106,7 +106,7 @@ struct session_kernel {
 void etwd_kernel_wish_mask(const struct etwd_kernel_wish *w, struct kernel_mask *ret);
 
 /* The same of a session, with what must be there beside it. */
-void etwd_kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret);
+void etwd_kernel_session_mask(const struct etwd_session_kernel *k, struct kernel_mask *ret);
 
 /* ---- counters and sources of samples (etwd_pmc.c) ------------------------------------------------ */
 

@@ -80,7 +80,7 @@ static int compare_waiting(const void *a, const void *b)
 
 #define RATE_NS 1000000000u
 
-static void take_rate(struct session_kernel *k, uint64_t watermark)
+static void take_rate(struct etwd_session_kernel *k, uint64_t watermark)
 {
 	uint64_t took = watermark - BASE_MIN(k->rate_since, watermark);
 	if (k->rate_since == 0) {

@@ -19,7 +19,7 @@ struct etwd;
 struct process;
 struct session;
 
-#define ETWD_PROPERTIES_KNOWN 0xFFFu      /* EVENT_ENABLE_PROPERTY_*, all of them */
+#define ETWD_PROPERTIES_KNOWN 0xFFFu /* EVENT_ENABLE_PROPERTY_*, all of them */
 
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */

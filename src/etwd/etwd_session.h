@@ -16,7 +16,7 @@ struct image_list;
 struct process;
 struct proto_wait_page;
 struct registration;
-struct session_kernel;
+struct etwd_session_kernel;
 
 enum session_state {
 	SESSION_STARTING,
@@ -38,14 +38,14 @@ struct session {
 	uint16_t id;
 	uid_t uid;
 	struct guid guid;
-	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
-	char *path;                /* may be NULL */
-	char *last_file;           /* what the sink closed last, when it has ended */
-	char *spool;               /* where a real-time backlog may lie; may be NULL */
-	char *keep;                /* where it outlives etwd; may be NULL */
-	char label[128];           /* for the log */
+	uint16_t *name, *log_file;   /* terminated; log_file may be NULL */
+	char *path;                  /* may be NULL */
+	char *last_file;             /* what the sink closed last, when it has ended */
+	char *spool;                 /* where a real-time backlog may lie; may be NULL */
+	char *keep;                  /* where it outlives etwd; may be NULL */
+	char label[128];             /* for the log */
 	struct sink_options options; /* its props as asked for, adjusted; guid, mode and clock are below */
-	struct sink *sink; /* NULL unless RUNNING or STOPPING */
+	struct sink *sink;           /* NULL unless RUNNING or STOPPING */
 	struct sink_stats stats;
 	uint32_t clock;
 	uint32_t flags, latency_us;
@@ -80,7 +80,7 @@ struct session {
 	struct reply_to stop_reply, start_reply;
 	uint32_t refusal_code; /* what start_reply is told when a session that was refused is gone */
 	char *refusal;
-	struct session_kernel *kernel; /* NULL: cannot have kernel events */
+	struct etwd_session_kernel *kernel; /* NULL: cannot have kernel events */
 	/* Images, see etwd_images.c: what was said under this number, since when, with which file, and, when it is
 	 * needed again, of whom. */
 	uint64_t images_serial, images_since_ns, images_records;
