@@ -212,6 +212,13 @@ void cli_provider_tell(const GUID *g, const char *name);
 			NULL                                                                                           \
 	}
 
+/* Of verbs whose --filter is evaluated by the session. */
+#define CLI_SESSION_FILTER_OPTION                                                                                \
+	{                                                                                                        \
+		'F', "filter", "EXPR",                                                                           \
+			"only events for which the session finds EXPR true (docs/cli.md says what it can)", NULL \
+	}
+
 /* The same in all verbs: without HOW it is xpress. */
 #define CLI_COMPRESS_OPTION                                                                                   \
 	{                                                                                                     \

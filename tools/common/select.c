@@ -5,6 +5,7 @@
 #include "base/level.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
+#include "tools/common/filter_option.h"
 
 #include <stdlib.h>
 
@@ -88,20 +89,11 @@ static bool take_time(const struct cli_args *a, const char *name, uint64_t *ret,
 
 static bool take_all(struct cli_select *s, const struct cli_args *a, bool providers)
 {
-	const char *v = cli_value(a, "filter", NULL);
-	if (v) {
-		struct diag d;
-		diag_clear(&d);
-		int err = filter_expr_parse(v, &s->filter, &d);
-		if (err == -EINVAL) {
-			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v, (int)d.column - 1,
-				  "");
-			return false;
-		}
-		if (err < 0) {
-			cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
-			return false;
-		}
+	const char *v;
+	if (!cli_filter_expr(a, &s->filter)) {
+		return false;
+	}
+	if (s->filter) {
 		while (s->field_count < FIELDS_MAX &&
 		       (s->field[s->field_count].name = filter_expr_name(s->filter, (uint32_t)s->field_count,
 									 &s->field[s->field_count].payload)) != NULL) {

@@ -28,6 +28,11 @@ uint64_t controller_end(const struct session_spec *s)
 	return end;
 }
 
+static bool put_filter(void *ctx, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	return cli_filters_put((struct cli_filters *)ctx, type, bytes, n);
+}
+
 uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms)
 {
 	GUID g;
@@ -48,6 +53,13 @@ uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p
 	if (p->payload && !cli_filters_put(&f, EVENT_FILTER_TYPE_PAYLOAD, p->payload, p->payload_bytes)) {
 		cli_filters_finish(&f);
 		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	struct diag d = {0};
+	int err = session_expression_each(p, put_filter, &f, &d);
+	if (err < 0) {
+		cli_filters_finish(&f);
+		snprintf(why, sizeof why, "Filter: %s", d.text);
+		return err == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER;
 	}
 	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 					  .EnableProperty =
@@ -232,6 +244,10 @@ void controller_explain_enable(FILE *f, const char *session, const struct sessio
 			controller_quote(f, p->filter[i]);
 		}
 	}
+	if (p->expression[0]) {
+		fputs(" --filter ", f);
+		controller_quote(f, p->expression);
+	}
 	if (p->all) {
 		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
 	}
@@ -245,7 +261,7 @@ static bool by_itself(const struct session_provider *p)
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		filtered |= p->filter[i][0] != 0;
 	}
-	return filtered || p->all;
+	return filtered || p->expression[0] || p->all;
 }
 
 void controller_explain(FILE *f, const struct session_spec *s, const struct cli_kernel_wish *more)

@@ -8,7 +8,7 @@
 
 #include "filter/filter_parse.h"
 #include "session/provider_spec.h"
-#include "tools/common/payload_filter.h"
+#include "tools/common/filter_option.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -187,7 +187,7 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
 			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
 			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
-	if (!cli_payload_filters(a, &p.guid, &f)) {
+	if (!cli_filter_enable(a, &p.guid, &f)) {
 		cli_filters_finish(&f);
 		return false;
 	}
@@ -201,7 +201,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 {
 	struct cli_filters f;
 	cli_filters_init(&f);
-	if (!filters_from_args(a, &f) || !cli_payload_filters(a, &p->guid, &f)) {
+	if (!filters_from_args(a, &f) || !cli_filter_enable(a, &p->guid, &f)) {
 		cli_filters_finish(&f);
 		return ERROR_INVALID_PARAMETER;
 	}

@@ -3,7 +3,7 @@
  */
 #include "tools/common/session_control.h"
 #include "tools/common/path.h"
-#include "tools/common/payload_filter.h"
+#include "tools/common/filter_option.h"
 
 #include <stdlib.h>
 
@@ -19,6 +19,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "with list: one JSON object a line", NULL},
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_FILTER_OPTION,
 	{0},
 };
 
@@ -97,7 +98,19 @@ static bool save_filters(const struct cli_args *a, const GUID *g, struct session
 	struct cli_filters f;
 	struct diag d = {0};
 	cli_filters_init(&f);
-	bool fine = cli_payload_filters(a, g, &f);
+	const char *expression = cli_filter_of_session(a);
+	if (expression) { /* the file keeps its words */
+		if (session_set_expression(p, expression, &d) < 0) {
+			cli_usage(a, "--filter %s", d.text);
+			return false;
+		}
+		if (cli_value(a, "event-id", NULL) || cli_value(a, "event-name", NULL) ||
+		    cli_value(a, "payload", NULL)) {
+			cli_usage(a, "--filter says it all: leave out --event-id, --event-name and --payload");
+			return false;
+		}
+	}
+	bool fine = cli_filter_payload(a, g, &f);
 	for (int i = 0; fine && i < SESSION_FILTER_COUNT; i++) {
 		fine = filter_expr_text(a, (enum session_filter)i, p->filter[i]);
 	}

@@ -6,6 +6,7 @@
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_FILTER_OPTION,
 	{'t', "timeout", "TIME", "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
 	{'c', "capture-state", NULL, "ask the providers for a rundown instead", NULL},
 	{0},

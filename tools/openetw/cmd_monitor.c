@@ -4,6 +4,7 @@
 #include "tools/openetw/monitor.h"
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
+#include "tools/common/filter_option.h"
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -524,8 +525,7 @@ static int run(struct cli_args *a)
 		cli_usage(a, "--duration takes seconds, or a time such as 2m, not '%s'", v);
 		goto out;
 	}
-	if ((v = cli_value(a, "filter", NULL)) != NULL && filter_expr_parse(v, &m->filter, &d) < 0) {
-		cli_usage(a, "--filter: column %u: %s", d.column, d.text);
+	if (!cli_filter_expr(a, &m->filter)) {
 		goto out;
 	}
 	if (!check_names(m)) {

@@ -18,6 +18,7 @@ static const struct cli_option options[] = {
 	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
+	CLI_SESSION_FILTER_OPTION,
 	{0},
 };
 

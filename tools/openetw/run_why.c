@@ -27,7 +27,7 @@ static void wake_in(int seconds)
 
 static bool filtered(const struct cli_args *a)
 {
-	static const char *const filters[] = {"event-id", "event-name", "payload", "exe", "pid", "container"};
+	static const char *const filters[] = {"event-id", "event-name", "payload", "filter", "exe", "pid", "container"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(filters); i++) {
 		if (cli_value(a, filters[i], NULL)) {
 			return true;
