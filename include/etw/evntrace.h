@@ -3,9 +3,10 @@
  * Sessions and their consumers, and the classic (pre-Vista) providers.
  *
  *   controller  StartTrace makes a session, EnableTraceEx2 connects providers to it, ControlTrace
- * asks, changes, flushes and stops it consumer    OpenTrace on a file or a real-time session,
- * ProcessTrace delivers its events in order of time, CloseTrace classic     RegisterTraceGuids,
- * TraceEvent, TraceMessage
+ *               asks, changes, flushes and stops it
+ *   consumer    OpenTrace on a file or a real-time session, ProcessTrace delivers its events in
+ *               order of time, CloseTrace
+ *   classic     RegisterTraceGuids, TraceEvent, TraceMessage
  *
  * Functions return a Win32 code unless stated otherwise. Names ending in W take UTF-16, those
  * ending in A UTF-8; the name without suffix is one of them, by UNICODE.
