@@ -49,13 +49,13 @@ void cli_provider_of_command(const char *word)
 	char path[PATH_MAX];
 	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
 	if (!list) {
-		(void)openetw_schema_load_file(word, NULL, 0); /* a script, or nothing: no names then */
+		(void)openetw_schema_load_file(word); /* a script, or nothing: no names then */
 	}
 	for (const char *s = list; s && *s;) {
 		size_t n = strcspn(s, ":");
 		int k = snprintf(path, sizeof path, "%.*s/%s", (int)n, s, word);
 		if (n && k > 0 && (size_t)k < sizeof path && access(path, X_OK) == 0) {
-			(void)openetw_schema_load_file(path, NULL, 0);
+			(void)openetw_schema_load_file(path);
 			return;
 		}
 		s += n + (s[n] == ':');

@@ -268,12 +268,11 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 {
 	const char *path;
 	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
-		char problem[512] = "";
 		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
-		uint32_t code = openetw_schema_load_file(path, problem, sizeof problem);
+		uint32_t code = openetw_schema_load_file(path);
 		if (code != ERROR_SUCCESS) {
 			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
-				problem[0] ? problem : openetw_error_text(code));
+				openetw_last_error_text());
 			return false;
 		}
 	}
