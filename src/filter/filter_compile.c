@@ -376,3 +376,47 @@ const struct filter_choice *filter_plan_manifest(const struct filter_plan *p, ui
 	}
 	return NULL;
 }
+
+int filter_plan_each(const struct filter_plan *p, const struct guid *provider, filter_plan_fn *each, void *ctx,
+		     struct diag *d)
+{
+	static const enum filter_select_type types[] = {FILTER_SELECT_EVENT_ID, FILTER_SELECT_EVENT_NAME,
+							FILTER_SELECT_PAYLOAD};
+	uint8_t blob[FILTER_BYTES_MAX];
+	for (size_t i = 0; i < BASE_ARRAY_LEN(types); i++) {
+		size_t n = 0;
+		int err = i == 0   ? filter_plan_ids(p, blob, &n, d)
+			  : i == 1 ? filter_plan_names(p, blob, &n, d)
+				   : filter_plan_payload(p, provider, blob, &n, d);
+		if (err < 0) {
+			return err;
+		}
+		if (n > 0 && each && !each(ctx, (uint32_t)types[i], blob, n)) {
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int filter_text_each(const char *text, const struct guid *provider, filter_plan_fn *each, void *ctx, struct diag *d)
+{
+	struct filter_expr *f;
+	struct filter_plan plan;
+	int err = filter_expr_parse(text, &f, d);
+	if (err < 0) {
+		return err;
+	}
+	err = filter_compile(f, &plan, d);
+	if (err == 0) {
+		const struct filter_choice *manifest = filter_plan_manifest(&plan, 0);
+		if (manifest) {
+			err = refuse(d, (struct filter_span){manifest->column - 1, 0},
+				     "the fields of a manifest's event are known to commands only");
+		} else {
+			err = filter_plan_each(&plan, provider, each, ctx, d);
+		}
+		filter_plan_finish(&plan);
+	}
+	filter_expr_destroy(f);
+	return err;
+}

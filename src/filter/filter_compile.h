@@ -58,4 +58,12 @@ int filter_plan_payload(const struct filter_plan *p, const struct guid *provider
 /* The i-th choice with conditions on a manifest's event, from 0 on, which takes its schema; NULL behind the last. */
 const struct filter_choice *filter_plan_manifest(const struct filter_plan *p, uint32_t i);
 
+/* All bytes of the plan, but those of conditions on manifest events: EVENT_FILTER_TYPE_* with what its descriptor points
+ * to. `each`: false: no memory; NULL: only whether it can be. */
+typedef bool filter_plan_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n);
+int filter_plan_each(const struct filter_plan *p, const struct guid *provider, filter_plan_fn *each, void *ctx,
+		     struct diag *d);
+/* The same of a text, where nobody looks manifests up: conditions on their events are refused, too. */
+int filter_text_each(const char *text, const struct guid *provider, filter_plan_fn *each, void *ctx, struct diag *d);
+
 #endif

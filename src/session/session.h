@@ -123,7 +123,7 @@ void session_finish(struct session_spec *s);
  * session cannot evaluate, and in which column. -ENOMEM. */
 int session_set_expression(struct session_provider *p, const char *text, struct diag *d);
 /* What EVENT_FILTER_DESCRIPTORs point to for it: type and bytes; false: no memory. Nothing when there is none. */
-typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n);
+typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n); /* filter_plan_fn */
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d);
 /* Another payload filter instead. -EINVAL, -ENOMEM. */
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d);

@@ -7,7 +7,6 @@
 
 #include "filter/filter_compile.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d)
@@ -55,22 +54,17 @@ static int add_hex(struct session_provider *p, const char *text, struct diag *d)
 	return session_set_payload(p, blob, n, d);
 }
 
-static int refuse_manifest(struct diag *d, uint16_t id)
-{
-	diag_at(d, UINT64_MAX,
-		"names event %u of a manifest, whose fields only the commands know: 'openetw autologger add "
-		"… --payload' writes such a filter",
-		id);
-	return -EINVAL;
-}
-
 static int add_clause(struct session_provider *p, const struct filter_clause *c, struct diag *d)
 {
 	uint8_t blob[FILTER_BYTES_MAX];
 	struct filter_conditions conditions;
 	size_t n = 0;
 	if (c->by_id) {
-		return refuse_manifest(d, c->id);
+		diag_at(d, UINT64_MAX,
+			"names event %u of a manifest, whose fields only the commands know: 'openetw autologger add "
+			"… --payload' writes such a filter",
+			c->id);
+		return -EINVAL;
 	}
 	if (p->payload && !filter_is_named(p->payload, p->payload_bytes)) {
 		diag_at(d, UINT64_MAX, "in words and hex: exclude each other");
@@ -125,51 +119,9 @@ void session_payload_format(const struct session_provider *p, struct strbuf *out
 
 /* ---- Filter = … ------------------------------------------------------------------------------ */
 
-static int each_of_plan(const struct filter_plan *plan, const struct guid *provider, session_filter_fn *each, void *ctx,
-			struct diag *d)
-{
-	static const uint32_t types[] = {0x80000200, 0x80000400, 0x80000100}; /* EVENT_ID, EVENT_NAME, PAYLOAD */
-	const struct filter_choice *manifest = filter_plan_manifest(plan, 0);
-	uint8_t blob[FILTER_BYTES_MAX];
-	if (manifest) {
-		return refuse_manifest(d, manifest->id);
-	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(types); i++) {
-		size_t n = 0;
-		int r = i == 0   ? filter_plan_ids(plan, blob, &n, d)
-			: i == 1 ? filter_plan_names(plan, blob, &n, d)
-				 : filter_plan_payload(plan, provider, blob, &n, d);
-		if (r < 0) {
-			return r;
-		}
-		if (n > 0 && each && !each(ctx, types[i], blob, n)) {
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static int each_of_text(const char *text, const struct guid *provider, session_filter_fn *each, void *ctx,
-			struct diag *d)
-{
-	struct filter_expr *f;
-	struct filter_plan plan;
-	int r = filter_expr_parse(text, &f, d);
-	if (r < 0) {
-		return r;
-	}
-	r = filter_compile(f, &plan, d);
-	if (r == 0) {
-		r = each_of_plan(&plan, provider, each, ctx, d);
-		filter_plan_finish(&plan);
-	}
-	filter_expr_destroy(f);
-	return r;
-}
-
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d)
 {
-	return p->expression[0] ? each_of_text(p->expression, &p->guid, each, ctx, d) : 0;
+	return p->expression[0] ? filter_text_each(p->expression, &p->guid, each, ctx, d) : 0;
 }
 
 int session_set_expression(struct session_provider *p, const char *text, struct diag *d)
@@ -180,7 +132,7 @@ int session_set_expression(struct session_provider *p, const char *text, struct 
 		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", sizeof p->expression - 1);
 		return -EINVAL;
 	}
-	int r = each_of_text(text, &p->guid, NULL, NULL, &why);
+	int r = filter_text_each(text, &p->guid, NULL, NULL, &why);
 	if (r == 0) {
 		memcpy(p->expression, text, n + 1);
 	}

@@ -91,7 +91,7 @@ static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void *
 	} cases[] = {
 		{"Filter = event == A and B & 3", "(column 18): the session cannot evaluate '&'"},
 		{"Filter = event == A and", "(column 15): "},
-		{"Filter = id == 3 and B == 3", "names event 3 of a manifest"},
+		{"Filter = id == 3 and B == 3", "(column 7): the fields of a manifest's event"},
 		{"Filter = event == A\nEventIdFilter = 3", "leave out EventIdFilter"},
 		{"PayloadFilter = A: B & 3", "(column 6): the session cannot evaluate '&'"},
 	};

@@ -252,24 +252,26 @@ bool cli_filter_payload(const struct cli_args *a, const GUID *g, struct cli_filt
 
 /* ---- --filter of a session --------------------------------------------------------------------- */
 
+static bool put_filter(void *filters, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	return cli_filters_put((struct cli_filters *)filters, type, bytes, n);
+}
+
 static bool put_plan(const struct cli_args *a, const char *text, const struct filter_plan *plan, const GUID *g,
 		     struct cli_filters *f)
 {
-	uint8_t ids[FILTER_BYTES_MAX], names[FILTER_BYTES_MAX], payload[FILTER_BYTES_MAX];
-	size_t id_bytes, name_bytes, payload_bytes;
 	struct made made = {0};
 	struct diag d = {0};
 	struct guid guid;
 	memcpy(guid.b, g, 16);
-	if (filter_plan_ids(plan, ids, &id_bytes, &d) < 0 || filter_plan_names(plan, names, &name_bytes, &d) < 0 ||
-	    filter_plan_payload(plan, &guid, payload, &payload_bytes, &d) < 0) {
+	if (filter_plan_each(plan, &guid, put_filter, f, &d) < 0) {
 		cli_filter_mistake(a, "filter", text, &d);
 		return false;
 	}
-	bool fine = true;
+	bool fine = true, named = f->count > 0 && f->d[f->count - 1].Type == EVENT_FILTER_TYPE_PAYLOAD;
 	const struct filter_choice *c;
 	for (uint32_t i = 0; fine && (c = filter_plan_manifest(plan, i)) != NULL; i++) {
-		if (payload_bytes > 0) {
+		if (named) {
 			d.column = c->column;
 			diag_at(&d, UINT64_MAX, "the session tests fields of events either by id or by name");
 			cli_filter_mistake(a, "filter", text, &d);
@@ -278,10 +280,7 @@ static bool put_plan(const struct cli_args *a, const char *text, const struct fi
 			fine = add_manifest(a, "filter", g, c->id, c->conditions, &made);
 		}
 	}
-	fine = fine && (id_bytes == 0 || cli_filters_put(f, EVENT_FILTER_TYPE_EVENT_ID, ids, id_bytes)) &&
-	       (name_bytes == 0 || cli_filters_put(f, EVENT_FILTER_TYPE_EVENT_NAME, names, name_bytes)) &&
-	       (payload_bytes == 0 || cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, payload, payload_bytes)) &&
-	       put_manifest(a, "filter", &made, f);
+	fine = fine && put_manifest(a, "filter", &made, f);
 	made_finish(&made);
 	return fine;
 }
