@@ -36,7 +36,7 @@ static void check_report(const struct diag *d, const char *text)
 static void print_and_parse(const struct filter_expr *f, bool matched, char *text)
 {
 	struct strbuf once = {0}, twice = {0};
-	struct filter_expr *again;
+	struct filter_expr *again = NULL;
 	filter_expr_print(f, &once);
 	must(!once.failed && filter_expr_parse(once.s, &again, NULL) == 0 && again->count == f->count);
 	filter_expr_print(again, &twice);
