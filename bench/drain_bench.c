@@ -34,10 +34,10 @@ static struct session *add_session(struct etwd *d, uint32_t id)
 		.name = u"bench",
 		.log_file = u"bench.etl",
 		.path = path,
-		.buffer_size_kb = 256,
-		.minimum_buffers = 64,
-		.maximum_buffers = 256,
-		.clock = 1,
+		.props.buffer_kb = 256,
+		.props.minimum_buffers = 64,
+		.props.maximum_buffers = 256,
+		.props.clock = 1,
 		.cpus = (uint16_t)d->cpus,
 	};
 	s->daemon = d;

@@ -36,6 +36,7 @@
 struct limits {
 	uint64_t capabilities;
 	bool reads_only;                     /* what is not open already is not written */
+	bool opens_nothing;                  /* nor read */
 	uint64_t address_space, processor_s; /* 0: any */
 	bool rings;                          /* and memory for each processor */
 };
@@ -49,6 +50,7 @@ static const struct limits limits[] = {
 				       BIT(CAP_SYSLOG) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_NICE) | BIT(CAP_SYS_RESOURCE),
 			       .address_space = 4 * GIB, .rings = true},
 	[CONFINE_DESCRIBE] = {0, .reads_only = true, .address_space = 4 * GIB, .processor_s = 600},
+	[CONFINE_SANDBOX] = {0, .opens_nothing = true}, /* its parent has set the rest: confine_memory() */
 };
 
 /* ---- capabilities -------------------------------------------------------------------------------- */
@@ -89,8 +91,8 @@ static bool drop_capabilities(uint64_t keep)
 #define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ull << 15)
 #endif
 
-/* Whatever changes something, and running programs. */
-static bool drop_files(void)
+/* Whatever changes something, and running programs; with `reading`, the rest, too. */
+static bool drop_files(bool reading)
 {
 	struct {
 		uint64_t files, net, scoped;
@@ -102,6 +104,7 @@ static bool drop_files(void)
 	if (version < 1) {
 		return false;
 	}
+	rules.files |= reading ? LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR : 0;
 	rules.files |= version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
 	rules.files |= version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
 	rules.files |= version >= 5 ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0;
@@ -138,6 +141,17 @@ static bool drop_memory(const struct limits *l)
 	return done;
 }
 
+bool confine_memory(uint64_t bytes, uint64_t processor_s)
+{
+	struct rlimit l;
+	/* First the signal that says why, a second later the end. */
+	if (lower(RLIMIT_CPU, processor_s + 1) && getrlimit(RLIMIT_CPU, &l) == 0) {
+		l.rlim_cur = BASE_MIN(l.rlim_cur, processor_s);
+		(void)setrlimit(RLIMIT_CPU, &l);
+	}
+	return !SANITIZED && lower(RLIMIT_DATA, bytes);
+}
+
 unsigned confine(enum confine_program program)
 {
 	const struct limits *l = &limits[program];
@@ -148,7 +162,7 @@ unsigned confine(enum confine_program program)
 		return done; /* without it the rest is not to be had */
 	}
 	done |= CONFINED_NO_NEW;
-	done |= l->reads_only && drop_files() ? CONFINED_FILES : 0;
+	done |= (l->reads_only || l->opens_nothing) && drop_files(l->opens_nothing) ? CONFINED_FILES : 0;
 	done |= !SANITIZED && confine_calls(program) ? CONFINED_CALLS : 0;
 	return done;
 }

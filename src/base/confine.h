@@ -13,6 +13,8 @@
  *               kernel's events                                  probes              rings take
  *   describe    none               no programs, no sockets       writes what it      4 GiB, 10 minutes
  *                                                                has open
+ *   sandbox     none               messages, memory, reading     none but what it    what its parent
+ *                                  what is open                  has open            says
  *
  * Files are limited by Landlock, which also keeps a program from looking at others' /proc: so etwd and the collector,
  * which have to, go without.
@@ -22,7 +24,7 @@
 
 #include "base/base.h"
 
-enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
+enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_DESCRIBE, CONFINE_SANDBOX };
 
 /* What came about. */
 #define CONFINED_CAPABILITIES 1u /* no more than the program needs */
@@ -33,6 +35,9 @@ enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_D
 
 /* For good, of the whole process: to be called before there are threads. */
 unsigned confine(enum confine_program program);
+/* Memory that may be written to, and processor time, of this process and what it execs; false: as before, and so with
+ * a sanitizer, which takes most of the address space. context: async-signal-safe */
+bool confine_memory(uint64_t bytes, uint64_t processor_s);
 /* "capabilities, system calls": for people. Returns buf. */
 const char *confine_text(unsigned confined, char *buf, size_t cap);
 

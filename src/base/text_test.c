@@ -3,6 +3,7 @@
  */
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/source_text.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -218,6 +219,39 @@ static void an_arena_gives_zeroed_pieces_up_to_its_limit(void **state)
 	arena_finish(&a);
 }
 
+static void a_source_is_utf8_or_utf16_of_either_order(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *bytes;
+		size_t n;
+		unsigned flags;
+		const char *text; /* NULL: refused */
+	} row[] = {
+		{"a\xC3\xA9", 3, 0, "a\xC3\xA9"},
+		{"\xEF\xBB\xBF<", 4, 0, "<"},
+		{"\xFF\xFE\x61\0\xE9\0", 6, 0, "a\xC3\xA9"},
+		{"\xFE\xFF\0\x61\0\xE9", 6, 0, "a\xC3\xA9"},
+		{"\xFF\xFE\x61\0\x62", 5, 0, "a"}, /* half a unit at its end */
+		{"\xFF\xFE\0\xD8", 4, 0, NULL},
+		{"\xFF\xFE\0\xD8", 4, SOURCE_TEXT_LOSSY, "\xEF\xBF\xBD"},
+		{"<\0a\0", 4, SOURCE_TEXT_MARKUP, "<a"},
+		{"\0<\0a", 4, SOURCE_TEXT_MARKUP, "<a"},
+		{"\xFF\xFE", 2, 0, ""},
+		{"", 0, SOURCE_TEXT_MARKUP, ""},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(row); i++) {
+		struct source_text t;
+		int err = source_text_of(row[i].bytes, row[i].n, row[i].flags, &t);
+		assert_int_equal(err, row[i].text ? 0 : -EILSEQ);
+		if (row[i].text) {
+			assert_int_equal(t.n, strlen(row[i].text));
+			assert_memory_equal(t.s, row[i].text, t.n);
+			source_text_finish(&t);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_lone_surrogate_is_an_error_or_a_mark),
 		cmocka_unit_test(short_output_is_terminated_and_the_need_is_said),
 		cmocka_unit_test(a_guid_is_read_in_all_spellings_and_no_others),
+		cmocka_unit_test(a_source_is_utf8_or_utf16_of_either_order),
 		cmocka_unit_test(the_name_hash_is_that_of_eventsource),
 		cmocka_unit_test(sha1_is_the_standards),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "capi/recorder_filter.h"
 #include "capi/recorder_kernel.h"
+#include "session/session_properties.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -20,8 +21,6 @@
 #define UNITS_MAX     1023u
 #define PROVIDERS_MAX 64u
 #define PIDS_MAX      8u
-#define KIB_MIN       4u
-#define KIB_MAX       16384u
 #define BUFFERS_MAX   65536u
 #define FLUSH_MAX     3600000u
 
@@ -36,7 +35,8 @@ struct wanted_provider {
 struct openetw_recorder {
 	char *name, *path;
 	bool file_said, live, no_memory;
-	uint32_t mib, mode, kib, least, most, flush_ms;
+	struct session_properties props; /* of modes only that of the file: OPENETW_RECORDER_* */
+	uint32_t flush_ms;
 	struct wanted_provider providers[PROVIDERS_MAX];
 	uint32_t provider_count, pid_count; /* also of those beyond the limit */
 	ULONG pids[PIDS_MAX];
@@ -93,8 +93,8 @@ void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uin
 {
 	free(s->path);
 	s->path = copy_of(s, path);
-	s->mib = mib;
-	s->mode = mode;
+	s->props.maximum_file_size = mib;
+	s->props.mode = mode;
 	s->file_said = true;
 }
 
@@ -105,9 +105,9 @@ void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 
 void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least, uint32_t most)
 {
-	s->kib = kib;
-	s->least = least;
-	s->most = most;
+	s->props.buffer_kb = kib;
+	s->props.minimum_buffers = least;
+	s->props.maximum_buffers = most;
 }
 
 void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t milliseconds)
@@ -245,11 +245,11 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 		return wrong(s, OPENETW_MISTAKE_PATH_TOO_LONG,
 			     "the path of the file has more than %u UTF-16 units or is no UTF-8", UNITS_MAX);
 	}
-	if (s->mode != OPENETW_RECORDER_SEQUENTIAL && s->mode != OPENETW_RECORDER_CIRCULAR) {
+	if (s->props.mode != OPENETW_RECORDER_SEQUENTIAL && s->props.mode != OPENETW_RECORDER_CIRCULAR) {
 		return wrong(s, OPENETW_MISTAKE_FILE_MODE, "file mode %u is neither sequential (1) nor circular (2)",
-			     s->mode);
+			     s->props.mode);
 	}
-	if (s->mode == OPENETW_RECORDER_CIRCULAR && s->mib == 0) {
+	if (s->props.mode == OPENETW_RECORDER_CIRCULAR && s->props.maximum_file_size == 0) {
 		return wrong(s, OPENETW_MISTAKE_NO_FILE_SIZE, "a circular file needs a size, %s has none", s->path);
 	}
 	return OPENETW_MISTAKE_NONE;
@@ -257,17 +257,19 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 
 static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 {
-	if (s->kib && (s->kib < KIB_MIN || s->kib > KIB_MAX)) {
-		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE, "buffers of %u KiB: %u to %u are allowed", s->kib, KIB_MIN,
-			     KIB_MAX);
+	const struct session_properties *p = &s->props;
+	if (p->buffer_kb && (p->buffer_kb < SESSION_BUFFER_KB_MIN || p->buffer_kb > SESSION_BUFFER_KB_MAX)) {
+		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE, "buffers of %u KiB: %u to %u are allowed", p->buffer_kb,
+			     SESSION_BUFFER_KB_MIN, SESSION_BUFFER_KB_MAX);
 	}
-	if (s->least > BUFFERS_MAX || s->most > BUFFERS_MAX) {
+	if (p->minimum_buffers > BUFFERS_MAX || p->maximum_buffers > BUFFERS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS, "%u buffers: at most %u are allowed",
-			     BASE_MAX(s->least, s->most), BUFFERS_MAX);
+			     BASE_MAX(p->minimum_buffers, p->maximum_buffers), BUFFERS_MAX);
 	}
-	if (s->most && s->least > s->most) {
+	if (p->maximum_buffers && p->minimum_buffers > p->maximum_buffers) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS,
-			     "at least %u buffers, but at most %u: the first must not be larger", s->least, s->most);
+			     "at least %u buffers, but at most %u: the first must not be larger", p->minimum_buffers,
+			     p->maximum_buffers);
 	}
 	if (s->flush_ms > FLUSH_MAX) {
 		return wrong(s, OPENETW_MISTAKE_FLUSH, "flush after %u ms: at most %u are allowed", s->flush_ms,
@@ -406,10 +408,10 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 	e->Wnode.BufferSize = sizeof *p;
 	e->Wnode.Flags = WNODE_FLAG_TRACED_GUID;
 	e->Wnode.ClientContext = 1;
-	e->BufferSize = s->kib;
-	e->MinimumBuffers = s->least;
-	e->MaximumBuffers = s->most;
-	e->MaximumFileSize = s->mib;
+	e->BufferSize = s->props.buffer_kb;
+	e->MinimumBuffers = s->props.minimum_buffers;
+	e->MaximumBuffers = s->props.maximum_buffers;
+	e->MaximumFileSize = s->props.maximum_file_size;
 	e->LoggerNameOffset = offsetof(struct properties, name);
 	if (s->flush_ms) {
 		e->LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
@@ -419,8 +421,8 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 		e->LogFileMode |= EVENT_TRACE_REAL_TIME_MODE;
 	}
 	if (s->file_said) {
-		e->LogFileMode |= s->mode == OPENETW_RECORDER_CIRCULAR ? EVENT_TRACE_FILE_MODE_CIRCULAR
-								       : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		e->LogFileMode |= s->props.mode == OPENETW_RECORDER_CIRCULAR ? EVENT_TRACE_FILE_MODE_CIRCULAR
+									     : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 		e->LogFileNameOffset = offsetof(struct properties, path);
 		utf8_to_utf16(s->path, strlen(s->path), p->path, UNITS_MAX + 1);
 	}

@@ -20,5 +20,5 @@ int recorder_filter_make(const char *text, const GUID *provider, struct recorder
 	struct guid g;
 	memcpy(g.b, provider, sizeof g.b);
 	ret->count = 0;
-	return filter_text_each(text, &g, put, ret, d);
+	return filter_text_each(text, &g, false, put, ret, d);
 }

@@ -110,7 +110,9 @@ static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessio
 	p += sizeof r;
 	memset(p + bytes - 8, 0, 8);
 	memcpy(p, head, head_bytes);
-	memcpy(p + head_bytes, body, body_bytes);
+	if (body_bytes > 0) {
+		memcpy(p + head_bytes, body, body_bytes);
+	}
 	c->at += need;
 	/* Release: the record before the head that covers it. */
 	order_store_release(&c->head->head, c->at);

@@ -5,72 +5,13 @@
 #include "control/control.h"
 #include "control/control_private.h"
 #include "format/kernel_mask.h"
+#include "session/session_modes.h"
 
 #include <openetw/openetw.h>
 
 #include <stdlib.h>
 
 #define SESSIONS_MAX 1024u /* as TraceMaxLoggersQuery says */
-
-#define FILE_MODES                                                                                          \
-	(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND | \
-	 EVENT_TRACE_FILE_MODE_NEWFILE)
-
-/* Contradictions Windows refuses; what remains is looked at again by the daemon. */
-static const char *mode_contradiction(const EVENT_TRACE_PROPERTIES *p)
-{
-	uint32_t m = p->LogFileMode;
-	uint32_t order =
-		m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
-	if ((order & (order - 1)) != 0) {
-		return "sequential, circular and new-file modes exclude each other";
-	}
-	if (m & EVENT_TRACE_FILE_MODE_APPEND) {
-		if (m & EVENT_TRACE_REAL_TIME_MODE) {
-			return "append mode cannot deliver in real time";
-		}
-		if (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE)) {
-			return "append mode cannot be circular or new-file";
-		}
-		if (m & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
-			return "a private session cannot append";
-		}
-	}
-	if ((m & EVENT_TRACE_BUFFERING_MODE) && (m & (FILE_MODES | EVENT_TRACE_REAL_TIME_MODE))) {
-		return "buffering mode has neither a file mode nor real-time delivery: leave out the "
-		       "log file and name one when you flush";
-	}
-	if (m & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
-		if (m & EVENT_TRACE_REAL_TIME_MODE) {
-			return "a private session cannot deliver in real time";
-		}
-		if (m & (EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE)) {
-			return "a private session cannot be new-file or preallocated";
-		}
-		if (m & EVENT_TRACE_INDEPENDENT_SESSION_MODE) {
-			return "private and independent modes exclude each other";
-		}
-	}
-	if ((m & EVENT_TRACE_PRIVATE_IN_PROC) && !(m & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
-		return "the in-process mode goes with the private mode only (0x20000 with 0x800)";
-	}
-	if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
-		return "global and local sequence numbers exclude each other";
-	}
-	if (p->MaximumFileSize != 0) {
-		return NULL;
-	}
-	return m & EVENT_TRACE_FILE_MODE_CIRCULAR      ? "circular mode needs a maximum file size"
-	       : m & EVENT_TRACE_FILE_MODE_NEWFILE     ? "new-file mode needs a maximum file size"
-	       : m & EVENT_TRACE_FILE_MODE_PREALLOCATE ? "preallocation needs a maximum file size"
-						       : NULL;
-}
-
-static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
-{
-	const char *why = mode_contradiction(p);
-	return why ? control_refuse(ERROR_INVALID_PARAMETER, why) : ERROR_SUCCESS;
-}
 
 /* Session names are compared without regard to case. NULL: an ordinary name. */
 static const struct guid *kernel_guid_of(const uint16_t *s)
@@ -155,16 +96,16 @@ static void put_extension(struct proto_writer *w, const struct extension *e)
 
 void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_session *s)
 {
-	memcpy(s->guid.b, &p->Wnode.Guid, 16);
-	s->clock = p->Wnode.ClientContext;
-	s->buffer_size_kb = p->BufferSize;
-	s->minimum_buffers = p->MinimumBuffers;
-	s->maximum_buffers = p->MaximumBuffers;
-	s->maximum_file_size = p->MaximumFileSize;
-	s->log_file_mode = p->LogFileMode;
-	s->flush_timer = p->FlushTimer;
-	s->enable_flags = p->EnableFlags & EVENT_TRACE_FLAG_EXTENSION ? 0 : p->EnableFlags;
-	s->flush_threshold = (uint32_t)p->FlushThreshold;
+	memcpy(s->props.guid.b, &p->Wnode.Guid, 16);
+	s->props.clock = p->Wnode.ClientContext;
+	s->props.buffer_kb = p->BufferSize;
+	s->props.minimum_buffers = p->MinimumBuffers;
+	s->props.maximum_buffers = p->MaximumBuffers;
+	s->props.maximum_file_size = p->MaximumFileSize;
+	s->props.mode = p->LogFileMode;
+	s->props.flush_timer = p->FlushTimer;
+	s->props.enable_flags = p->EnableFlags & EVENT_TRACE_FLAG_EXTENSION ? 0 : p->EnableFlags;
+	s->props.flush_threshold = (uint32_t)p->FlushThreshold;
 }
 
 static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p)
@@ -189,12 +130,10 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 		size_t units = wide ? s.name_len : strlen(name);
 		code = control_block_check(&b, true, units);
 	}
-	if (code == ERROR_SUCCESS) {
-		code = check_mode(p);
-	}
 	if (code != ERROR_SUCCESS) {
 		return code;
 	}
+	control_session_from_props(p, &s);
 	const struct guid *kernel_guid = kernel_guid_of(session_name);
 	struct extension ext;
 	if (!kernel_guid && !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE) &&
@@ -214,13 +153,13 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	if (code != ERROR_SUCCESS) {
 		return code;
 	}
-	if (s.log_file_len == 0 && !(p->LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
-		return control_refuse(ERROR_BAD_PATHNAME, "a session that is neither real-time nor "
-							  "buffering needs a log file");
+	const char *why;
+	code = session_modes_check(&s.props, session_file_kind(file, s.log_file_len), SESSION_RUNNER_ANY, &why);
+	if (code != ERROR_SUCCESS) {
+		return control_refuse(code, why);
 	}
-	control_session_from_props(p, &s);
 	if (kernel_guid) {
-		s.guid = *kernel_guid;
+		s.props.guid = *kernel_guid;
 	}
 	s.name = session_name;
 	s.log_file = s.log_file_len ? file : NULL;

@@ -176,17 +176,17 @@ uint32_t control_block_fill(const struct control_block *b, const struct proto_se
 {
 	EVENT_TRACE_PROPERTIES *p = b->p;
 	p->Wnode.HistoricalContext = s->id;
-	memcpy(&p->Wnode.Guid, s->guid.b, 16);
-	p->Wnode.ClientContext = s->clock;
+	memcpy(&p->Wnode.Guid, s->props.guid.b, 16);
+	p->Wnode.ClientContext = s->props.clock;
 	p->Wnode.Flags |= WNODE_FLAG_TRACED_GUID;
-	p->BufferSize = s->buffer_size_kb;
-	p->MinimumBuffers = s->minimum_buffers;
-	p->MaximumBuffers = s->maximum_buffers;
-	p->MaximumFileSize = s->maximum_file_size;
-	p->LogFileMode = s->log_file_mode;
-	p->FlushTimer = s->flush_timer;
-	p->EnableFlags = s->enable_flags;
-	p->FlushThreshold = (LONG)s->flush_threshold;
+	p->BufferSize = s->props.buffer_kb;
+	p->MinimumBuffers = s->props.minimum_buffers;
+	p->MaximumBuffers = s->props.maximum_buffers;
+	p->MaximumFileSize = s->props.maximum_file_size;
+	p->LogFileMode = s->props.mode;
+	p->FlushTimer = s->props.flush_timer;
+	p->EnableFlags = s->props.enable_flags;
+	p->FlushThreshold = (LONG)s->props.flush_threshold;
 	p->NumberOfBuffers = s->number_of_buffers;
 	p->FreeBuffers = s->free_buffers;
 	p->EventsLost = s->events_lost;

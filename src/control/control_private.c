@@ -15,15 +15,9 @@ bool control_private_knows(uint64_t id)
 static void fill(const struct control_block *b, uint64_t id, const struct sink_options *o, const struct sink_stats *st)
 {
 	struct proto_session s = {0};
-	memcpy(s.guid.b, &b->p->Wnode.Guid, 16);
 	s.id = id;
-	s.clock = o->clock;
-	s.buffer_size_kb = o->buffer_size_kb;
-	s.minimum_buffers = o->minimum_buffers;
-	s.maximum_buffers = o->maximum_buffers;
-	s.maximum_file_size = o->maximum_file_size;
-	s.log_file_mode = o->log_file_mode;
-	s.flush_timer = o->flush_timer;
+	s.props = o->props;
+	memcpy(s.props.guid.b, &b->p->Wnode.Guid, 16);
 	s.number_of_buffers = st->buffers;
 	s.free_buffers = st->free_buffers;
 	s.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX);
@@ -45,17 +39,10 @@ uint32_t control_private_start(const struct control_block *b, const struct proto
 		.sink =
 			{
 				.name = s->name,
-				.log_file_mode = s->log_file_mode,
-				.buffer_size_kb = s->buffer_size_kb,
-				.minimum_buffers = s->minimum_buffers,
-				.maximum_buffers = s->maximum_buffers,
-				.maximum_file_size = s->maximum_file_size,
-				.flush_timer = s->flush_timer,
-				.clock = s->clock,
+				.props = s->props,
 				.clock_freq = clock_frequency(),
 				.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
 			},
-		.guid = s->guid,
 	};
 	if (s->log_file) {
 		memcpy(file, s->log_file, 2 * (size_t)s->log_file_len);
@@ -72,8 +59,6 @@ uint32_t control_private_start(const struct control_block *b, const struct proto
 	if (code != ERROR_SUCCESS) {
 		if (d.text[0]) {
 			control_refuse(code, d.text);
-		} else if (code == ERROR_INVALID_PARAMETER && guid_is_zero(&s->guid)) {
-			control_refuse(code, "Wnode.Guid of a private session is its provider's");
 		}
 		return code;
 	}
@@ -147,8 +132,8 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 	switch (control_code) {
 	case EVENT_TRACE_CONTROL_QUERY: break;
 	case EVENT_TRACE_CONTROL_FLUSH:
-		code = file && (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) ? update(found, b, file)
-										    : inproc_flush(found, NULL, NULL);
+		code = file && (options.props.mode & EVENT_TRACE_BUFFERING_MODE) ? update(found, b, file)
+										 : inproc_flush(found, NULL, NULL);
 		break;
 	case EVENT_TRACE_CONTROL_UPDATE: code = update(found, b, file); break;
 	case EVENT_TRACE_CONTROL_STOP:

@@ -61,6 +61,7 @@
 #include "pool/pool.h"
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
+#include "session/session_modes.h"
 #include "sink/sink.h"
 #include "etw/values/access_rights.h"
 #include "etw/values/enable_properties.h"
@@ -367,8 +368,7 @@ uint64_t etwd_session_name_hash(const struct session *s);
 /* ---- enables and registrations ----------------------------------------------------------------
  */
 
-#define ETWD_MODES_UNKNOWN    0x202C0000u /* bits of LogFileMode without a documented meaning */
-#define ETWD_PROPERTIES_KNOWN 0xFFFu      /* EVENT_ENABLE_PROPERTY_*, all of them */
+#define ETWD_PROPERTIES_KNOWN 0xFFFu /* EVENT_ENABLE_PROPERTY_*, all of them */
 
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */
@@ -577,17 +577,17 @@ struct session {
 	uint16_t id;
 	uid_t uid;
 	struct guid guid;
-	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
-	char *path;                /* may be NULL */
-	char *last_file;           /* what the sink closed last, when it has ended */
-	char *spool;               /* where a real-time backlog may lie; may be NULL */
-	char *keep;                /* where it outlives etwd; may be NULL */
-	char label[128];           /* for the log */
-	struct sink_options options;
-	struct sink *sink; /* NULL unless RUNNING or STOPPING */
+	uint16_t *name, *log_file;   /* terminated; log_file may be NULL */
+	char *path;                  /* may be NULL */
+	char *last_file;             /* what the sink closed last, when it has ended */
+	char *spool;                 /* where a real-time backlog may lie; may be NULL */
+	char *keep;                  /* where it outlives etwd; may be NULL */
+	char label[128];             /* for the log */
+	struct sink_options options; /* its props as asked for, adjusted; guid, mode and clock are below */
+	struct sink *sink;           /* NULL unless RUNNING or STOPPING */
 	struct sink_stats stats;
 	uint32_t clock;
-	uint32_t flags, latency_us, flush_threshold, enable_flags;
+	uint32_t flags, latency_us;
 	uint32_t mode;
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
@@ -665,6 +665,8 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
 			     struct diag *diag, const char **ret_why);
 uint32_t etwd_session_timer(struct session *s, uint32_t timer);
+/* SESSION_RUNNER_AUTOLOGGER for the connections of this process, see etwd_autolog.c. */
+enum session_runner etwd_session_runner(const struct conn *c);
 /* Expiry, quota and owner as the description says. Win32 code. */
 uint32_t etwd_limits_set(struct session *s, const struct proto_session *p, const char **ret_why);
 void etwd_limits_clear(struct session *s);

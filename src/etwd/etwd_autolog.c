@@ -23,7 +23,7 @@
 
 struct autolog {
 	struct source src; /* our end */
-	struct session_spec s;
+	struct etw_session s;
 	char path[4400]; /* of the file */
 	uint64_t session_id;
 	uint32_t next;    /* provider whose ENABLE is sent or to be sent */
@@ -94,8 +94,8 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 
 static int choose_file(struct etwd *d, struct autolog *a)
 {
-	struct session_spec *s = &a->s;
-	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
+	struct etw_session *s = &a->s;
+	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (!s->file[0] && memory) {
 		return 0;
 	}
@@ -120,9 +120,9 @@ static int choose_file(struct etwd *d, struct autolog *a)
 		}
 		snprintf(s->file + n, sizeof s->file - n, ".%04u", a->counter);
 	}
-	if (!(s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-			 EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
-		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	if (!(s->props.mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+			       EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
+		s->props.mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return 0;
 }
@@ -139,17 +139,13 @@ static void end(struct etwd *d, struct autolog *a)
 	free(a);
 }
 
-/* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
-static bool is_kernel(const struct session_provider *p)
-{
-	return guid_equal(&p->guid, &kernel_trace_control_guid);
-}
-
-static uint32_t kernel_flags(const struct session_spec *s)
+static uint32_t kernel_flags(const struct etw_session *s)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		flags |= s->provider[i].enabled && is_kernel(&s->provider[i]) ? (uint32_t)s->provider[i].any : 0;
+		flags |= s->provider[i].enabled && session_provider_is_kernel(&s->provider[i])
+				 ? (uint32_t)s->provider[i].any
+				 : 0;
 	}
 	return flags;
 }
@@ -157,24 +153,14 @@ static uint32_t kernel_flags(const struct session_spec *s)
 static bool send_start(struct autolog *a)
 {
 	uint16_t name[ETWD_NAME_MAX + 1], file[4097];
-	const struct session_spec *s = &a->s;
+	const struct etw_session *s = &a->s;
 	long name_len = utf8_to_utf16(s->name, strlen(s->name), name, BASE_ARRAY_LEN(name));
 	long file_len = utf8_to_utf16(s->file, strlen(s->file), file, BASE_ARRAY_LEN(file));
 	if (name_len <= 0 || name_len > (long)ETWD_NAME_MAX || file_len < 0 || file_len >= (long)BASE_ARRAY_LEN(file)) {
 		return false;
 	}
 	struct proto_session p = {
-		.guid = s->guid,
-		.clock = s->clock,
-		.buffer_size_kb = s->buffer_kb,
-		.minimum_buffers = s->minimum_buffers,
-		.maximum_buffers = s->maximum_buffers,
-		.maximum_file_size = s->maximum_file_size,
-		/* The two well-known names do not mind. */
-		.log_file_mode =
-			s->mode | (kernel_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
-		.enable_flags = kernel_flags(s),
-		.flush_timer = s->flush_timer,
+		.props = s->props,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,
 		.flags = s->not_persistent ? PROTO_SESSION_NOT_PERSISTENT : 0,
@@ -183,13 +169,17 @@ static bool send_start(struct autolog *a)
 		.log_file = file_len ? file : NULL,
 		.log_file_len = (uint32_t)file_len,
 	};
+	p.props.enable_flags = kernel_flags(s);
+	if (p.props.enable_flags || !kernel_mask_empty(&s->kernel.mask)) {
+		p.props.mode |= EVENT_TRACE_SYSTEM_LOGGER_MODE; /* the two well-known names do not mind */
+	}
 	uint8_t req[16384];
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &p);
-	if (session_has_kernel_mask(s)) {
-		proto_put(&w, PROTO_TAG_KERNEL_MASK, s->kernel_mask, sizeof s->kernel_mask);
-		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel_stack, 2 * (size_t)s->kernel_stacks);
+	if (!kernel_mask_empty(&s->kernel.mask)) {
+		proto_put(&w, PROTO_TAG_KERNEL_MASK, &s->kernel.mask, sizeof s->kernel.mask);
+		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel.stack, 2 * (size_t)s->kernel.stacks);
 	}
 	long n = proto_end(&w);
 	return n > 0 && proto_send(a->src.fd, req, (size_t)n, NULL, 0) == 0;
@@ -208,7 +198,7 @@ static bool put_filter(void *ctx, uint32_t type, const uint8_t *bytes, size_t n)
 static bool send_enable(struct etwd *d, struct autolog *a)
 {
 	while (a->next < a->s.provider_count &&
-	       (!a->s.provider[a->next].enabled || is_kernel(&a->s.provider[a->next]))) {
+	       (!a->s.provider[a->next].enabled || session_provider_is_kernel(&a->s.provider[a->next]))) {
 		a->next++;
 	}
 	if (a->next == a->s.provider_count) {
@@ -326,21 +316,6 @@ static bool start_file(void *ctx, const char *path)
 		return true;
 	}
 	if (a->s.start == 0) {
-		goto drop;
-	}
-	if (a->s.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
-		etwd_log(d,
-			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
-			 "earlier starts",
-			 path);
-		a->status = ERROR_INVALID_PARAMETER;
-		state_write(d, a);
-		goto drop;
-	}
-	if (a->s.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
-		etwd_log(d, "%s: an autologger cannot be private", path);
-		a->status = ERROR_INVALID_PARAMETER;
-		state_write(d, a);
 		goto drop;
 	}
 	r = choose_file(d, a);

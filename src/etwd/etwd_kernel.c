@@ -165,7 +165,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 	k->confined = confined;
 	k->uid = confined ? c->uid : 0;
 	s->kernel = k;
-	read_mask(m, p->enable_flags, &k->wish);
+	read_mask(m, p->props.enable_flags, &k->wish);
 	/* Kernel events come with the system's clock. */
 	if (s->clock != 2) {
 		s->clock = d->clock_kind == CLOCK_KIND_SYSTEM ? 1 : SESSION_CLOCK_SYSTEM;
@@ -304,7 +304,7 @@ static void ring_left(const struct etwd *d, struct session *s, uint64_t after, u
 {
 	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
 	uint64_t unit = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
-	uint64_t ring = BASE_MAX(s->options.maximum_file_size * unit, more);
+	uint64_t ring = BASE_MAX(s->options.props.maximum_file_size * unit, more);
 	*ret = (struct kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
 	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
 		uint64_t gone = sink_ring_until(s->sink, (uint16_t)i);
@@ -491,10 +491,10 @@ bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_messa
 	const uint8_t *at;
 	size_t n;
 	/* The same flags again mean the same masks: they cannot say all that is set. */
-	if (!proto_get(m, PROTO_TAG_KERNEL_MASK, &at, &n) && p->enable_flags == flags) {
+	if (!proto_get(m, PROTO_TAG_KERNEL_MASK, &at, &n) && p->props.enable_flags == flags) {
 		return false;
 	}
-	read_mask(m, p->enable_flags, &s->kernel->wish);
+	read_mask(m, p->props.enable_flags, &s->kernel->wish);
 	apply(d, c, m, s, &before);
 	return true;
 }

@@ -44,7 +44,7 @@ void etwd_private_want(const struct etwd *d, struct proto_wait_page *page)
 	const struct private_session *s;
 	if (d->privates) {
 		LIST_FOREACH(s, &d->privates->sessions, link) {
-			proto_wait_want(page, &s->p.guid);
+			proto_wait_want(page, &s->p.props.guid);
 		}
 	}
 }
@@ -116,10 +116,10 @@ static void describe(const struct private_session *s, struct proto_session *ret)
 	LIST_FOREACH(m, &s->members, link) {
 		etwd_private_add(ret, &m->last);
 		if (m->running) { /* as adjusted, and a thread of one of them */
-			ret->buffer_size_kb = m->last.buffer_size_kb;
-			ret->minimum_buffers = m->last.minimum_buffers;
-			ret->maximum_buffers = m->last.maximum_buffers;
-			ret->flush_timer = m->last.flush_timer;
+			ret->props.buffer_kb = m->last.props.buffer_kb;
+			ret->props.minimum_buffers = m->last.props.minimum_buffers;
+			ret->props.maximum_buffers = m->last.props.maximum_buffers;
+			ret->props.flush_timer = m->last.props.flush_timer;
 			ret->logger_thread_id = m->last.logger_thread_id;
 		}
 	}

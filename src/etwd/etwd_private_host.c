@@ -242,7 +242,7 @@ void etwd_private_registered(struct etwd *d, const struct registration *r)
 		return;
 	}
 	LIST_FOREACH(s, &d->privates->sessions, link) {
-		if (guid_equal(&s->p.guid, &r->guid)) {
+		if (guid_equal(&s->p.props.guid, &r->guid)) {
 			host(d, s, r->process, NULL);
 		}
 	}
@@ -250,7 +250,7 @@ void etwd_private_registered(struct etwd *d, const struct registration *r)
 
 void etwd_private_host_all(struct etwd *d, struct private_session *s, struct ask *a)
 {
-	struct provider *pr = etwd_provider_find(d, &s->p.guid, false);
+	struct provider *pr = etwd_provider_find(d, &s->p.props.guid, false);
 	struct registration *r;
 	if (pr) {
 		LIST_FOREACH(r, &pr->regs, of_provider) {

@@ -3,6 +3,8 @@
  */
 #include "etwd/etwd_private.h"
 
+#include "session/session_modes.h"
+
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -14,36 +16,21 @@
 #define PATIENCE_NS       5000000000ull
 #define QUERY_PATIENCE_NS 1000000000ull
 
-static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
+static const char *check_start(const struct conn *c, const struct proto_session *p, uint32_t *ret_code)
 {
-	uint32_t m = p->log_file_mode;
+	const char *why = NULL;
+	enum session_runner runner = etwd_session_runner(c);
+	*ret_code = session_modes_check(&p->props, session_file_kind(p->log_file, p->log_file_len),
+					runner == SESSION_RUNNER_ETWD ? SESSION_RUNNER_PROCESSES : runner, &why);
+	if (*ret_code != 0) {
+		return why;
+	}
 	*ret_code = ERROR_INVALID_PARAMETER;
-	if (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE |
-		 EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_SYSTEM_LOGGER_MODE | EVENT_TRACE_SECURE_MODE |
-		 ETWD_MODES_UNKNOWN | EVENT_TRACE_PRIVATE_IN_PROC)) {
-		return "a private session has a file of its own in each process, sequential or circular, or "
-		       "none yet (buffering)";
-	}
-	if (guid_is_zero(&p->guid)) {
-		return "Wnode.Guid of a private session is its provider's";
-	}
 	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
 		return "a session needs a name of at most 1024 characters";
 	}
-	if ((m & EVENT_TRACE_FILE_MODE_CIRCULAR) && p->maximum_file_size == 0) {
-		return "this file mode needs a maximum file size";
-	}
-	if (p->clock > 3) {
-		return "the clock must be 1, 2 or 3";
-	}
 	*ret_code = ERROR_BAD_PATHNAME;
-	if (!p->log_file && !(m & EVENT_TRACE_BUFFERING_MODE)) {
-		return "this mode needs a log file name";
-	}
-	if (p->log_file && p->log_file[0] != '/') {
-		return "the log file must be an absolute path";
-	}
-	return NULL;
+	return p->log_file && p->log_file[0] != '/' ? "the log file must be an absolute path" : NULL;
 }
 
 static bool same_scope(const struct enable_args *a, const struct enable_args *b)
@@ -73,7 +60,7 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 			*ret_code = ERROR_ALREADY_EXISTS;
 			return "a private session of this name is running";
 		}
-		if (s->uid == c->uid && guid_equal(&s->p.guid, &p->guid) && same_scope(s->scope, scope)) {
+		if (s->uid == c->uid && guid_equal(&s->p.props.guid, &p->props.guid) && same_scope(s->scope, scope)) {
 			*ret_code = ERROR_ALREADY_EXISTS;
 			return "a private session of this provider is running";
 		}
@@ -121,20 +108,20 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	struct diag diag = {0};
 	uint32_t code = ERROR_NOT_ENOUGH_MEMORY;
 	const char *why = NULL;
-	if (!proto_get_session(m, &p) || !(p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
+	if (!proto_get_session(m, &p) || !(p.props.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
 		return false;
 	}
 	struct enable_args *scope = NULL;
 	struct private_session *s = etwd_private_side(d) ? calloc(1, sizeof *s) : NULL;
 	if (s) {
-		why = check_start(&p, &code);
+		why = check_start(c, &p, &code);
 		scope = why ? NULL : read_scope(m, &diag);
 		if (!why && !scope) {
 			code = ERROR_INVALID_PARAMETER;
 			why = diag.text[0] ? diag.text : "the filters are malformed";
 		}
 		why = why ? why : check_place(d, c, &p, scope, &code);
-		if (!why && !etwd_access_allows(d, &p.guid, c, TRACELOG_CREATE_ONDISK)) {
+		if (!why && !etwd_access_allows(d, &p.props.guid, c, TRACELOG_CREATE_ONDISK)) {
 			code = ERROR_ACCESS_DENIED;
 			why = "no right to start the session of this GUID";
 		}
@@ -160,21 +147,12 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	s->id = PROTO_PRIVATE_ID + ++d->privates->next_id;
 	s->uid = c->uid;
 	learn_groups(s, c);
-	s->p.clock = p.clock ? p.clock : 1;
+	s->p.props.clock = p.props.clock ? p.props.clock : 1;
 	s->p.start_filetime = clock_filetime();
 	/* As each process will adjust it. */
-	struct sink_options o = {.log_file_mode = p.log_file_mode,
-				 .buffer_size_kb = p.buffer_size_kb,
-				 .minimum_buffers = p.minimum_buffers,
-				 .maximum_buffers = p.maximum_buffers,
-				 .maximum_file_size = p.maximum_file_size,
-				 .flush_timer = p.flush_timer,
-				 .cpus = (uint16_t)d->cpus};
+	struct sink_options o = {.props = s->p.props, .cpus = (uint16_t)d->cpus};
 	if (sink_adjust(&o) == 0) {
-		s->p.buffer_size_kb = o.buffer_size_kb;
-		s->p.minimum_buffers = o.minimum_buffers;
-		s->p.maximum_buffers = o.maximum_buffers;
-		s->p.flush_timer = o.flush_timer;
+		s->p.props = o.props;
 	}
 	s->scope = scope;
 	LIST_INIT(&s->members);
@@ -207,8 +185,8 @@ static struct private_session *find(struct etwd *d, const struct conn *c, const 
 		bool named = p.name && p.name_len > 0;
 		bool it = id != 0 ? s->id == id
 			  : named ? name_is(s, p.name, p.name_len)
-				  : (p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) &&
-					    guid_equal(&s->p.guid, &p.guid);
+				  : (p.props.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) &&
+					    guid_equal(&s->p.props.guid, &p.props.guid);
 		if (!it || s->stopping || !etwd_private_may_see(d, s, c)) {
 			continue;
 		}
@@ -235,7 +213,7 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 				  "a private session can be queried, stopped, updated, flushed and limited");
 		return true;
 	}
-	if (!etwd_access_allows(d, &s->p.guid, c,
+	if (!etwd_access_allows(d, &s->p.props.guid, c,
 				control == PROTO_PRIVATE_QUERY ? WMIGUID_QUERY : TRACELOG_CREATE_ONDISK)) {
 		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to query or control this session");
 		return true;
@@ -250,13 +228,13 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 		}
 		return true;
 	}
-	if (control == PROTO_PRIVATE_UPDATE && said.flush_timer != 0) {
-		s->p.flush_timer = said.flush_timer;
+	if (control == PROTO_PRIVATE_UPDATE && said.props.flush_timer != 0) {
+		s->p.props.flush_timer = said.props.flush_timer;
 	}
 	struct ask *a =
 		etwd_private_ask(d, c, m, s, control, control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
 	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
-	    !(s->p.log_file_mode & EVENT_TRACE_BUFFERING_MODE)) {
+	    !(s->p.props.mode & EVENT_TRACE_BUFFERING_MODE)) {
 		a->file = utf16_dup(said.log_file, said.log_file_len);
 		a->file_len = said.log_file_len;
 	}

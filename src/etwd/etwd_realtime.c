@@ -109,7 +109,7 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 	if (r == 0) {
 		k->conn = c;
 		k->session = s;
-		k->slot_bytes = s->options.buffer_size_kb * 1024;
+		k->slot_bytes = s->options.props.buffer_kb * 1024;
 		k->slots = (uint32_t)BASE_MIN(RING_BYTES_MAX / k->slot_bytes, SLOTS_MAX);
 		k->slots = BASE_MAX(k->slots, SLOTS_MIN);
 		k->uid = c->uid;

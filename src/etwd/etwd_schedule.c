@@ -216,7 +216,7 @@ struct load_job {
 static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
-	struct session_spec s;
+	struct etw_session s;
 	if (session_read_file(path, schema_process_provider_guid, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}

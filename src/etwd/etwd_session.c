@@ -49,6 +49,11 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 	etwd_session_unref(s);
 }
 
+enum session_runner etwd_session_runner(const struct conn *c)
+{
+	return c->pid == getpid() ? SESSION_RUNNER_AUTOLOGGER : SESSION_RUNNER_ETWD;
+}
+
 uint32_t etwd_session_rights(uint32_t mode, bool file)
 {
 	return (mode & EVENT_TRACE_REAL_TIME_MODE ? (uint32_t)TRACELOG_CREATE_REALTIME : 0) |
@@ -114,16 +119,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	const struct sink_stats *st = &s->stats;
 	*ret = (struct proto_session){
 		.id = s->id,
-		.guid = s->guid,
-		.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock,
-		.buffer_size_kb = s->options.buffer_size_kb,
-		.minimum_buffers = s->options.minimum_buffers,
-		.maximum_buffers = s->options.maximum_buffers,
-		.maximum_file_size = s->options.maximum_file_size,
-		.log_file_mode = s->mode,
-		.flush_timer = s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? s->latency_us / 1000 : s->options.flush_timer,
-		.enable_flags = s->kernel ? etwd_kernel_flags(s) : s->enable_flags,
-		.flush_threshold = s->flush_threshold,
+		.props = s->options.props,
 		.number_of_buffers = st->buffers,
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
@@ -148,6 +144,14 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.name_len = (uint32_t)utf16_len(s->name),
 		.log_file_len = s->log_file ? (uint32_t)utf16_len(s->log_file) : 0,
 	};
+	ret->props.guid = s->guid;
+	ret->props.mode = s->mode;
+	if (s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) {
+		ret->props.flush_timer = s->latency_us / 1000;
+	}
+	if (s->kernel) {
+		ret->props.enable_flags = etwd_kernel_flags(s);
+	}
 	memcpy(ret->loss, s->loss, sizeof ret->loss);
 	ret->loss[PROTO_LOSS_NO_BUFFER] += st->lost_no_buffer;
 	ret->loss[PROTO_LOSS_TOO_BIG] += st->lost_too_big;

@@ -6,6 +6,7 @@
 
 #include "base/open_output.h"
 #include "session/session.h"
+#include "session/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +60,8 @@ void etwd_session_running(struct etwd *d, struct session *s)
 {
 	s->state = SESSION_RUNNING;
 	etwd_log_of(d, s->uid, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label,
-		    s->id, s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
-		    s->path ? s->path : "none");
+		    s->id, s->mode, s->options.props.minimum_buffers, s->options.props.maximum_buffers,
+		    s->options.props.buffer_kb, s->path ? s->path : "none");
 	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
 	 * would ever stop it. */
 	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
@@ -104,69 +105,6 @@ static void start_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
-static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
-{
-	uint32_t m = p->log_file_mode;
-	uint32_t order =
-		m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
-	bool sized = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE |
-			  EVENT_TRACE_FILE_MODE_PREALLOCATE);
-	bool files = m & (order | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_PREALLOCATE);
-	bool memory = m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
-	*ret_why = NULL;
-	if (order & (order - 1)) {
-		*ret_why = "sequential, circular and new-file modes exclude each other";
-	} else if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
-		   (m &
-		    (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
-		*ret_why = "append mode cannot be circular, new-file or real-time";
-	} else if ((m & EVENT_TRACE_BUFFERING_MODE) && (files || (m & EVENT_TRACE_REAL_TIME_MODE))) {
-		*ret_why = "buffering mode has neither a file mode nor real-time delivery";
-	} else if (m & (EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC)) {
-		*ret_why = "a private session lives in its process, not in etwd";
-	} else if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
-		*ret_why = "global and local sequence numbers exclude each other";
-	} else if ((m & EVENT_TRACE_COMPRESSED_MODE) &&
-		   (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
-		*ret_why = "compressed mode cannot be circular or append: these need buffers of one size";
-	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !(m & EVENT_TRACE_COMPRESSED_MODE)) {
-		*ret_why = "the Zstandard mode goes with the compressed mode only (0x40000000 with "
-			   "0x4000000)";
-	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !etl_zstd_available()) {
-		*ret_why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs "
-			   "nothing";
-		return ERROR_NOT_SUPPORTED;
-	} else if (sized && p->maximum_file_size == 0) {
-		*ret_why = "this file mode needs a maximum file size";
-	} else if (m & (EVENT_TRACE_RELOG_MODE | EVENT_TRACE_MODE_RESERVED)) {
-		*ret_why = m & EVENT_TRACE_RELOG_MODE ? "the relog mode marks a file being rewritten, no session"
-						      : "heap and critical-section tracing is not there";
-		return ERROR_NOT_SUPPORTED;
-	} else if (m & ETWD_MODES_UNKNOWN) {
-		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
-	} else if (p->clock > 3) {
-		*ret_why = "the clock must be 1, 2 or 3";
-	}
-	if (*ret_why) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	if (!p->log_file && (files || !memory)) {
-		*ret_why = "this mode needs a log file name";
-		return ERROR_BAD_PATHNAME;
-	}
-	return 0;
-}
-
-static bool has_counter(const uint16_t *s)
-{
-	for (; *s; s++) {
-		if (s[0] == '%' && s[1] == 'd') {
-			return true;
-		}
-	}
-	return false;
-}
-
 static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
 {
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
@@ -190,12 +128,8 @@ static uint32_t check_unique(struct etwd *d, const struct session *s, const char
 static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_message *m,
 			     const struct proto_session *p, struct session *s, const char **ret_why)
 {
-	uint32_t code = check_mode(p, ret_why);
-	/* The autologgers' connections come from this process, see etwd_autolog.c. */
-	if (code == 0 && (p->log_file_mode & EVENT_TRACE_NONSTOPPABLE_MODE) && c->pid != getpid()) {
-		*ret_why = "only an autologger can be non-stoppable";
-		code = ERROR_INVALID_PARAMETER;
-	}
+	uint32_t code = session_modes_check(&p->props, session_file_kind(p->log_file, p->log_file_len),
+					    etwd_session_runner(c), ret_why);
 	if (code != 0) {
 		return code;
 	}
@@ -211,14 +145,10 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >= (long)sizeof s->label) {
 		memcpy(s->label + sizeof s->label - 4, "...", 4);
 	}
-	if ((p->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !has_counter(s->log_file)) {
-		*ret_why = "the name of a new-file session must hold %d";
-		return ERROR_INVALID_PARAMETER;
-	}
 	s->uid = c->uid;
-	s->guid = p->guid;
-	s->mode = p->log_file_mode;
-	s->clock = p->clock ? p->clock : 1;
+	s->guid = p->props.guid;
+	s->mode = p->props.mode;
+	s->clock = p->props.clock ? p->props.clock : 1;
 	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
 		s->clock = 2; /* as Windows does without a usable cycle counter */
 	}
@@ -233,8 +163,6 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	}
 	s->flags = p->flags;
 	s->latency_us = p->latency_us;
-	s->flush_threshold = p->flush_threshold;
-	s->enable_flags = p->enable_flags;
 	code = etwd_limits_set(s, p, ret_why);
 	if (code != 0) {
 		return code;
@@ -243,13 +171,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		.name = s->name,
 		.log_file = s->log_file,
 		.path = s->path,
-		.log_file_mode = s->mode,
-		.buffer_size_kb = p->buffer_size_kb,
-		.minimum_buffers = p->minimum_buffers,
-		.maximum_buffers = p->maximum_buffers,
-		.maximum_file_size = p->maximum_file_size,
-		.flush_timer = etwd_session_timer(s, p->flush_timer),
-		.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock,
+		.props = p->props,
 		.clock_freq = s->clock == SESSION_CLOCK_SYSTEM ? 1000000000 : d->clock_freq,
 		.system_clock = s->clock == SESSION_CLOCK_SYSTEM,
 		.cpus = (uint16_t)d->cpus,
@@ -259,6 +181,8 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		.on_file = etwd_embed_on_file,
 		.on_file_ctx = s,
 	};
+	s->options.props.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock;
+	s->options.props.flush_timer = etwd_session_timer(s, p->props.flush_timer);
 	if (sink_adjust(&s->options) < 0) {
 		*ret_why = "the buffer sizes or counts are out of range";
 		return ERROR_INVALID_PARAMETER;
@@ -269,13 +193,13 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 /* What no consumer takes waits in as much memory again, and once more on its way to the disk. */
 uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers)
 {
-	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * buffers;
+	uint64_t bytes = (uint64_t)s->options.props.buffer_kb * 1024 * buffers;
 	return etwd_share_whole(d, s->uid) || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) ? bytes : 3 * bytes;
 }
 
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
-	uint64_t bytes = etwd_session_bytes(d, s, s->options.maximum_buffers);
+	uint64_t bytes = etwd_session_bytes(d, s, s->options.props.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
 		return ERROR_NO_SYSTEM_RESOURCES;
@@ -351,8 +275,8 @@ static void choose_spool(struct etwd *d, const struct conn *c, struct session *s
 	s->spool = strdup(path);
 	s->options.spool_path = s->spool;
 	s->options.spool_bytes = SPOOL_BYTES;
-	if (!s->path && s->options.maximum_file_size > 0) {
-		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
+	if (!s->path && s->options.props.maximum_file_size > 0) {
+		s->options.spool_bytes = (uint64_t)s->options.props.maximum_file_size
 					 << (s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 10 : 20);
 	}
 	if (s->options.spool_quota) {

@@ -217,14 +217,14 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, c
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
 			     struct diag *diag, const char **ret_why)
 {
-	if (p->enable_flags != 0 && !s->kernel) {
+	if (p->props.enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";
 		return ERROR_INVALID_PARAMETER;
 	}
-	uint32_t most = s->options.maximum_buffers, timer = s->options.flush_timer;
+	uint32_t most = s->options.props.maximum_buffers, timer = s->options.props.flush_timer;
 	uint64_t bytes = s->buffer_bytes;
-	if (p->maximum_buffers != 0) {
-		most = BASE_MAX(p->maximum_buffers, s->options.minimum_buffers);
+	if (p->props.maximum_buffers != 0) {
+		most = BASE_MAX(p->props.maximum_buffers, s->options.props.minimum_buffers);
 		bytes = etwd_session_bytes(d, s, most);
 		uint64_t more = bytes - BASE_MIN(bytes, s->buffer_bytes);
 		if (more > 0 && !etwd_share_fits(d, s->uid, SHARE_BUFFER_BYTES, more)) {
@@ -232,27 +232,27 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, 
 			return ERROR_NO_SYSTEM_RESOURCES;
 		}
 	}
-	timer = p->flush_timer ? etwd_session_timer(s, p->flush_timer) : timer;
+	timer = p->props.flush_timer ? etwd_session_timer(s, p->props.flush_timer) : timer;
 	if ((p->update_mask & PROTO_UPDATE_FILE) && p->log_file && p->log_file_len > 0) {
 		uint32_t code = switch_file(d, c, s, p, diag, ret_why);
 		if (code != 0) {
 			return code;
 		}
 	}
-	if (most != s->options.maximum_buffers || timer != s->options.flush_timer) {
+	if (most != s->options.props.maximum_buffers || timer != s->options.props.flush_timer) {
 		sink_set_limits(s->sink, most, timer);
-		s->options.maximum_buffers = most;
-		s->options.flush_timer = timer;
+		s->options.props.maximum_buffers = most;
+		s->options.props.flush_timer = timer;
 		etwd_share_give(d, s->uid, SHARE_BUFFER_BYTES, s->buffer_bytes);
 		etwd_share_add(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 		s->buffer_bytes = bytes;
 	}
 	if (p->update_mask & PROTO_UPDATE_MODE) {
-		bool on = (p->log_file_mode & EVENT_TRACE_REAL_TIME_MODE) != 0;
+		bool on = (p->props.mode & EVENT_TRACE_REAL_TIME_MODE) != 0;
 		/* 0 turns the feed off; without a file there would be nothing left of the session.
 		 */
 		if ((on && !(s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_APPEND))) ||
-		    (p->log_file_mode == 0 && s->path)) {
+		    (p->props.mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}
 	}

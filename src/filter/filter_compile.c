@@ -398,7 +398,25 @@ int filter_plan_each(const struct filter_plan *p, const struct guid *provider, f
 	return 0;
 }
 
-int filter_text_each(const char *text, const struct guid *provider, filter_plan_fn *each, void *ctx, struct diag *d)
+/* Are the conditions where they can be evaluated? */
+static int check_conditions(const struct filter_plan *p, bool manifest_apart, struct diag *d)
+{
+	const struct filter_choice *manifest = filter_plan_manifest(p, 0);
+	if (manifest && !manifest_apart) {
+		return refuse(d, (struct filter_span){manifest->column - 1, 0},
+			      "the fields of a manifest's event are known to commands only");
+	}
+	for (uint32_t i = 0; i < p->count && manifest_apart; i++) {
+		if (p->choices[i].event && counts(p, &p->choices[i])) {
+			return refuse(d, (struct filter_span){p->choices[i].column - 1, 0},
+				      "the session tests fields of events either by id or by name");
+		}
+	}
+	return 0;
+}
+
+int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_plan_fn *each,
+		     void *ctx, struct diag *d)
 {
 	struct filter_expr *f;
 	struct filter_plan plan;
@@ -408,13 +426,8 @@ int filter_text_each(const char *text, const struct guid *provider, filter_plan_
 	}
 	err = filter_compile(f, &plan, d);
 	if (err == 0) {
-		const struct filter_choice *manifest = filter_plan_manifest(&plan, 0);
-		if (manifest) {
-			err = refuse(d, (struct filter_span){manifest->column - 1, 0},
-				     "the fields of a manifest's event are known to commands only");
-		} else {
-			err = filter_plan_each(&plan, provider, each, ctx, d);
-		}
+		err = check_conditions(&plan, manifest_apart, d);
+		err = err < 0 ? err : filter_plan_each(&plan, provider, each, ctx, d);
 		filter_plan_finish(&plan);
 	}
 	filter_expr_destroy(f);

@@ -63,7 +63,9 @@ const struct filter_choice *filter_plan_manifest(const struct filter_plan *p, ui
 typedef bool filter_plan_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n);
 int filter_plan_each(const struct filter_plan *p, const struct guid *provider, filter_plan_fn *each, void *ctx,
 		     struct diag *d);
-/* The same of a text, where nobody looks manifests up: conditions on their events are refused, too. */
-int filter_text_each(const char *text, const struct guid *provider, filter_plan_fn *each, void *ctx, struct diag *d);
+/* The same of a text, where nobody looks manifests up: conditions on their events are refused, too, unless the caller has
+ * the bytes of those already (manifest_apart), which are then all conditions that there may be. */
+int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_plan_fn *each,
+		     void *ctx, struct diag *d);
 
 #endif

@@ -9,13 +9,11 @@
 #include "etw/values/errors.h"
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
+#include "session/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MODES_REFUSED                                                                                \
-	(EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | \
-	 EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_INDEPENDENT_SESSION_MODE)
 #define FLUSH_WAIT_MS 1000
 /* Apart from the daemon's session ids, which are small; the low 16 bits are the session's number. */
 #define ID_BASE 0x0001000000000000ull
@@ -414,7 +412,7 @@ static int add_pid_suffix(struct inproc_session *s)
 
 static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 {
-	bool in_proc = suffixed || (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC);
+	bool in_proc = suffixed || (s->options.props.mode & EVENT_TRACE_PRIVATE_IN_PROC);
 	for (int attempt = 0;; attempt++) {
 		s->options.name = s->name;
 		s->options.log_file = s->log_file;
@@ -435,19 +433,6 @@ static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 	}
 }
 
-static uint32_t check_start(const struct inproc_session_args *a)
-{
-	uint32_t mode = a->sink.log_file_mode;
-	if (!(mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) || (mode & MODES_REFUSED) ||
-	    (!(mode & EVENT_TRACE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	if (!a->sink.path && !(mode & EVENT_TRACE_BUFFERING_MODE)) {
-		return ERROR_BAD_PATHNAME;
-	}
-	return ERROR_SUCCESS;
-}
-
 /* A free slot, or NULL with the reason. */
 static struct inproc_session *claim_slot(const struct inproc_session_args *a, uint32_t *ret_code)
 {
@@ -459,15 +444,16 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 			free_slot = free_slot ? free_slot : s;
 			continue;
 		}
-		in_proc += (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) != 0;
+		in_proc += (s->options.props.mode & EVENT_TRACE_PRIVATE_IN_PROC) != 0;
 		if ((a->sink.name && s->name && utf16_equal_nocase(s->name, a->sink.name)) ||
-		    (!a->from_outside && !guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
+		    (!a->from_outside && !guid_is_zero(&a->sink.props.guid) &&
+		     guid_equal(&s->guid, &a->sink.props.guid))) {
 			*ret_code = ERROR_ALREADY_EXISTS;
 			return NULL;
 		}
 	}
 	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
-	if ((a->sink.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
+	if ((a->sink.props.mode & EVENT_TRACE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
 		return NULL;
 	}
 	return free_slot;
@@ -485,7 +471,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 		return code;
 	}
 	prepare_once();
-	struct inproc_session s = {.guid = a->guid, .options = a->sink};
+	struct inproc_session s = {.guid = a->sink.props.guid, .options = a->sink};
 	s.options.logger_id = (uint16_t)(INPROC_LOGGER_BASE + (slot - inproc.session));
 	int err = guid_is_zero(&s.guid) ? guid_random(&s.guid) : 0;
 	if (err == 0) {
@@ -525,8 +511,11 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
 {
 	BASE_NOT_CANCELLED;
-	uint32_t code = check_start(a);
+	const char *why;
+	uint32_t code = session_modes_check(&a->sink.props, a->sink.path ? SESSION_FILE_PLAIN : SESSION_FILE_NONE,
+					    SESSION_RUNNER_HERE, &why);
 	if (code != ERROR_SUCCESS) {
+		diag_at(d, UINT64_MAX, "%s", why);
 		return code;
 	}
 	pthread_mutex_lock(&inproc.lock);
@@ -568,7 +557,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
-	if (slot->images && (s.options.log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR)) {
+	if (slot->images && (s.options.props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR)) {
 		/* What was said at the beginning may be overwritten. */
 		inproc_images_say(slot, inproc_session_time(slot, clock_now()), false);
 	}
@@ -627,7 +616,7 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 /* What is in memory is copied with what its stacks mean. */
 static int flush(struct inproc_session *s, const char *path, struct diag *d)
 {
-	bool explain = s->images && (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
+	bool explain = s->images && (s->options.props.mode & EVENT_TRACE_BUFFERING_MODE);
 	int err = explain ? sink_flush_held(s->sink, path, d) : sink_flush(s->sink, path, d);
 	if (err == 0 && explain) {
 		inproc_images_say(s, inproc_session_time(s, clock_now()), true);
@@ -659,7 +648,7 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 static int switch_file(struct inproc_session *s, const char *path, const uint16_t *log_file, struct diag *d)
 {
 	struct inproc_session next = {.path = strdup(path), .log_file = utf16_dup(log_file, utf16_len(log_file))};
-	bool in_proc = s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC;
+	bool in_proc = s->options.props.mode & EVENT_TRACE_PRIVATE_IN_PROC;
 	int err = next.path && next.log_file ? 0 : -ENOMEM;
 	if (err == 0) {
 		inproc_pass(true);
@@ -686,7 +675,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 	int err = 0;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
-	if (s && path && s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
+	if (s && path && s->options.props.mode & EVENT_TRACE_BUFFERING_MODE) {
 		inproc_pass(true);
 		err = flush(s, path, d);
 		if (err == 0) {
@@ -698,7 +687,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 		err = switch_file(s, path, log_file, d);
 	}
 	if (s && err == 0 && flush_timer != 0) {
-		s->options.flush_timer = flush_timer;
+		s->options.props.flush_timer = flush_timer;
 		sink_set_limits(s->sink, 0, flush_timer);
 	}
 	pthread_mutex_unlock(&inproc.lock);

@@ -60,8 +60,7 @@ uint64_t inproc_classic_handle(uint32_t index);
 size_t inproc_filter_said(uint32_t index, void *mem, size_t cap);
 
 struct inproc_session_args {
-	struct sink_options sink; /* other_table: see sink.h */
-	struct guid guid;         /* session GUID: of the provider without PRIVATE_IN_PROC */
+	struct sink_options sink; /* props.guid: of the provider without PRIVATE_IN_PROC; other_table: see sink.h */
 	bool suffix;              /* in any case: the plain name is an earlier process's, which may have ended */
 	bool from_outside;        /* a controller's, who has an id for it: others may have that GUID */
 };

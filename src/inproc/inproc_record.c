@@ -22,7 +22,7 @@
 
 uint64_t inproc_session_time(const struct inproc_session *s, uint64_t ts)
 {
-	if (s->options.clock != 2) {
+	if (s->options.props.clock != 2) {
 		return ts;
 	}
 	uint64_t freq = clock_frequency();
@@ -173,7 +173,7 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev, 
 	if (BASE_UNLIKELY(wants & EVENT_ENABLE_PROPERTY_STACK_TRACE) && has_stack(&items)) {
 		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
 		if (s->images != inproc.images) {
-			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) !=
+			bool ring = (s->options.props.mode & EVENT_TRACE_BUFFERING_MODE) !=
 				    0; /* explained when it is copied */
 			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
 		}

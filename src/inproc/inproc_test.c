@@ -39,10 +39,10 @@ static struct inproc_session_args session_args(const uint16_t *name, const char 
 				.name = name,
 				.log_file = u"p.etl",
 				.path = path,
-				.log_file_mode = mode,
-				.buffer_size_kb = 16,
-				.maximum_buffers = 400,
-				.clock = 1,
+				.props.mode = mode,
+				.props.buffer_kb = 16,
+				.props.maximum_buffers = 400,
+				.props.clock = 1,
 				.cpus = (uint16_t)sysconf(_SC_NPROCESSORS_CONF),
 			},
 	};
@@ -408,7 +408,7 @@ static void wrong_starts_get_the_documented_codes(void **state)
 	static const uint32_t refused[] = {0x0, 0x900, 0x804, 0x808, 0x820, 0x08000800, 0x800};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		struct inproc_session_args a = session_args(u"x", path, refused[i]);
-		a.sink.maximum_file_size = 1;
+		a.sink.props.maximum_file_size = 1;
 		assert_int_equal(inproc_start(&a, &id, NULL), 87);
 	}
 	struct inproc_session_args a = session_args(u"x", NULL, PRIVATE_IN_PROC);
@@ -424,21 +424,21 @@ static void wrong_starts_get_the_documented_codes(void **state)
 	for (uint16_t i = 3; i < 8; i++) {
 		uint16_t name[] = {'x', (uint16_t)('0' + i), 0};
 		a = session_args(name, NULL, PRIVATE | 0x400);
-		a.guid = provider_a;
-		a.guid.b[15] = (uint8_t)i;
+		a.sink.props.guid = provider_a;
+		a.sink.props.guid.b[15] = (uint8_t)i;
 		assert_int_equal(inproc_start(&a, &ids[i], NULL), 0);
 	}
 	a = session_args(u"x8", NULL, PRIVATE | 0x400);
-	a.guid = provider_b;
+	a.sink.props.guid = provider_b;
 	assert_int_equal(inproc_start(&a, &id, NULL), 1450);
-	a.guid.b[15] = 3;
+	a.sink.props.guid.b[15] = 3;
 	struct guid g = provider_a;
 	g.b[15] = 4;
 	struct sink_stats st;
 	struct sink_options o;
 	assert_int_equal(inproc_query(0, NULL, &g, &st, &o, &id), 0);
 	assert_int_equal(id, ids[4]);
-	assert_int_equal(o.buffer_size_kb, 16);
+	assert_int_equal(o.props.buffer_kb, 16);
 	for (int i = 0; i < 8; i++) {
 		assert_int_equal(inproc_stop(ids[i], NULL, NULL, NULL), 0);
 	}
@@ -453,7 +453,7 @@ static void the_second_process_adds_its_id_to_the_file_name(void **state)
 	int fd = open(path, O_CREAT | O_RDWR, 0600);
 	assert_int_equal(flock(fd, LOCK_EX), 0); /* what a session of another process does */
 	struct inproc_session_args a = session_args(u"shared", path, PRIVATE);
-	a.guid = provider_a;
+	a.sink.props.guid = provider_a;
 	uint64_t id;
 	assert_int_equal(inproc_start(&a, &id, NULL), 0);
 	snprintf(other, sizeof other, "%s_%d", path, (int)getpid());
@@ -516,7 +516,7 @@ static void a_full_file_turns_its_providers_off(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/full.etl", dir);
 	struct inproc_session_args a = session_args(u"full", path, PRIVATE_IN_PROC | 0x2001);
-	a.sink.maximum_file_size = 64; /* KB */
+	a.sink.props.maximum_file_size = 64; /* KB */
 	uint64_t id;
 	assert_int_equal(inproc_start(&a, &id, NULL), 0);
 	uint32_t entry;
@@ -571,7 +571,7 @@ static void system_time_sessions_store_filetimes(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/clock.etl", dir);
 	struct inproc_session_args a = session_args(u"clock", path, PRIVATE_IN_PROC);
-	a.sink.clock = 2;
+	a.sink.props.clock = 2;
 	uint64_t id;
 	assert_int_equal(inproc_start(&a, &id, NULL), 0);
 	uint32_t entry;

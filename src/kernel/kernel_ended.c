@@ -66,7 +66,9 @@ void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64
 	uint8_t *p = room(k->ended, h.bytes);
 	memcpy(p, &h, sizeof h);
 	memcpy(p + sizeof h, head, head_bytes);
-	memcpy(p + sizeof h + head_bytes, body, body_bytes);
+	if (body_bytes > 0) {
+		memcpy(p + sizeof h + head_bytes, body, body_bytes);
+	}
 }
 
 static bool missing(const struct ended_head *h, const struct kernel_window *w)

@@ -32,7 +32,9 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	if (p) {
 		memset(p + bytes - 8, 0, 8);
 		memcpy(p, head, head_bytes);
-		memcpy(p + head_bytes, body, body_bytes);
+		if (body_bytes > 0) { /* else there may be no body */
+			memcpy(p + head_bytes, body, body_bytes);
+		}
 		sink_uncount_of_file(f->sink, p, bytes);
 	}
 }
@@ -75,13 +77,13 @@ static int open_sink(struct kernel_file *f, const struct kernel_options *o, stru
 		.name = name,
 		.log_file = file,
 		.path = o->path,
-		.log_file_mode = o->ring_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL,
-		.maximum_file_size = o->ring_mb,
-		.buffer_size_kb = o->buffer_size_kb ? o->buffer_size_kb : BUFFER_KB,
-		.minimum_buffers = 16,
-		.maximum_buffers = 256,
-		.flush_timer = 1,
-		.clock = 1,
+		.props.mode = o->ring_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL,
+		.props.maximum_file_size = o->ring_mb,
+		.props.buffer_kb = o->buffer_size_kb ? o->buffer_size_kb : BUFFER_KB,
+		.props.minimum_buffers = 16,
+		.props.maximum_buffers = 256,
+		.props.flush_timer = 1,
+		.props.clock = 1,
 		.clock_freq = NS_PER_S,
 		.system_clock = true,
 		.logger_id = 0xFFFF,

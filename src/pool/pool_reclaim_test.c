@@ -53,7 +53,8 @@ static void some(struct rig *r, struct count *c, unsigned n)
 /* Writes until the point is reached, as far down the stack as this. */
 static __attribute__((noinline)) void leave(struct rig *r, struct count *c, unsigned depth)
 {
-	volatile uint8_t frame[64];
+	volatile uint8_t frame[512]; /* so that what some() writes is from higher up, however a compiler lays it out */
+	__asm__ volatile("" : : "r"(frame) : "memory"); /* all of it is there */
 	frame[0] = (uint8_t)depth;
 	if (depth > 0) {
 		leave(r, c, depth - 1);

@@ -15,6 +15,7 @@
 #define PROTO_PROTO_H
 
 #include "base/base.h"
+#include "session/session_properties.h"
 
 #define PROTO_VERSION     1u
 #define PROTO_MESSAGE_MAX 65536u
@@ -191,19 +192,10 @@ enum proto_loss {
 	PROTO_LOSS_COUNT = 16,
 };
 
-/* A trace session as it travels: the members of EVENT_TRACE_PROPERTIES and our additions. */
+/* A trace session as it travels: what was asked for, what came of it, and our additions. */
 struct proto_session {
 	uint64_t id; /* logger handle */
-	struct guid guid;
-	uint32_t clock; /* Wnode.ClientContext 1, 2, 3 */
-	uint32_t buffer_size_kb;
-	uint32_t minimum_buffers;
-	uint32_t maximum_buffers;
-	uint32_t maximum_file_size;
-	uint32_t log_file_mode;
-	uint32_t flush_timer; /* seconds */
-	uint32_t enable_flags;
-	uint32_t flush_threshold;
+	struct session_properties props;
 	uint32_t number_of_buffers;
 	uint32_t free_buffers;
 	uint32_t events_lost;

@@ -197,25 +197,25 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 /* The fixed part on the wire: u64 and u32 members in this order. Adding at the end is compatible: a
  * longer blob is cut, a shorter one leaves zeros. */
 #define SESSION_U64(F) F(id) F(logger_thread_id) F(start_filetime) F(events) F(bytes_written)
-#define SESSION_U32(F)            \
-	F(clock)                  \
-	F(buffer_size_kb)         \
-	F(minimum_buffers)        \
-	F(maximum_buffers)        \
-	F(maximum_file_size)      \
-	F(log_file_mode)          \
-	F(flush_timer)            \
-	F(enable_flags)           \
-	F(flush_threshold)        \
-	F(number_of_buffers)      \
-	F(free_buffers)           \
-	F(events_lost)            \
-	F(buffers_written)        \
-	F(log_buffers_lost)       \
-	F(real_time_buffers_lost) \
-	F(owner_uid)              \
-	F(flags)                  \
-	F(update_mask)            \
+#define SESSION_U32(F)             \
+	F(props.clock)             \
+	F(props.buffer_kb)         \
+	F(props.minimum_buffers)   \
+	F(props.maximum_buffers)   \
+	F(props.maximum_file_size) \
+	F(props.mode)              \
+	F(props.flush_timer)       \
+	F(props.enable_flags)      \
+	F(props.flush_threshold)   \
+	F(number_of_buffers)       \
+	F(free_buffers)            \
+	F(events_lost)             \
+	F(buffers_written)         \
+	F(log_buffers_lost)        \
+	F(real_time_buffers_lost)  \
+	F(owner_uid)               \
+	F(flags)                   \
+	F(update_mask)             \
 	F(latency_us)
 
 #define SESSION_LATER64(F) F(expires_filetime) F(quota_bytes)
@@ -230,7 +230,7 @@ void proto_put_session(struct proto_writer *w, const struct proto_session *s)
 {
 	uint8_t blob[SESSION_FIXED_BYTES] = {0};
 	uint8_t *p = blob;
-	memcpy(p, s->guid.b, 16);
+	memcpy(p, s->props.guid.b, 16);
 	p += 16;
 #define PUT64(m) le64_put(p, s->m), p += 8;
 #define PUT32(m) le32_put(p, s->m), p += 4;
@@ -283,7 +283,7 @@ bool proto_get_session(const struct proto_message *m, struct proto_session *ret)
 	memcpy(blob, from, BASE_MIN(n, sizeof blob));
 	struct proto_session s = {0};
 	const uint8_t *p = blob;
-	memcpy(s.guid.b, p, 16);
+	memcpy(s.props.guid.b, p, 16);
 	p += 16;
 #define GET64(member) s.member = le64_get(p), p += 8;
 #define GET32(member) s.member = le32_get(p), p += 4;

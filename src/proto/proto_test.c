@@ -68,9 +68,9 @@ static void session_survives_the_trip(void **state)
 	static const uint16_t file[] = {'/', 't'};
 	struct proto_session in = {
 		.id = 0x1122334455667788,
-		.guid = {{1, 2, 3}},
-		.buffer_size_kb = 64,
-		.log_file_mode = 0x100,
+		.props.guid = {{1, 2, 3}},
+		.props.buffer_kb = 64,
+		.props.mode = 0x100,
 		.latency_us = 77,
 		.owner_uid = 1000,
 		.loss = {[PROTO_LOSS_TORN] = 5},

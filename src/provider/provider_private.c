@@ -100,18 +100,11 @@ static uint32_t start(const struct job *j, uint64_t id, const struct proto_sessi
 		.sink =
 			{
 				.name = name,
-				.log_file_mode = s->log_file_mode,
-				.buffer_size_kb = s->buffer_size_kb,
-				.minimum_buffers = s->minimum_buffers,
-				.maximum_buffers = s->maximum_buffers,
-				.maximum_file_size = s->maximum_file_size,
-				.flush_timer = s->flush_timer,
-				.clock = s->clock,
+				.props = s->props,
 				.clock_freq = clock_frequency(),
 				.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
 				.other_table = provider_dests[j->dest].private_fds,
 			},
-		.guid = s->guid,
 		.suffix = (s->flags & PROTO_SESSION_PID_SUFFIX) != 0,
 		.from_outside = true,
 	};
@@ -152,7 +145,7 @@ static uint32_t update(uint64_t here, const struct proto_session *s, struct diag
 	if (s->log_file && !file_name(s, &file, path)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	uint32_t code = inproc_update(here, s->flush_timer, file ? path : NULL, file, d);
+	uint32_t code = inproc_update(here, s->props.flush_timer, file ? path : NULL, file, d);
 	free(file);
 	return code;
 }
@@ -164,7 +157,7 @@ static uint32_t flush(uint64_t here, const struct proto_session *s, struct diag 
 	struct sink_options options;
 	uint64_t found;
 	bool memory = s->log_file && inproc_query(here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS &&
-		      (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
+		      (options.props.mode & EVENT_TRACE_BUFFERING_MODE);
 	return memory ? update(here, s, d) : inproc_flush(here, NULL, NULL);
 }
 
@@ -195,10 +188,7 @@ static uint32_t enable(uint64_t here, const struct proto_message *m)
 static void put_state(struct proto_writer *w, const struct sink_options *o, const struct sink_stats *st)
 {
 	struct proto_session s = {
-		.buffer_size_kb = o->buffer_size_kb,
-		.minimum_buffers = o->minimum_buffers,
-		.maximum_buffers = o->maximum_buffers,
-		.flush_timer = o->flush_timer,
+		.props = o->props,
 		.number_of_buffers = st->buffers,
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),

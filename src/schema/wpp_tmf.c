@@ -11,6 +11,8 @@
  */
 #include "schema/wpp.h"
 
+#include "base/source_text.h"
+
 #include <stdlib.h>
 #include <strings.h>
 
@@ -441,22 +443,15 @@ static int read_lines(struct tmf *t)
 
 int wpp_read_tmf(const void *text, size_t n, struct manifest *ret, struct diag *d)
 {
-	const uint8_t *p = text;
-	char *owned = NULL;
+	struct source_text utf8;
 	manifest_init(ret);
-	if (n >= 2 && p[0] == 0xFF && p[1] == 0xFE) {
-		long need = utf16_to_utf8_lossy(p + 2, (n - 2) / 2, NULL, 0);
-		owned = need >= 0 ? malloc((size_t)need + 1) : NULL;
-		if (!owned) {
-			return -ENOMEM;
-		}
-		utf16_to_utf8_lossy(p + 2, (n - 2) / 2, owned, (size_t)need + 1);
-		text = owned;
-		n = (size_t)need;
+	int err = source_text_of(text, n, SOURCE_TEXT_LOSSY, &utf8);
+	if (err < 0) {
+		return err;
 	}
-	struct tmf t = {.p = text, .end = (const char *)text + n, .arena = &ret->arena, .diag = d, .manifest = ret};
-	int err = read_lines(&t);
-	free(owned);
+	struct tmf t = {.p = utf8.s, .end = utf8.s + utf8.n, .arena = &ret->arena, .diag = d, .manifest = ret};
+	err = read_lines(&t);
+	source_text_finish(&utf8);
 	if (err == 0 && !ret->providers) {
 		err = bad(&t, "no message format in it");
 	}

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * saved: trace sessions as text files. Front door.
+ * session: a trace session as somebody wishes it. Front door.
  *
- * What "logman create" keeps and what etwd starts by itself (autologgers) is one format: lines
+ * struct etw_session is what all say who want one: the options of the tools, session files, profiles. The numbers in
+ * it (session_properties.h) travel on through protocol, etwd and buffers; session_modes.h says which are possible.
+ *
+ * What "logman create" keeps and what etwd starts by itself (autologgers) is one format of files: lines
  * "Key = value" with the names of the Windows registry's autologger values, first for the session,
  * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the
  * table.
@@ -24,11 +27,11 @@
 #define SESSION_SESSION_H
 
 #include "base/provider_guid.h"
+#include "format/kernel_mask.h"
+#include "session/session_properties.h"
 
 #define SESSION_BYTES_MAX      (1u << 20) /* of a file */
 #define SESSION_PROVIDERS_MAX  1024u
-#define SESSION_MASK_WORDS     8u /* PERFINFO_GROUPMASK */
-#define SESSION_STACKS_MAX     256u
 #define SESSION_COMMAND_MAX    2048u
 #define SESSION_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
@@ -68,21 +71,26 @@ struct session_provider {
 	uint32_t payload_bytes;
 };
 
+/* What it records of the kernel. */
+struct session_kernel {
+	struct kernel_mask mask;           /* empty: nothing */
+	uint16_t stack[KERNEL_STACKS_MAX]; /* events with stacks: group << 8 | type */
+	uint32_t stacks;
+	uint32_t pid[8]; /* of these processes only. Not in a file */
+	uint32_t pids;   /* 0: of all */
+};
+
 enum session_suffix { /* of a collector's file, as logman -v */
 		      SESSION_SUFFIX_NONE,
 		      SESSION_SUFFIX_NUMBER,
 		      SESSION_SUFFIX_TIME,
 };
 
-struct session_spec {
-	char name[3100];  /* 1024 units of UTF-16 */
-	char file[4096];  /* "": none */
-	struct guid guid; /* zero: chosen at the start */
-	uint32_t start;   /* autologger: 1 = start with etwd */
-	uint32_t clock;   /* 1 qpc, 2 system, 3 cycles */
-	uint32_t buffer_kb, minimum_buffers, maximum_buffers, flush_timer;
-	uint32_t mode; /* EVENT_TRACE_*_MODE */
-	uint32_t maximum_file_size;
+struct etw_session {
+	char name[3100]; /* 1024 units of UTF-16 */
+	char file[4096]; /* "": none */
+	struct session_properties props;
+	uint32_t start;                    /* autologger: 1 = start with etwd */
 	uint32_t file_max;                 /* autologger: keep that many files NAME.0001 …; 0: one file */
 	uint32_t expire_s;                 /* 0: never */
 	uint32_t rotate_s;                 /* new-file mode: the next file so often; 0: by size only */
@@ -92,34 +100,32 @@ struct session_spec {
 	bool daily;                        /* both every day, at that time of day */
 	char command[SESSION_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
 	uint64_t quota;                    /* bytes of log file; 0: none */
+	uint32_t owner_pid;                /* it ends with that process; 0: with none. Not in a file */
 	enum session_suffix suffix;
 	uint32_t serial; /* the next number for SESSION_SUFFIX_NUMBER */
 	bool overwrite;
 	bool not_persistent; /* DisableRealtimePersistence */
-	/* Kernel sessions: group masks (all zero: none) and the events with stacks (group << 8 | type). */
-	uint32_t kernel_mask[SESSION_MASK_WORDS];
-	uint16_t kernel_stack[SESSION_STACKS_MAX];
-	uint32_t kernel_stacks;
+	struct session_kernel kernel;
 	struct session_provider *provider; /* heap */
 	uint32_t provider_count;
 };
-bool session_has_kernel_mask(const struct session_spec *s);
 
 /* What a file means when it says nothing. */
-void session_init(struct session_spec *s);
+void session_init(struct etw_session *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
  * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
  * name; may be NULL. */
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct session_spec *ret,
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
 		  struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
-int session_read_file(const char *path, provider_installed installed, struct session_spec *ret, struct diag *d);
+int session_read_file(const char *path, provider_installed installed, struct etw_session *ret, struct diag *d);
 /* As text that session_parse reads back. */
-void session_format(const struct session_spec *s, struct strbuf *out);
+void session_format(const struct etw_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
-int session_write(const char *path, const struct session_spec *s);
-void session_finish(struct session_spec *s);
-/* A filter of src/filter/filter_compile.h instead of the one it has; the text is kept. -EINVAL: *d says what the
+int session_write(const char *path, const struct etw_session *s);
+void session_finish(struct etw_session *s);
+/* A filter of src/filter/filter_compile.h instead of the one it has; the text is kept. Conditions on a manifest's event
+ * are the payload filter, which has to be set before. -EINVAL: *d says what the
  * session cannot evaluate, and in which column. -ENOMEM. */
 int session_set_expression(struct session_provider *p, const char *text, struct diag *d);
 /* What EVENT_FILTER_DESCRIPTORs point to for it: type and bytes; false: no memory. Nothing when there is none. */
@@ -127,8 +133,10 @@ typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, s
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d);
 /* Another payload filter instead. -EINVAL, -ENOMEM. */
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d);
+/* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
+bool session_provider_is_kernel(const struct session_provider *p);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
-struct session_provider *session_add_provider(struct session_spec *s, const struct guid *g);
+struct session_provider *session_add_provider(struct etw_session *s, const struct guid *g);
 
 /* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw.
  */

@@ -109,7 +109,7 @@ static void name_of(const char *path, char *out, size_t cap)
 	out[at] = 0;
 }
 
-int session_read_file(const char *path, provider_installed installed, struct session_spec *ret, struct diag *d)
+int session_read_file(const char *path, provider_installed installed, struct etw_session *ret, struct diag *d)
 {
 	struct strbuf text = {0};
 	char name[300];
@@ -138,7 +138,7 @@ int session_make_dirs(const char *dir)
 	return r < 0 ? r : file_make_dirs(dir, 0700);
 }
 
-int session_write(const char *path, const struct session_spec *s)
+int session_write(const char *path, const struct etw_session *s)
 {
 	char other[4200], dir[4096];
 	const char *slash = strrchr(path, '/');

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct session_spec s, again;
+	struct etw_session s, again;
 	struct diag d = {0};
 	if (session_parse((const char *)data, size, "name", NULL, &s, &d) < 0) {
 		return 0;

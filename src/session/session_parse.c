@@ -2,6 +2,7 @@
  * Text -> session and back. The keys are one table.
  */
 #include "session/session_payload.h"
+#include "filter/filter_named.h"
 #include "base/parse.h"
 
 #include "base/printable.h"
@@ -30,30 +31,30 @@ struct key {
 		name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member), min, max \
 	}
 static const struct key session_keys[] = {
-	KEY("Name", TEXT, session_spec, name, 0, 0),
-	KEY("Start", NUMBER, session_spec, start, 0, 1),
-	KEY("Guid", GUID_TEXT, session_spec, guid, 0, 0),
-	KEY("FileName", TEXT, session_spec, file, 0, 0),
-	KEY("LogFileMode", NUMBER, session_spec, mode, 0, UINT32_MAX),
-	KEY("MaxFileSize", NUMBER, session_spec, maximum_file_size, 0, UINT32_MAX),
-	KEY("BufferSize", NUMBER, session_spec, buffer_kb, 0, 16384),
-	KEY("MinimumBuffers", NUMBER, session_spec, minimum_buffers, 0, 1u << 20),
-	KEY("MaximumBuffers", NUMBER, session_spec, maximum_buffers, 0, 1u << 20),
-	KEY("FlushTimer", NUMBER, session_spec, flush_timer, 0, 86400000),
-	KEY("ClockType", NUMBER, session_spec, clock, 1, 3),
-	KEY("FileMax", NUMBER, session_spec, file_max, 0, SESSION_FILE_MAX_LIMIT),
-	KEY("Expire", NUMBER, session_spec, expire_s, 0, UINT32_MAX),
-	KEY("NewFileAfter", NUMBER, session_spec, rotate_s, 0, 4294967),
-	KEY("KeepFiles", NUMBER, session_spec, keep_files, 0, UINT32_MAX),
-	KEY("EndTime", BIG, session_spec, end_filetime, 0, UINT64_MAX),
-	KEY("BeginTime", BIG, session_spec, begin_filetime, 0, UINT64_MAX),
-	KEY("Daily", FLAG, session_spec, daily, 0, 1),
-	KEY("RunCommand", TEXT, session_spec, command, 0, 0),
-	KEY("Quota", BIG, session_spec, quota, 0, UINT64_MAX),
-	KEY("FileSuffix", SUFFIX, session_spec, suffix, 0, 0),
-	KEY("NextSerial", NUMBER, session_spec, serial, 0, 999999),
-	KEY("Overwrite", FLAG, session_spec, overwrite, 0, 1),
-	KEY("DisableRealtimePersistence", FLAG, session_spec, not_persistent, 0, 1),
+	KEY("Name", TEXT, etw_session, name, 0, 0),
+	KEY("Start", NUMBER, etw_session, start, 0, 1),
+	KEY("Guid", GUID_TEXT, etw_session, props.guid, 0, 0),
+	KEY("FileName", TEXT, etw_session, file, 0, 0),
+	KEY("LogFileMode", NUMBER, etw_session, props.mode, 0, UINT32_MAX),
+	KEY("MaxFileSize", NUMBER, etw_session, props.maximum_file_size, 0, UINT32_MAX),
+	KEY("BufferSize", NUMBER, etw_session, props.buffer_kb, 0, SESSION_BUFFER_KB_MAX),
+	KEY("MinimumBuffers", NUMBER, etw_session, props.minimum_buffers, 0, SESSION_BUFFERS_MAX),
+	KEY("MaximumBuffers", NUMBER, etw_session, props.maximum_buffers, 0, SESSION_BUFFERS_MAX),
+	KEY("FlushTimer", NUMBER, etw_session, props.flush_timer, 0, 86400000),
+	KEY("ClockType", NUMBER, etw_session, props.clock, 1, 3),
+	KEY("FileMax", NUMBER, etw_session, file_max, 0, SESSION_FILE_MAX_LIMIT),
+	KEY("Expire", NUMBER, etw_session, expire_s, 0, UINT32_MAX),
+	KEY("NewFileAfter", NUMBER, etw_session, rotate_s, 0, 4294967),
+	KEY("KeepFiles", NUMBER, etw_session, keep_files, 0, UINT32_MAX),
+	KEY("EndTime", BIG, etw_session, end_filetime, 0, UINT64_MAX),
+	KEY("BeginTime", BIG, etw_session, begin_filetime, 0, UINT64_MAX),
+	KEY("Daily", FLAG, etw_session, daily, 0, 1),
+	KEY("RunCommand", TEXT, etw_session, command, 0, 0),
+	KEY("Quota", BIG, etw_session, quota, 0, UINT64_MAX),
+	KEY("FileSuffix", SUFFIX, etw_session, suffix, 0, 0),
+	KEY("NextSerial", NUMBER, etw_session, serial, 0, 999999),
+	KEY("Overwrite", FLAG, etw_session, overwrite, 0, 1),
+	KEY("DisableRealtimePersistence", FLAG, etw_session, not_persistent, 0, 1),
 };
 static const struct key provider_keys[] = {
 	KEY("Name", TEXT, session_provider, name, 0, 0),
@@ -69,12 +70,12 @@ static const struct key provider_keys[] = {
 static const char ignored[][12] = {"Boot", "Status", "FileCounter"};
 static const char suffixes[][8] = {"none", "number", "time"};
 
-void session_init(struct session_spec *s)
+void session_init(struct etw_session *s)
 {
-	*s = (struct session_spec){.clock = 1, .serial = 1};
+	*s = (struct etw_session){.props.clock = 1, .serial = 1};
 }
 
-void session_finish(struct session_spec *s)
+void session_finish(struct etw_session *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		free(s->provider[i].payload);
@@ -84,7 +85,12 @@ void session_finish(struct session_spec *s)
 	s->provider_count = 0;
 }
 
-struct session_provider *session_add_provider(struct session_spec *s, const struct guid *g)
+bool session_provider_is_kernel(const struct session_provider *p)
+{
+	return guid_equal(&p->guid, &kernel_trace_control_guid);
+}
+
+struct session_provider *session_add_provider(struct etw_session *s, const struct guid *g)
 {
 	if (s->provider_count >= SESSION_PROVIDERS_MAX) {
 		return NULL;
@@ -186,7 +192,7 @@ static bool is_ignored(const char *name)
 	return false;
 }
 
-static bool section(struct session_spec *s, const char *name, provider_installed installed, uint32_t line,
+static bool section(struct etw_session *s, const char *name, provider_installed installed, uint32_t line,
 		    bool *inout_provider, struct diag *d)
 {
 	struct guid g;
@@ -241,46 +247,37 @@ static bool store_filter(struct session_provider *p, enum session_filter kind, c
 	return true;
 }
 
-bool session_has_kernel_mask(const struct session_spec *s)
-{
-	uint32_t all = 0;
-	for (unsigned i = 0; i < SESSION_MASK_WORDS; i++) {
-		all |= s->kernel_mask[i];
-	}
-	return all != 0;
-}
-
 /* 1: it was one of them; 0: it was none; -1: reported. */
-static int kernel_key(struct session_spec *s, const char *name, const char *value, uint32_t line, struct diag *d)
+static int kernel_key(struct etw_session *s, const char *name, const char *value, uint32_t line, struct diag *d)
 {
 	if (strcasecmp(name, "EnableKernelFlags") == 0) {
-		uint32_t word[SESSION_MASK_WORDS] = {0};
-		if (parse_numbers(value, 0, UINT32_MAX, word, SESSION_MASK_WORDS) <= 0) {
+		uint32_t word[KERNEL_MASK_WORDS] = {0};
+		if (parse_numbers(value, 0, UINT32_MAX, word, KERNEL_MASK_WORDS) <= 0) {
 			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'",
 			       value);
 			return -1;
 		}
-		memcpy(s->kernel_mask, word, sizeof word);
+		memcpy(s->kernel.mask.word, word, sizeof word);
 		return 1;
 	}
 	if (strcasecmp(name, "KernelStacks") == 0) {
-		uint32_t hook[SESSION_STACKS_MAX];
-		int n = parse_numbers(value, 0, UINT16_MAX, hook, SESSION_STACKS_MAX);
+		uint32_t hook[KERNEL_STACKS_MAX];
+		int n = parse_numbers(value, 0, UINT16_MAX, hook, KERNEL_STACKS_MAX);
 		if (n < 0) {
 			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'",
 			       value);
 			return -1;
 		}
 		for (int i = 0; i < n; i++) {
-			s->kernel_stack[i] = (uint16_t)hook[i];
+			s->kernel.stack[i] = (uint16_t)hook[i];
 		}
-		s->kernel_stacks = (uint32_t)n;
+		s->kernel.stacks = (uint32_t)n;
 		return 1;
 	}
 	return 0;
 }
 
-static bool line_parse(struct session_spec *s, char *text, provider_installed installed, uint32_t line,
+static bool line_parse(struct etw_session *s, char *text, provider_installed installed, uint32_t line,
 		       bool *inout_provider, struct diag *d)
 {
 	char *w = trim(text);
@@ -338,7 +335,7 @@ static bool line_parse(struct session_spec *s, char *text, provider_installed in
 	return store(k, base, value, line, d);
 }
 
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct session_spec *ret,
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
 		  struct diag *d)
 {
 	if (n > SESSION_BYTES_MAX) {
@@ -350,7 +347,7 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 	}
 	memcpy(copy, text, n);
 	copy[n] = 0;
-	struct session_spec s;
+	struct etw_session s;
 	session_init(&s);
 	bool provider = false, fine = true;
 	uint32_t line = 0;
@@ -367,11 +364,15 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 	}
 	for (uint32_t i = 0; fine && i < s.provider_count; i++) {
 		const struct session_provider *p = &s.provider[i];
+		struct diag why = {0};
 		if (p->expression[0] &&
-		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] || p->payload)) {
+		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] ||
+		     (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
 			fine = report(d, p->line,
 				      SESSION_EXPRESSION_KEY
 				      " says it all: leave out EventIdFilter, EventNameFilter and PayloadFilter");
+		} else if (session_expression_each(p, NULL, NULL, &why) < 0) {
+			fine = report(d, p->line, SESSION_EXPRESSION_KEY " (column %u): %s", why.column, why.text);
 		}
 	}
 	if (fine && s.name[0] == 0) {
@@ -403,23 +404,23 @@ static void put_number(struct strbuf *b, const char *key, uint64_t v, uint64_t u
 	}
 }
 
-void session_format(const struct session_spec *s, struct strbuf *out)
+void session_format(const struct etw_session *s, struct strbuf *out)
 {
 	char guid[37];
 	strbuf_adds(out, "# A trace session; docs/autologger.md explains the keys.\n[Session]\n");
 	put_text(out, "Name", s->name);
 	put_number(out, "Start", s->start, 0);
-	if (!guid_is_zero(&s->guid)) {
-		strbuf_addf(out, "Guid = {%s}\n", guid_format(&s->guid, guid));
+	if (!guid_is_zero(&s->props.guid)) {
+		strbuf_addf(out, "Guid = {%s}\n", guid_format(&s->props.guid, guid));
 	}
 	put_text(out, "FileName", s->file);
-	strbuf_addf(out, "LogFileMode = 0x%x\n", s->mode);
-	put_number(out, "MaxFileSize", s->maximum_file_size, 0);
-	put_number(out, "BufferSize", s->buffer_kb, 0);
-	put_number(out, "MinimumBuffers", s->minimum_buffers, 0);
-	put_number(out, "MaximumBuffers", s->maximum_buffers, 0);
-	put_number(out, "FlushTimer", s->flush_timer, 0);
-	put_number(out, "ClockType", s->clock, 1);
+	strbuf_addf(out, "LogFileMode = 0x%x\n", s->props.mode);
+	put_number(out, "MaxFileSize", s->props.maximum_file_size, 0);
+	put_number(out, "BufferSize", s->props.buffer_kb, 0);
+	put_number(out, "MinimumBuffers", s->props.minimum_buffers, 0);
+	put_number(out, "MaximumBuffers", s->props.maximum_buffers, 0);
+	put_number(out, "FlushTimer", s->props.flush_timer, 0);
+	put_number(out, "ClockType", s->props.clock, 1);
 	put_number(out, "FileMax", s->file_max, 0);
 	put_number(out, "Expire", s->expire_s, 0);
 	put_number(out, "NewFileAfter", s->rotate_s, 0);
@@ -435,13 +436,13 @@ void session_format(const struct session_spec *s, struct strbuf *out)
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
 	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
-	for (unsigned i = 0; session_has_kernel_mask(s) && i < SESSION_MASK_WORDS; i++) {
-		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel_mask[i],
-			    i == SESSION_MASK_WORDS - 1 ? "\n" : "");
+	for (unsigned i = 0; !kernel_mask_empty(&s->kernel.mask) && i < KERNEL_MASK_WORDS; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel.mask.word[i],
+			    i == KERNEL_MASK_WORDS - 1 ? "\n" : "");
 	}
-	for (uint32_t i = 0; i < s->kernel_stacks; i++) {
-		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel_stack[i],
-			    i == s->kernel_stacks - 1 ? "\n" : "");
+	for (uint32_t i = 0; i < s->kernel.stacks; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel.stack[i],
+			    i == s->kernel.stacks - 1 ? "\n" : "");
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];
@@ -458,7 +459,7 @@ void session_format(const struct session_spec *s, struct strbuf *out)
 		for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
 			put_text(out, session_filter_key((enum session_filter)f), p->filter[f]);
 		}
+		session_payload_format(p, out); /* before the filter, which may be about it */
 		put_text(out, SESSION_EXPRESSION_KEY, p->expression);
-		session_payload_format(p, out);
 	}
 }

@@ -121,7 +121,7 @@ void session_payload_format(const struct session_provider *p, struct strbuf *out
 
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d)
 {
-	return p->expression[0] ? filter_text_each(p->expression, &p->guid, each, ctx, d) : 0;
+	return p->expression[0] ? filter_text_each(p->expression, &p->guid, p->payload != NULL, each, ctx, d) : 0;
 }
 
 int session_set_expression(struct session_provider *p, const char *text, struct diag *d)
@@ -132,7 +132,7 @@ int session_set_expression(struct session_provider *p, const char *text, struct 
 		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", sizeof p->expression - 1);
 		return -EINVAL;
 	}
-	int r = filter_text_each(text, &p->guid, NULL, NULL, &why);
+	int r = filter_text_each(text, &p->guid, p->payload != NULL, NULL, NULL, &why);
 	if (r == 0) {
 		memcpy(p->expression, text, n + 1);
 	}

@@ -31,17 +31,17 @@ static const char example[] = "; a comment\r\n"
 static void the_registrys_names_mean_what_they_mean_there(void **state)
 {
 	(void)state;
-	struct session_spec s;
+	struct etw_session s;
 	struct diag d = {0};
 	struct guid g;
 	assert_int_equal(session_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
 	assert_string_equal(s.name, "boot");
 	assert_int_equal(s.start, 1);
-	assert_int_equal(s.mode, 0x8000101);
-	assert_int_equal(s.clock, 1);
+	assert_int_equal(s.props.mode, 0x8000101);
+	assert_int_equal(s.props.clock, 1);
 	assert_string_equal(s.file, "/var/log/with blank .etl");
 	guid_parse("d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11", &g);
-	assert_true(guid_equal(&s.guid, &g));
+	assert_true(guid_equal(&s.props.guid, &g));
 	assert_int_equal(s.provider_count, 2);
 	assert_int_equal(s.provider[0].level, 4);
 	assert_true(s.provider[0].any == UINT64_MAX);
@@ -67,7 +67,7 @@ static void a_filter_in_words_survives_the_file_and_becomes_bytes(void **state)
 	static const char words[] = "event == Login and (User == \"ann b\" or Tries > 3)";
 	static const char text[] = "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n"
 				   "Filter = event == Login and (User == \"ann b\" or Tries > 3)\n";
-	struct session_spec s, t;
+	struct etw_session s, t;
 	struct strbuf b = {0};
 	struct diag d = {0};
 	int count = 0;
@@ -97,7 +97,7 @@ static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void *
 	};
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
-		struct session_spec s;
+		struct etw_session s;
 		struct diag d = {0};
 		char text[200];
 		int n = snprintf(text, sizeof text, "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n%s\n", cases[i].lines);
@@ -114,7 +114,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	static const char text[] = "[Test.Saved]\nProcessIdFilter = 17,0x2A\n"
 				   "PayloadFilter = Login: User == 'ann b' and Tries > 3\n"
 				   "PayloadFilter = Logout: User ~ x\n";
-	struct session_spec s, t;
+	struct etw_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
 	uint8_t bytes[SESSION_FILTER_BYTES];
@@ -156,19 +156,19 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 {
 	(void)state;
 	static const char text[] = "EnableKernelFlags = 0x7,0x2\nKernelStacks = 0xF2E,0x524\n";
-	struct session_spec s, t;
+	struct etw_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
 	assert_int_equal(session_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
-	assert_true(session_has_kernel_mask(&s));
+	assert_false(kernel_mask_empty(&s.kernel.mask));
 	session_format(&s, &b);
 	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
-	assert_int_equal(t.kernel_mask[0], 7);
-	assert_int_equal(t.kernel_mask[1], 2);
-	assert_int_equal(t.kernel_mask[7], 0);
-	assert_int_equal(t.kernel_stacks, 2);
-	assert_int_equal(t.kernel_stack[0], 0xF2E);
-	assert_int_equal(t.kernel_stack[1], 0x524);
+	assert_int_equal(t.kernel.mask.word[0], 7);
+	assert_int_equal(t.kernel.mask.word[1], 2);
+	assert_int_equal(t.kernel.mask.word[7], 0);
+	assert_int_equal(t.kernel.stacks, 2);
+	assert_int_equal(t.kernel.stack[0], 0xF2E);
+	assert_int_equal(t.kernel.stack[1], 0x524);
 	session_finish(&s);
 	session_finish(&t);
 	strbuf_finish(&b);
@@ -210,7 +210,7 @@ static void every_mistake_is_named_with_its_line(void **state)
 		{"FileSuffix = both", 1, "none, number or time"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		struct session_spec s;
+		struct etw_session s;
 		struct diag d = {0};
 		assert_int_equal(session_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d), -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
@@ -243,7 +243,7 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		assert_memory_equal(out, rows[i].want, n);
 	}
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
-	struct session_spec s, back;
+	struct etw_session s, back;
 	struct strbuf b = {0};
 	assert_int_equal(session_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
 	session_format(&s, &b);
@@ -261,13 +261,13 @@ static void a_session_survives_its_file(void **state)
 	char dir[] = "/tmp/saved-test-XXXXXX", path[4096];
 	assert_non_null(mkdtemp(dir));
 	setenv("XDG_CONFIG_HOME", dir, 1);
-	struct session_spec s, back;
+	struct etw_session s, back;
 	struct diag d = {0};
 	session_init(&s);
 	strcpy(s.name, "a/b\\c: %d");
 	strcpy(s.file, "/tmp/x%d.etl");
-	s.mode = 0x8;
-	s.maximum_file_size = 7;
+	s.props.mode = 0x8;
+	s.props.maximum_file_size = 7;
 	s.quota = 1ull << 40;
 	s.suffix = SESSION_SUFFIX_TIME;
 	struct session_provider *p = session_add_provider(&s, &GUID_ZERO);
@@ -284,7 +284,7 @@ static void a_session_survives_its_file(void **state)
 	assert_int_equal(session_read_file(path, NULL, &back, &d), 0);
 	assert_string_equal(back.name, s.name);
 	assert_string_equal(back.file, s.file);
-	assert_int_equal(back.mode, 8);
+	assert_int_equal(back.props.mode, 8);
 	assert_true(back.quota == s.quota);
 	assert_int_equal(back.suffix, SESSION_SUFFIX_TIME);
 	assert_int_equal(back.provider_count, 1);
@@ -367,7 +367,7 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 {
 	static const char text[] = "[Test-Installed]\n[*Test-Installed]\n[Test-Other]\n";
 	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
-	struct session_spec s;
+	struct etw_session s;
 	char guid[37];
 	assert_int_equal(session_parse(text, strlen(text), "x", installed, &s, NULL), 0);
 	assert_int_equal(s.provider_count, 3);

@@ -4,7 +4,9 @@
  */
 #include "sink/sink_keep.h"
 #include "sink/sink_private.h"
+#include "etw/values/errors.h"
 #include "etw/values/session_modes.h"
+#include "session/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,36 +69,23 @@ void sink_forget(struct sink *s)
 	free_memory(s);
 }
 
-static int check_modes(const struct sink_options *o)
+/* -EINVAL, -EOPNOTSUPP and the reason. */
+static int check_modes(const struct sink_options *o, struct diag *d)
 {
-	uint32_t m = o->log_file_mode;
-	uint32_t kinds =
-		m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_SEQUENTIAL);
-	if (kinds & (kinds - 1)) {
-		return -EINVAL;
+	/* The path, not log_file: its %d is what is replaced. */
+	enum session_file_kind file = !o->path                ? SESSION_FILE_NONE
+				      : strstr(o->path, "%d") ? SESSION_FILE_COUNTED
+							      : SESSION_FILE_PLAIN;
+	const char *why = NULL;
+	uint32_t code = session_modes_check(&o->props, file, SESSION_RUNNER_BUFFERS, &why);
+	if (code == 0 && (o->props.mode & OPENETW_TRACE_ZSTD_MODE) && !etl_zstd_available()) {
+		code = ERROR_NOT_SUPPORTED;
+		why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs nothing";
 	}
-	if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
-	    (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
-		return -EINVAL;
+	if (code != 0) {
+		diag_at(d, UINT64_MAX, "%s", why);
 	}
-	if ((m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE)) && o->path &&
-	    o->maximum_file_size == 0) {
-		return -EINVAL;
-	}
-	if ((m & EVENT_TRACE_FILE_MODE_NEWFILE) && o->path && !strstr(o->path, "%d")) {
-		return -EINVAL;
-	}
-	if ((m & EVENT_TRACE_BUFFERING_MODE) && (kinds || (m & EVENT_TRACE_REAL_TIME_MODE))) {
-		return -EINVAL;
-	}
-	if ((m & EVENT_TRACE_COMPRESSED_MODE) &&
-	    (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
-		return -EINVAL; /* they need places of one size */
-	}
-	if ((m & OPENETW_TRACE_ZSTD_MODE) && (!(m & EVENT_TRACE_COMPRESSED_MODE) || !etl_zstd_available())) {
-		return -EINVAL;
-	}
-	return 0;
+	return code == 0 ? 0 : code == ERROR_NOT_SUPPORTED ? -EOPNOTSUPP : -EINVAL;
 }
 
 /* The processors' own: what they are made for, else what they run at. 0: not told (arm64 tells it in cpufreq only). */
@@ -137,9 +126,9 @@ static void fill_identity(struct sink *s)
 	struct sink_identity *id = &s->identity;
 	uint64_t raw, filetime;
 	clock_pair(&raw, &filetime);
-	if (o->clock == 2) {
+	if (o->props.clock == 2) {
 		raw = filetime;
-	} else if (o->clock == 3) {
+	} else if (o->props.clock == 3) {
 		raw = clock_read_counter();
 	} else if (o->system_clock) {
 		raw = clock_read_system_ns();
@@ -154,11 +143,11 @@ static void fill_identity(struct sink *s)
 		.buffer_size = s->buffer_bytes,
 		.processors = o->cpus,
 		.timer_resolution = TIMER_RESOLUTION,
-		.maximum_file_size = o->maximum_file_size,
-		.log_file_mode = o->log_file_mode & ~(EVENT_TRACE_COMPRESSED_MODE | OPENETW_TRACE_ZSTD_MODE),
+		.maximum_file_size = o->props.maximum_file_size,
+		.log_file_mode = o->props.mode & ~(EVENT_TRACE_COMPRESSED_MODE | OPENETW_TRACE_ZSTD_MODE),
 		.buffers_written = 1,
-		.cpu_mhz = cpu_mhz(o->clock, freq),
-		.clock_type = o->clock,
+		.cpu_mhz = cpu_mhz(o->props.clock, freq),
+		.clock_type = o->props.clock,
 		.perf_freq = freq,
 		.boot_filetime = clock_boot_filetime(),
 		.start_filetime = filetime,
@@ -170,19 +159,19 @@ static void fill_identity(struct sink *s)
 		.logger_name = s->name,
 		.logger_name_units = s->name ? (uint32_t)utf16_len(s->name) : 0,
 	};
-	uint64_t unit = o->log_file_mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
-	uint64_t limit = o->maximum_file_size * unit / s->buffer_bytes;
-	if (o->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) {
-		id->compression = o->log_file_mode & OPENETW_TRACE_ZSTD_MODE ? ETL_FORMAT_ZSTD : ETL_FORMAT_XPRESS;
-		id->max_bytes = s->buffering ? 0 : o->maximum_file_size * unit;
+	uint64_t unit = o->props.mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
+	uint64_t limit = o->props.maximum_file_size * unit / s->buffer_bytes;
+	if (o->props.mode & EVENT_TRACE_COMPRESSED_MODE) {
+		id->compression = o->props.mode & OPENETW_TRACE_ZSTD_MODE ? ETL_FORMAT_ZSTD : ETL_FORMAT_XPRESS;
+		id->max_bytes = s->buffering ? 0 : o->props.maximum_file_size * unit;
 	}
-	if (!s->buffering && o->maximum_file_size > 0) {
+	if (!s->buffering && o->props.maximum_file_size > 0) {
 		id->max_buffers = BASE_MAX(limit, FILE_BUFFERS_MIN);
 	}
-	id->circular = o->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
-	id->newfile = o->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE;
-	id->append = o->log_file_mode & EVENT_TRACE_FILE_MODE_APPEND;
-	id->preallocate = o->log_file_mode & EVENT_TRACE_FILE_MODE_PREALLOCATE;
+	id->circular = o->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
+	id->newfile = o->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE;
+	id->append = o->props.mode & EVENT_TRACE_FILE_MODE_APPEND;
+	id->preallocate = o->props.mode & EVENT_TRACE_FILE_MODE_PREALLOCATE;
 	id->sync_on_stop = o->sync_on_stop;
 	id->ops = o->ops;
 }
@@ -211,7 +200,7 @@ static int copy_strings(struct sink *s)
 /* The first buffers of a session should not pay for page faults. */
 static void prefault(struct sink *s)
 {
-	size_t bytes = (size_t)s->options.minimum_buffers * s->buffer_bytes;
+	size_t bytes = (size_t)s->options.props.minimum_buffers * s->buffer_bytes;
 	bytes = BASE_MIN(bytes, s->extents->bytes);
 	/* A thousand small sessions would zero, and keep, a huge page each. */
 	if (s->extents->bytes < HUGE_PAGE_BYTES) {
@@ -272,12 +261,11 @@ static int init_locks(struct sink *s)
 int sink_create(const struct sink_options *options, struct sink **ret, struct diag *d)
 {
 	struct sink_options o = *options;
-	int err = sink_adjust(&o);
-	if (err == 0) {
-		err = check_modes(&o);
+	int err = check_modes(&o, d);
+	if (err == 0 && (err = sink_adjust(&o)) < 0) {
+		diag_at(d, UINT64_MAX, "the buffer sizes or counts are out of range");
 	}
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "the session's modes contradict each other");
 		return err;
 	}
 	struct sink *s = calloc(1, sizeof *s);
@@ -290,26 +278,26 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 		return err;
 	}
 	s->options = o;
-	s->buffer_bytes = o.buffer_size_kb * 1024;
-	s->buffering = o.log_file_mode & EVENT_TRACE_BUFFERING_MODE;
-	s->clock = o.clock;
-	s->flush_timer = o.flush_timer;
+	s->buffer_bytes = o.props.buffer_kb * 1024;
+	s->buffering = o.props.mode & EVENT_TRACE_BUFFERING_MODE;
+	s->clock = o.props.clock;
+	s->flush_timer = o.props.flush_timer;
 	s->next_sequence = 1;
 	s->quota = UINT64_MAX;
-	s->buffers_minimum = o.minimum_buffers;
+	s->buffers_minimum = o.props.minimum_buffers;
 	s->patience_ns = (o.patience_ms ? o.patience_ms : PATIENCE_MS) * 1000000ull;
-	s->tap_enabled = o.log_file_mode & EVENT_TRACE_REAL_TIME_MODE;
+	s->tap_enabled = o.props.mode & EVENT_TRACE_REAL_TIME_MODE;
 	err = copy_strings(s);
 	if (err == 0) {
 		err = sink_streams_init(s);
 	}
 	if (err == 0) {
-		err = sink_buffers_add(s, o.maximum_buffers);
+		err = sink_buffers_add(s, o.props.maximum_buffers);
 	}
 	if (err == 0 && o.fair && o.path && !s->buffering) {
 		/* Each processor has two streams, in order and late: one for each, and another while that is written. */
-		uint32_t some = BASE_MAX(4 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
-		err = sink_buffers_reserve(s, BASE_MIN(some, o.maximum_buffers));
+		uint32_t some = BASE_MAX(4 * s->stream_count, o.props.maximum_buffers / RESERVE_SHARE);
+		err = sink_buffers_reserve(s, BASE_MIN(some, o.props.maximum_buffers));
 	}
 	if (err < 0) {
 		destroy(s);
@@ -667,12 +655,12 @@ void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_ti
 		pthread_mutex_unlock(&s->lock);
 		/* Out of memory leaves the old limit: an UPDATE has nothing better to offer. */
 		if (wanted <= possible || sink_buffers_add(s, wanted - possible) == 0) {
-			s->options.maximum_buffers = wanted;
+			s->options.props.maximum_buffers = wanted;
 		}
 	}
 	if (flush_timer != s->flush_timer && flush_timer > 0) {
 		s->flush_timer = flush_timer;
-		s->options.flush_timer = flush_timer;
+		s->options.props.flush_timer = flush_timer;
 		s->flush_at_ns = 0;
 	}
 }
@@ -709,7 +697,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 		.rt_events_lost = s->rt_events_lost,
 		.rt_buffers_lost = s->rt_buffers_lost,
 		.rt_found = s->rt_found,
-		.buffer_size_kb = s->options.buffer_size_kb,
+		.buffer_size_kb = s->options.props.buffer_kb,
 		.start_filetime = s->identity.header.start_filetime,
 		.late_records = s->late_records,
 	};

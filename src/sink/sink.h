@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "etl/etl_writer.h"
+#include "session/session_properties.h"
 
 struct sink;
 
@@ -65,11 +66,9 @@ struct sink_options {
 	const uint16_t *name;     /* session name */
 	const uint16_t *log_file; /* as it goes into the header; NULL: no file */
 	const char *path;         /* the same as a Linux path; NULL: no file. For NEWFILE it holds %d */
-	uint32_t log_file_mode;   /* EVENT_TRACE_* bits */
-	uint32_t buffer_size_kb, minimum_buffers, maximum_buffers; /* already adjusted, see sink_adjust */
-	uint32_t maximum_file_size;                                /* MB, or KB with USE_KBYTES_FOR_SIZE */
-	uint32_t flush_timer;                                      /* seconds; 0 none */
-	uint32_t clock;      /* 1 raw, 2 FILETIME, 3 cycles; conversion is the caller's */
+	/* Adjusted, see sink_adjust(). Of a clock, conversion is the caller's; flush_timer is in seconds, whatever the
+	 * mode says; the GUID, the threshold and the flags are not looked at. */
+	struct session_properties props;
 	uint64_t clock_freq; /* of the raw clock */
 	bool system_clock;   /* raw times are CLOCK_MONOTONIC, whatever this machine's clock is */
 	uint16_t logger_id;
@@ -98,9 +97,7 @@ struct sink_options {
 /* Which thread: everything below is called by one thread at a time, the producer (the drain
  * thread). The file thread is the sink's own affair. */
 
-/* Windows' adjustments of sizes and counts in place (BufferSize 4..16384 KB with a default, minimum
- * 2 per processor or 2 with NO_PER_PROCESSOR_BUFFERING, maximum >= minimum, FlushTimer 1 for
- * real-time sessions). 0 or -EINVAL. */
+/* session_properties_adjust() with what the header of these names takes. 0 or -EINVAL. */
 int sink_adjust(struct sink_options *o);
 /* Everything is allocated and the file is opened and its header written before this returns, so
  * that a StartTrace fails cleanly: -ENOENT, -EACCES, -ENOSPC, -ENOMEM, -EEXIST (append mismatch:

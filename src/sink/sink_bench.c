@@ -23,10 +23,10 @@ static void run(const char *path, uint32_t events, uint32_t kb, bool fill)
 		.name = u"bench",
 		.log_file = path ? u"bench.etl" : NULL,
 		.path = path,
-		.buffer_size_kb = kb,
-		.minimum_buffers = 64,
-		.maximum_buffers = 256,
-		.clock = 1,
+		.props.buffer_kb = kb,
+		.props.minimum_buffers = 64,
+		.props.maximum_buffers = 256,
+		.props.clock = 1,
 		.cpus = 2,
 	};
 	struct sink *s = NULL;

@@ -90,8 +90,8 @@ static void begin(struct fixture *f, uint32_t mode, uint32_t size_kb)
 	test_dir_make(&f->dir);
 	snprintf(f->path, sizeof f->path, "%s/a.etl", f->dir.path);
 	f->options = test_options(f->path);
-	f->options.log_file_mode = mode | 0x2000;
-	f->options.maximum_file_size = size_kb;
+	f->options.props.mode = mode | 0x2000;
+	f->options.props.maximum_file_size = size_kb;
 	f->options.ops.pwrite = faulty_pwrite;
 	f->options.ops.ctx = &f->faulty;
 	f->options.patience_ms = 20;
@@ -374,11 +374,11 @@ static void a_create_without_space_fails_cleanly(void **state)
 	assert_true(d.text[0] != 0);
 	o.ops.pwrite = NULL;
 	o.ops.fallocate = slow_then_fail_fallocate;
-	o.log_file_mode = 0x20;
-	o.maximum_file_size = 1;
+	o.props.mode = 0x20;
+	o.props.maximum_file_size = 1;
 	assert_int_equal(sink_create(&o, &s, NULL), -ENOSPC);
 	/* Without PREALLOCATE a refused reservation is no error. */
-	o.log_file_mode = 0;
+	o.props.mode = 0;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	for (uint32_t i = 0; i < 300; i++) {
 		assert_true(test_put(s, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES));

@@ -21,8 +21,8 @@ static void begin(struct fixture *f, uint32_t mode, uint32_t maximum_mb)
 	snprintf(f->path, sizeof f->path, "%s/trace.etl", f->dir.path);
 	snprintf(f->other, sizeof f->other, "%s/other.etl", f->dir.path);
 	struct sink_options o = test_options(f->path);
-	o.log_file_mode = mode;
-	o.maximum_file_size = maximum_mb;
+	o.props.mode = mode;
+	o.props.maximum_file_size = maximum_mb;
 	assert_int_equal(sink_create(&o, &f->sink, NULL), 0);
 }
 

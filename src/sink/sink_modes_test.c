@@ -20,8 +20,8 @@ static void prepare(struct fixture *f, const char *file, uint32_t mode, uint32_t
 	test_dir_make(&f->dir);
 	snprintf(f->path, sizeof f->path, "%s/%s", f->dir.path, file);
 	f->options = test_options(f->path);
-	f->options.log_file_mode = mode | 0x2000;
-	f->options.maximum_file_size = size_kb;
+	f->options.props.mode = mode | 0x2000;
+	f->options.props.maximum_file_size = size_kb;
 }
 
 static void begin(struct fixture *f, const char *file, uint32_t mode, uint32_t size_kb)
@@ -35,7 +35,7 @@ static void put_some(struct fixture *f, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = f->tried++;
 		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number, TEST_RECORD_BYTES);
-		if (number % 50 == 49 && !(f->options.log_file_mode & 0x400)) {
+		if (number % 50 == 49 && !(f->options.props.mode & 0x400)) {
 			sink_tick(f->sink, number * 1000000);
 			assert_int_equal(sink_drain_wait(f->sink, 10000), 0);
 		}
@@ -251,8 +251,8 @@ static void append_continues_a_file_and_its_counts(void **state)
 {
 	struct fixture f;
 	prepare(&f, "a.etl", 0x4, 0);
-	f.options.clock = 2;
-	f.options.log_file_mode = 0x5;
+	f.options.props.clock = 2;
+	f.options.props.mode = 0x5;
 	uint64_t ok = 0, number = 0;
 	struct test_walk w;
 	test_walk_init(&w, 1000);
@@ -275,10 +275,10 @@ static void append_continues_a_file_and_its_counts(void **state)
 	/* Other settings are refused and the file stays as it is. */
 	uint64_t bytes = file_bytes(f.path);
 	struct sink_options o = f.options;
-	o.buffer_size_kb = 8;
+	o.props.buffer_kb = 8;
 	assert_int_equal(sink_create(&o, &f.sink, NULL), -EINVAL);
 	o = f.options;
-	o.clock = 1;
+	o.props.clock = 1;
 	assert_int_equal(sink_create(&o, &f.sink, NULL), -EINVAL);
 	o = f.options;
 	o.cpus = 2;
@@ -291,7 +291,7 @@ static void append_after_a_crash_drops_the_torn_buffer(void **state)
 {
 	struct fixture f;
 	prepare(&f, "a.etl", 0x4, 0);
-	f.options.clock = 2;
+	f.options.props.clock = 2;
 	assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
 	assert_true(test_put(f.sink, 1, 1, 0, TEST_RECORD_BYTES));
 	assert_int_equal(sink_stop(f.sink, NULL), 0);
@@ -517,8 +517,8 @@ static void contradicting_modes_are_refused(void **state)
 			snprintf(path, sizeof path, "%s/%s", dir.path, bad[i].file);
 		}
 		struct sink_options o = test_options(bad[i].file ? path : NULL);
-		o.log_file_mode = bad[i].mode;
-		o.maximum_file_size = bad[i].size;
+		o.props.mode = bad[i].mode;
+		o.props.maximum_file_size = bad[i].size;
 		struct sink *s = NULL;
 		assert_int_equal(sink_create(&o, &s, NULL), -EINVAL);
 		assert_int_equal(access(path, F_OK), -1);

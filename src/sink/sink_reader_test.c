@@ -15,9 +15,9 @@ static void check(uint32_t mode, uint32_t size_kb, bool disorder)
 	char path[128];
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct sink_options o = test_options(path);
-	o.log_file_mode = mode | 0x2000;
-	o.maximum_file_size = size_kb;
-	o.maximum_buffers = 100;
+	o.props.mode = mode | 0x2000;
+	o.props.maximum_file_size = size_kb;
+	o.props.maximum_buffers = 100;
 	struct sink *s = NULL;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	/* Never before the header record, which leads the stream of cpu 0. */

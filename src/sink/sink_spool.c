@@ -418,7 +418,7 @@ int sink_spool_create(const struct sink *s, struct sink_spool **ret)
 	p->quota = o->spool_quota;
 	p->start_filetime = h->start_filetime;
 	p->start_raw = h->start_raw;
-	p->queue_most = BASE_MAX(o->maximum_buffers, QUEUE_BYTES / s->buffer_bytes);
+	p->queue_most = BASE_MAX(o->props.maximum_buffers, QUEUE_BYTES / s->buffer_bytes);
 	p->path = strdup(o->spool_path);
 	if (p->keep) {
 		const struct sink_keep_head *k = sink_keep_head(p->keep);

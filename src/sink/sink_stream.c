@@ -28,7 +28,7 @@ struct sink_sort_entry {
 
 int sink_streams_init(struct sink *s)
 {
-	s->single = s->options.log_file_mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING;
+	s->single = s->options.props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING;
 	s->stream_count = s->single ? 1 : s->options.cpus;
 	size_t bytes = 2 * (size_t)s->stream_count * sizeof *s->stream;
 	s->stream = aligned_alloc(64, bytes);

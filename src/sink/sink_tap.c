@@ -174,7 +174,7 @@ static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_
 		c = find_chunk(s, b->cpu, h.time_raw, bytes);
 	}
 	if (!c) {
-		if (s->rt_count >= s->options.maximum_buffers) {
+		if (s->rt_count >= s->options.props.maximum_buffers) {
 			make_room(s);
 		}
 		c = sink_chunk_new(s->keep, s->buffer_bytes);
@@ -310,7 +310,7 @@ void sink_tap_open_keep(struct sink *s)
 		return;
 	}
 	/* As many entries as may lie in memory and on their way to the disk. */
-	uint32_t entries = 2 * BASE_MAX(s->options.maximum_buffers, (8u << 20) / s->buffer_bytes);
+	uint32_t entries = 2 * BASE_MAX(s->options.props.maximum_buffers, (8u << 20) / s->buffer_bytes);
 	if (sink_keep_open(s->keep_path, s->buffer_bytes, entries, sink_spool_places(s), sink_spool_clock(s), &s->keep,
 			   &found) < 0) {
 		return;

@@ -38,7 +38,7 @@ static struct sink *begin(struct consumer *c, struct sink_options o, bool attach
 	memset(c, 0, sizeof *c);
 	test_walk_init(&c->walk, 100000);
 	struct sink *s = NULL;
-	o.log_file_mode |= 0x100;
+	o.props.mode |= 0x100;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	if (attach) {
 		sink_set_tap(s, true, take, c);
@@ -102,7 +102,7 @@ static void without_a_consumer_the_newest_events_wait(void **state)
 {
 	struct consumer c;
 	struct sink_options o = test_options(NULL);
-	o.maximum_buffers = 10;
+	o.props.maximum_buffers = 10;
 	struct sink *s = begin(&c, o, false);
 	uint32_t n = 3000;
 	for (uint32_t i = 0; i < n; i++) {
@@ -135,7 +135,7 @@ static uint64_t late_consumer(uint32_t events, uint64_t spool_bytes, const char 
 	test_dir_make(&dir);
 	snprintf(path, sizeof path, "%s%s/EtwRT-test.etl", dir.path, folder);
 	struct sink_options o = test_options(NULL);
-	o.maximum_buffers = 10;
+	o.props.maximum_buffers = 10;
 	o.spool_path = path;
 	o.spool_bytes = spool_bytes;
 	struct sink *s = begin(&c, o, false);
@@ -205,7 +205,7 @@ static void sessions_of_one_user_share_what_they_may_have_on_the_disk(void **sta
 		for (int k = 0; k < 2; k++) {
 			snprintf(path[k], sizeof path[k], "%s/EtwRT-%d.etl", dir.path, k);
 			struct sink_options o = test_options(NULL);
-			o.maximum_buffers = 10;
+			o.props.maximum_buffers = 10;
 			o.spool_path = path[k];
 			o.spool_bytes = 4u << 20;
 			o.spool_quota = &quota;
@@ -256,7 +256,7 @@ static struct sink_options keeping(const struct test_dir *dir, char path[2][160]
 	struct sink_options o = test_options(NULL);
 	snprintf(path[0], 160, "%s/EtwRTKeep-test.etl", dir->path);
 	snprintf(path[1], 160, "%s/keep", dir->path);
-	o.maximum_buffers = 10;
+	o.props.maximum_buffers = 10;
 	o.spool_path = path[0];
 	o.spool_bytes = 4u << 20;
 	o.keep_path = path[1];
@@ -364,7 +364,7 @@ static void what_a_killed_process_had_lost_stays_counted(void **state)
 	test_walk_finish(&c.walk);
 	/* And of a session whose buffers have another size now, what cannot be read any more. */
 	record_and_be_killed(o, 0, 1000, false);
-	o.buffer_size_kb = 8;
+	o.props.buffer_kb = 8;
 	s = take_up(&c, o, &st);
 	assert_int_equal(st.rt_found + st.rt_events_lost, 1000);
 	assert_int_equal(c.walk.events, st.rt_found);
@@ -400,7 +400,7 @@ static void one_stream_is_sorted_for_the_consumer_too(void **state)
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct consumer c;
 	struct sink_options o = test_options(path);
-	o.log_file_mode = 0x10000000;
+	o.props.mode = 0x10000000;
 	o.cpus = 1; /* the events say cpu 0, so that the walk can compare */
 	struct sink *s = begin(&c, o, true);
 	srand(5);

@@ -62,7 +62,7 @@ static void late_records_keep_every_buffer_sorted(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct sink_options o = test_options(path);
-	o.maximum_buffers = 200;
+	o.props.maximum_buffers = 200;
 	struct test_walk w;
 	test_walk_init(&w, EVENTS);
 	struct sink_stats st = run(&o, &w, TEST_WALK_PER_CPU, true);
@@ -79,8 +79,8 @@ static void one_stream_sorts_records_of_all_cpus(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct sink_options o = test_options(path);
-	o.log_file_mode = 0x10000000;
-	o.maximum_buffers = 50;
+	o.props.mode = 0x10000000;
+	o.props.maximum_buffers = 50;
 	struct test_walk w;
 	test_walk_init(&w, EVENTS);
 	struct sink_stats st = run(&o, &w, 0, true);
@@ -157,7 +157,7 @@ static void flush_timer_closes_part_filled_buffers(void **state)
 	char path[128];
 	snprintf(path, sizeof path, "%s/a.etl", dir.path);
 	struct sink_options o = test_options(path);
-	o.flush_timer = 3;
+	o.props.flush_timer = 3;
 	struct sink *s = NULL;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	const uint64_t second = 1000000000;
@@ -240,38 +240,38 @@ static void adjust_follows_the_documented_rules(void **state)
 {
 	struct sink_options o = {.cpus = 8, .name = u"x"};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.buffer_size_kb, 64);
-	assert_int_equal(o.minimum_buffers, 16);
-	assert_int_equal(o.maximum_buffers, 128); /* at least 8 MB, and at least minimum + 20 */
-	assert_int_equal(o.flush_timer, 0);
+	assert_int_equal(o.props.buffer_kb, 64);
+	assert_int_equal(o.props.minimum_buffers, 16);
+	assert_int_equal(o.props.maximum_buffers, 128); /* at least 8 MB, and at least minimum + 20 */
+	assert_int_equal(o.props.flush_timer, 0);
 	/* An exact request is honoured unchanged. */
-	o = (struct sink_options){.cpus = 8, .minimum_buffers = 17, .maximum_buffers = 18};
+	o = (struct sink_options){.cpus = 8, .props.minimum_buffers = 17, .props.maximum_buffers = 18};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.minimum_buffers, 17);
-	assert_int_equal(o.maximum_buffers, 18);
+	assert_int_equal(o.props.minimum_buffers, 17);
+	assert_int_equal(o.props.maximum_buffers, 18);
 	/* NO_PER_PROCESSOR and REAL_TIME with zeros. */
-	o = (struct sink_options){.cpus = 8, .log_file_mode = 0x10000100};
+	o = (struct sink_options){.cpus = 8, .props.mode = 0x10000100};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.minimum_buffers, 2);
-	assert_true(o.maximum_buffers > 2);
-	assert_int_equal(o.flush_timer, 1);
+	assert_int_equal(o.props.minimum_buffers, 2);
+	assert_true(o.props.maximum_buffers > 2);
+	assert_int_equal(o.props.flush_timer, 1);
 	/* Sizes are limited and whole pages. */
-	o = (struct sink_options){.cpus = 1, .buffer_size_kb = 1};
+	o = (struct sink_options){.cpus = 1, .props.buffer_kb = 1};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.buffer_size_kb, 4);
-	o = (struct sink_options){.cpus = 1, .buffer_size_kb = 99999};
+	assert_int_equal(o.props.buffer_kb, 4);
+	o = (struct sink_options){.cpus = 1, .props.buffer_kb = 99999};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.buffer_size_kb, 16384);
-	o = (struct sink_options){.cpus = 1, .buffer_size_kb = 9};
+	assert_int_equal(o.props.buffer_kb, 16384);
+	o = (struct sink_options){.cpus = 1, .props.buffer_kb = 9};
 	assert_int_equal(sink_adjust(&o), 0);
-	assert_int_equal(o.buffer_size_kb, 12);
+	assert_int_equal(o.props.buffer_kb, 12);
 }
 
 static void raising_the_maximum_gives_more_buffers(void **state)
 {
 	struct sink_options o = test_options(NULL);
-	o.log_file_mode = 0x400; /* nothing is written: buffers stay in the ring */
-	o.minimum_buffers = 8;
+	o.props.mode = 0x400; /* nothing is written: buffers stay in the ring */
+	o.props.minimum_buffers = 8;
 	struct sink *s = NULL;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	sink_set_limits(s, 100, 5); /* the ring keeps its size */
@@ -284,7 +284,7 @@ static void raising_the_maximum_gives_more_buffers(void **state)
 	assert_true(st.overwritten_events > 0);
 	sink_stop(s, NULL);
 
-	o.log_file_mode = 0;
+	o.props.mode = 0;
 	assert_int_equal(sink_create(&o, &s, NULL), 0);
 	sink_set_limits(s, 100, 5);
 	sink_stats(s, &st);

@@ -4,6 +4,8 @@
  */
 #include "xml/xml.h"
 
+#include "base/source_text.h"
+
 #include <stdlib.h>
 #include <strings.h>
 
@@ -519,41 +521,6 @@ static int refuse_encoding(struct diag *d, const char *what)
 	return -EBADMSG;
 }
 
-/* `ret` is `input` itself or memory to be freed. */
-static int to_utf8(const uint8_t *in, size_t n, char **ret_owned, const char **ret, size_t *ret_n, struct diag *d)
-{
-	bool le = n >= 2 && ((in[0] == 0xFF && in[1] == 0xFE) || (in[0] == '<' && in[1] == 0));
-	bool be = n >= 2 && ((in[0] == 0xFE && in[1] == 0xFF) || (in[0] == 0 && in[1] == '<'));
-	*ret_owned = NULL;
-	if (!le && !be) {
-		size_t mark = n >= 3 && memcmp(in, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-		*ret = (const char *)in + mark;
-		*ret_n = n - mark;
-		return 0;
-	}
-	size_t mark = in[0] >= 0xFE ? 2 : 0;
-	size_t units = (n - mark) / 2;
-	uint16_t *wide = malloc(2 * units + 2);
-	char *text = malloc(3 * units + 1);
-	long used = -ENOMEM;
-	if (wide && text) {
-		for (size_t i = 0; i < units; i++) {
-			const uint8_t *u = in + mark + 2 * i;
-			wide[i] = le ? le16_get(u) : (uint16_t)(u[0] << 8 | u[1]);
-		}
-		used = utf16_to_utf8(wide, units, text, 3 * units + 1);
-	}
-	free(wide);
-	if (used < 0) {
-		free(text);
-		return used == -ENOMEM ? -ENOMEM : refuse_encoding(d, "this is not UTF-16");
-	}
-	*ret_owned = text;
-	*ret = text;
-	*ret_n = (size_t)used;
-	return 0;
-}
-
 /* The declaration may say what we cannot read. */
 static int check_declaration(struct parser *x)
 {
@@ -610,20 +577,18 @@ int xml_parse(const void *input, size_t n, struct xml_doc *ret, struct diag *d)
 {
 	struct xml_doc doc = {.root = NULL};
 	struct parser x = {.diag = d, .line = 1, .column = 1};
-	char *owned = NULL;
-	const char *text;
-	size_t bytes;
+	struct source_text text;
 	if (n > XML_BYTES_MAX) {
 		return refuse_encoding(d, "the document is too large");
 	}
-	int err = to_utf8(input, n, &owned, &text, &bytes, d);
+	int err = source_text_of(input, n, SOURCE_TEXT_MARKUP, &text);
 	if (err < 0) {
-		return err;
+		return err == -ENOMEM ? err : refuse_encoding(d, "this is not UTF-16");
 	}
 	arena_init(&doc.arena, XML_MEMORY_MAX);
 	x.arena = &doc.arena;
-	x.start = x.p = x.seen = text;
-	x.end = text + bytes;
+	x.start = x.p = x.seen = text.s;
+	x.end = text.s + text.n;
 	err = check_text(&x);
 	x.seen = x.start;
 	if (err == 0) {
@@ -637,7 +602,7 @@ int xml_parse(const void *input, size_t n, struct xml_doc *ret, struct diag *d)
 		err = read_tail(&x);
 	}
 	strbuf_finish(&x.text);
-	free(owned);
+	source_text_finish(&text);
 	if (err < 0) {
 		arena_finish(&doc.arena);
 		return doc.arena.failed && err == -EBADMSG ? -ENOMEM : err;

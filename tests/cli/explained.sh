@@ -37,11 +37,11 @@ tracelog -enable keeps -guid *Test.E|^openetw enable keeps Test.E
 tracelog -disable keeps -guid *Test.Keeps|^openetw disable keeps Test.Keeps
 tracelog -enumguid|^openetw providers$
 tracelog -capturestate keeps -guid *Test.E|^openetw enable keeps --capture-state Test.E
-tracelog -addautologger zz -guid *Test.E|^openetw autologger add zz -p Test.E
+tracelog -addautologger zz -guid *Test.E|^openetw autologger add zz .*-p Test.E
 tracelog -remove auto|^openetw autologger remove auto$
 tracelog -systemrundown|^# 
 tracelog -SetProfInt 20000|^# 
-xperf -start u -on Test.E|^openetw start 'u'
+xperf -start u -on Test.E|^openetw start u 
 xperf -stop keeps|^openetw stop 'keeps'
 xperf -stopall|^openetw stop keeps$
 xperf -flush keeps|^openetw flush keeps$

@@ -142,5 +142,9 @@ run_status 0 openetw stop both
 expect "--filter of a manifest's event" "$(lines both 'id == 1')" 3
 expect "--filter of its other event" "$(lines both 'id == 3')" 4
 expect "nothing else" "$(lines both providerGuid)" 7
+# in a file, too: its words, and of the manifest's event the bytes
+run_status 0 openetw autologger add kept -o "$T/kept.etl" -p $M --filter 'id == 1 and Number <= 3 or id == 3'
+says '^Filter = id == 1 and Number <= 3 or id == 3$' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "autologger --filter"
+says '^PayloadFilter = hex:' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "its conditions"
 run_status 2 openetw start bad -o bad.etl -p $M --payload '1: Nope == 2'
 says 'the event has no such field' err "--payload"

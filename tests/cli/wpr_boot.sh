@@ -31,7 +31,7 @@ refused 0xc5583000 'no recording from boot' -boottrace -cancelboot
 run_status 2 openetw wpr -boottrace
 run_status 2 openetw wpr -addboot boot.wprp!Web -start boot.wprp!Web
 wpr -boottrace -addboot boot.wprp!Web -filemode -explain
-says "^openetw autologger add '$session' --buffer-size 64K -o './.*\.etl' -p 'OpenETW.Sample.Hello:0x3:5'" out "-explain"
+says "^openetw autologger add '$session' -o ./.*\.etl --buffer-size 64K --buffers 1:16 -p OpenETW.Sample.Hello:0x3:5 -p {[-0-9a-f]*}::0\$" out "-explain"
 [ ! -e "$A" ] || fail "-explain did something"
 
 # To a file; the machine starts, and ends, before anybody looks.

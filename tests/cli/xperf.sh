@@ -22,8 +22,8 @@ says 'REGISTRY: Linux has no registry' err "the kernel part"
 says '--partial.*starts "tracea1"' err "what to do"
 expect "nothing runs" "$(openetw list | grep -c tracea1)" 0
 run_status 0 openetw xperf -on sysprof -stackwalk profile -start tracea1 -on "Microsoft-Windows-Win32k:::'stack'" --explain
-says "^openetw start 'NT Kernel Logger' -o 'kernel.etl' --buffer-size 64K --buffers 64:320 --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile$" out "--explain"
-says "^openetw start 'tracea1' -o 'user.etl' --buffer-size 64K --buffers 64:320 -p \"Microsoft-Windows-Win32k:::'stack'\"$" out "--explain"
+says "^openetw start 'NT Kernel Logger' -o kernel.etl --buffer-size 64K --buffers 64:320 --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile$" out "--explain"
+says "^openetw start tracea1 -o user.etl --buffer-size 64K --buffers 64:320 -p Microsoft-Windows-Win32k::255:stack$" out "--explain"
 kernelless 0 --partial
 says 'warning: "NT Kernel Logger"' err "the kernel part"
 openetw list >list

@@ -121,6 +121,10 @@ MODE(buffering_rt, EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_REAL_TIME_MODE, 0)
 MODE(buffering_seq, EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0)
 MODE(private_rt, EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_REAL_TIME_MODE, 0)
 MODE(private_new, EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_FILE_MODE_NEWFILE, 1)
+MODE(private_secure, EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_SECURE_MODE, 0)
+MODE(private_system, EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_SYSTEM_LOGGER_MODE, 0)
+MODE(inproc_unknown, EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC | 0x200000, 0)
+MODE(buffering_prealloc, EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_PREALLOCATE, 1)
 MODE(inproc_alone, EVENT_TRACE_PRIVATE_IN_PROC | EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0)
 MODE(both_sequences, EVENT_TRACE_USE_GLOBAL_SEQUENCE | EVENT_TRACE_USE_LOCAL_SEQUENCE, 0)
 
@@ -158,6 +162,10 @@ static const struct fault faults[] = {
 	{"buffering + sequential", buffering_seq, ERROR_INVALID_PARAMETER},
 	{"private + real time", private_rt, ERROR_INVALID_PARAMETER},
 	{"private + new file", private_new, ERROR_INVALID_PARAMETER},
+	{"private + secure", private_secure, ERROR_INVALID_PARAMETER},
+	{"private + system logger", private_system, ERROR_INVALID_PARAMETER},
+	{"in-process + an unknown bit", inproc_unknown, ERROR_INVALID_PARAMETER},
+	{"buffering + preallocated", buffering_prealloc, ERROR_INVALID_PARAMETER},
 	{"in-process without private", inproc_alone, ERROR_INVALID_PARAMETER},
 	{"two kinds of sequence numbers", both_sequences, ERROR_INVALID_PARAMETER},
 };

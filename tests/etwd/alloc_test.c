@@ -142,7 +142,7 @@ static bool a_life(struct etwd *d)
 	proto_begin(&w, mem, sizeof mem, PROTO_HELLO, 1);
 	proto_put_u32(&w, PROTO_TAG_VERSION, PROTO_VERSION);
 	bad |= ask(d, &provider, &w);
-	struct proto_session s = {.log_file_mode = 0x100, .buffer_size_kb = 4, .name = name, .name_len = 4};
+	struct proto_session s = {.props.mode = 0x100, .props.buffer_kb = 4, .name = name, .name_len = 4};
 	proto_begin(&w, mem, sizeof mem, PROTO_START, 1);
 	proto_put_session(&w, &s);
 	bad |= ask(d, &controller, &w);

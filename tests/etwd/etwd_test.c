@@ -49,9 +49,10 @@ static void a_session_starts_is_found_and_stops(void **state)
 	uint64_t id = start_file(fd, "Session One", in_dir("one.etl"));
 	assert_int_equal(session_control(fd, id, 0, &s), 0);
 	assert_int_equal(s.name_len, 11);
-	assert_int_equal(s.log_file_mode, 1);
-	assert_true(s.buffer_size_kb > 0 && s.minimum_buffers >= 2 && s.maximum_buffers >= s.minimum_buffers);
-	assert_false(guid_is_zero(&s.guid));
+	assert_int_equal(s.props.mode, 1);
+	assert_true(s.props.buffer_kb > 0 && s.props.minimum_buffers >= 2 &&
+		    s.props.maximum_buffers >= s.props.minimum_buffers);
+	assert_false(guid_is_zero(&s.props.guid));
 	assert_int_equal(session_control(fd, id, 1, &s), 0);
 	assert_int_equal(session_control(fd, id, 0, &s), 4201);
 	assert_int_equal(session_control(fd, id, 1, &s), 4201);

@@ -65,7 +65,7 @@ static uint64_t host_session(int control, struct provider *p, const struct guid 
 	uint64_t id = 0;
 	struct proto_writer w;
 	snprintf(path, sizeof path, "%s/%s.etl", daemon_.dir, name);
-	struct proto_session s = {.log_file_mode = MODE_PRIVATE_FILE, .guid = *guid};
+	struct proto_session s = {.props.mode = MODE_PRIVATE_FILE, .props.guid = *guid};
 	s.name_len = (uint32_t)utf8_to_utf16(name, strlen(name), name16, BASE_ARRAY_LEN(name16));
 	s.name = name16;
 	s.log_file_len = (uint32_t)utf8_to_utf16(path, strlen(path), file, BASE_ARRAY_LEN(file));

@@ -99,12 +99,12 @@ uint32_t session_start(int fd, const struct session_args *a, uint64_t *ret_id)
 	static struct reply r;
 	uint8_t mem[8192];
 	uint16_t name[256], file[1024];
-	struct proto_session s = {.log_file_mode = a->mode,
-				  .buffer_size_kb = a->buffer_kb,
-				  .maximum_file_size = a->maximum_size,
-				  .clock = a->clock,
-				  .minimum_buffers = a->buffers,
-				  .maximum_buffers = a->buffers,
+	struct proto_session s = {.props.mode = a->mode,
+				  .props.buffer_kb = a->buffer_kb,
+				  .props.maximum_file_size = a->maximum_size,
+				  .props.clock = a->clock,
+				  .props.minimum_buffers = a->buffers,
+				  .props.maximum_buffers = a->buffers,
 				  .flags = a->flags};
 	struct proto_writer w;
 	if (a->name) {

@@ -89,17 +89,17 @@ static void world_make(struct world *w, bool fast)
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		struct sink_options o = {
 			.name = u"route",
-			.log_file_mode = EVENT_TRACE_REAL_TIME_MODE,
-			.buffer_size_kb = i == 0 ? 128 : 4,
-			.minimum_buffers = 8,
-			.maximum_buffers = 8,
-			.clock = i == 4 ? 2 : 1,
+			.props.mode = EVENT_TRACE_REAL_TIME_MODE,
+			.props.buffer_kb = i == 0 ? 128 : 4,
+			.props.minimum_buffers = 8,
+			.props.maximum_buffers = 8,
+			.props.clock = i == 4 ? 2 : 1,
 			.cpus = 2,
 		};
 		w->got[i].data = malloc(16u << 20);
 		assert_int_equal(sink_create(&o, &w->session[i].sink, NULL), 0);
 		sink_set_tap(w->session[i].sink, true, take, &w->got[i]);
-		w->session[i].clock = o.clock;
+		w->session[i].clock = o.props.clock;
 	}
 	w->d->time_raw = 1000; /* a session clock 2 that is the same in both worlds */
 	w->d->time_ft = 130000000000000000ull;

@@ -446,9 +446,9 @@ static void a_user_may_do_with_roots_session_what_he_was_granted_on_it(void **st
 	assert_int_equal(session_start(fd, &(struct session_args){.name = "granted", .mode = 0x100}, &granted), 0);
 	assert_int_equal(session_control(fd, granted, 0, &s), 0);
 	as_somebody(look_in_vain);
-	set_access(fd, &s.guid, 2); /* EventSecurityAddDACL */
+	set_access(fd, &s.props.guid, 2); /* EventSecurityAddDACL */
 	as_somebody(look_and_try_to_stop);
-	set_access(fd, &s.guid, 16); /* remove */
+	set_access(fd, &s.props.guid, 16); /* remove */
 	as_somebody(look_in_vain);
 	assert_int_equal(session_control(fd, granted, 1, NULL), 0);
 	close(fd);

@@ -114,8 +114,8 @@ static size_t build(uint8_t *mem, size_t cap, bool control)
 			uint64_t v = any_number();
 			memcpy(raw + roll(offsetof(struct proto_session, name) / 8) * 8, &v, 1u << roll(4));
 		}
-		s.log_file_mode |= 0x100;    /* real-time */
-		s.maximum_file_size %= 1000; /* a preallocated terabyte is legal */
+		s.props.mode |= 0x100;             /* real-time */
+		s.props.maximum_file_size %= 1000; /* a preallocated terabyte is legal */
 		s.name = name;
 		s.name_len = name_len;
 		s.log_file = NULL;

@@ -55,7 +55,7 @@ struct task {
 	const char *verb;
 	const char *name; /* NULL: none was given */
 	bool ets;
-	struct session_spec s;
+	struct etw_session s;
 	bool saved; /* s was read from `path` */
 	char path[4200];
 };
@@ -98,7 +98,7 @@ static int save(struct task *t)
 	bool scheduled = t->s.begin_filetime != 0;
 	uint32_t code = openetw_collectors_changed(scheduled);
 	if (scheduled && code) {
-		return logman_error(code, controller_why(),
+		return logman_error(code, cli_session_why(),
 				    "the collector is saved, but etwd, which would start it, does not run");
 	}
 	if (scheduled && strcmp(t->verb, "start") != 0) {
@@ -119,7 +119,7 @@ static int not_found(const struct task *t, bool live)
 }
 
 /* The file of this run: NAME_000001.etl and so on; the next number is the first one free. */
-static bool run_file(struct session_spec *s)
+static bool run_file(struct etw_session *s)
 {
 	char stem[4096], with[4200];
 	struct stat st;
@@ -154,7 +154,7 @@ static bool run_file(struct session_spec *s)
 /* ---- verbs
  * ------------------------------------------------------------------------------------ */
 
-static int start_live(struct task *t, struct session_spec *s)
+static int start_live(struct task *t, struct etw_session *s)
 {
 	const char *what = NULL, *ln = winargs_value(&t->w, "ln", NULL);
 	char why[700];
@@ -163,10 +163,10 @@ static int start_live(struct task *t, struct session_spec *s)
 		snprintf(s->name, sizeof s->name, "%s", ln);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s, NULL);
+		cli_session_explain(stdout, "start", s, NULL);
 		return CLI_OK;
 	}
-	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
+	bool keeps = s->props.mode & EVENT_TRACE_FILE_MODE_APPEND;
 	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
 		return logman_error(ERROR_FILE_EXISTS, s->file, "-ow overwrites it, -a appends to it");
@@ -174,11 +174,13 @@ static int start_live(struct task *t, struct session_spec *s)
 	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
 		cli_output_overwrite();
 	}
-	uint32_t code = controller_start(s, &what);
+	struct cli_session_run r;
+	uint32_t code = cli_session_start(s, &(struct cli_session_how){.tool = "openetw"}, &r);
 	if (code == 0) {
 		return logman_done();
 	}
-	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "", controller_why());
+	what = r.refused ? r.refused->name : NULL;
+	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "", cli_session_why());
 	return logman_error(code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
 }
 
@@ -190,7 +192,7 @@ static int run_start(struct task *t)
 			return CLI_FAILED;
 		}
 		if (r > 0) {
-			struct session_spec run = t->s;
+			struct etw_session run = t->s;
 			if (!run_file(&run)) {
 				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
 			}
@@ -215,7 +217,7 @@ static int run_stop(struct task *t)
 	struct cli_props p;
 	if (winargs_on(&t->w, "explain")) {
 		fputs("openetw stop ", stdout);
-		controller_quote(stdout, t->name);
+		cli_quote(stdout, t->name);
 		putchar('\n');
 		return CLI_OK;
 	}
@@ -229,7 +231,7 @@ static int run_stop(struct task *t)
 	}
 	if (code) {
 		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
-							    : logman_error(code, controller_why(), NULL);
+							    : logman_error(code, cli_session_why(), NULL);
 	}
 	if (p.p.EventsLost || p.p.LogBuffersLost) {
 		fprintf(stderr, "logman: warning: '%s' lost %u events and %u buffers\n", t->name, p.p.EventsLost,
@@ -300,7 +302,7 @@ static int run_create(struct task *t)
 		return start_live(t, &t->s);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, &t->s, NULL);
+		cli_session_explain(stdout, "start", &t->s, NULL);
 		return CLI_OK;
 	}
 	int status = save(t);
@@ -315,18 +317,18 @@ static int update_live(struct task *t)
 	uint32_t code = cli_session_query(t->name, &p);
 	if (code) {
 		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
-							    : logman_error(code, controller_why(), NULL);
+							    : logman_error(code, cli_session_why(), NULL);
 	}
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
 	snprintf(t->s.file, sizeof t->s.file, "%s", p.file);
-	t->s.mode = p.p.LogFileMode;
-	t->s.clock = p.p.Wnode.ClientContext;
-	t->s.maximum_buffers = p.p.MaximumBuffers;
-	t->s.flush_timer = p.p.FlushTimer;
-	t->s.maximum_file_size = p.p.MaximumFileSize;
+	t->s.props.mode = p.p.LogFileMode;
+	t->s.props.clock = p.p.Wnode.ClientContext;
+	t->s.props.maximum_buffers = p.p.MaximumBuffers;
+	t->s.props.flush_timer = p.p.FlushTimer;
+	t->s.props.maximum_file_size = p.p.MaximumFileSize;
 	ULONG flags = p.p.EnableFlags;
-	struct session_spec before = t->s;
+	struct etw_session before = t->s;
 	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
 		if (winargs_find(w, fixed[i])) {
@@ -339,14 +341,16 @@ static int update_live(struct task *t)
 	if (!logman_options(w, true, &t->s)) {
 		return CLI_USAGE;
 	}
-	if (winargs_find(w, "cnf") && !(before.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+	if (winargs_find(w, "cnf") && !(before.props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
 	}
 	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
-	bool changed = file || before.mode != t->s.mode || before.maximum_buffers != t->s.maximum_buffers ||
-		       before.flush_timer != t->s.flush_timer || before.maximum_file_size != t->s.maximum_file_size;
+	bool changed = file || before.props.mode != t->s.props.mode ||
+		       before.props.maximum_buffers != t->s.props.maximum_buffers ||
+		       before.props.flush_timer != t->s.props.flush_timer ||
+		       before.props.maximum_file_size != t->s.props.maximum_file_size;
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+		if (session_provider_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
 			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
 							 : flags & ~(ULONG)t->s.provider[i].any;
 			changed = true;
@@ -357,11 +361,11 @@ static int update_live(struct task *t)
 	}
 	if (changed && !explain) {
 		cli_props_init(&p);
-		p.p.LogFileMode = t->s.mode;
+		p.p.LogFileMode = t->s.props.mode;
 		p.p.EnableFlags = flags; /* none would end its kernel events */
-		p.p.MaximumBuffers = t->s.maximum_buffers;
-		p.p.FlushTimer = t->s.flush_timer;
-		p.p.MaximumFileSize = t->s.maximum_file_size;
+		p.p.MaximumBuffers = t->s.props.maximum_buffers;
+		p.p.FlushTimer = t->s.props.flush_timer;
+		p.p.MaximumFileSize = t->s.props.maximum_file_size;
 		if (file) {
 			snprintf(p.file, sizeof p.file, "%s", t->s.file);
 		} else {
@@ -369,24 +373,24 @@ static int update_live(struct task *t)
 		}
 		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
-			return logman_error(code, controller_why(), NULL);
+			return logman_error(code, cli_session_why(), NULL);
 		}
 	}
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
-		if (controller_is_kernel(&t->s.provider[i])) {
+		if (session_provider_is_kernel(&t->s.provider[i])) {
 			continue;
 		}
 		if (explain) {
-			controller_explain_enable(stdout, t->name, &t->s.provider[i]);
+			cli_session_explain_enable(stdout, t->name, &t->s.provider[i], NULL);
 			continue;
 		}
-		code = controller_enable(h, &t->s.provider[i], 5000);
+		code = cli_session_enable(h, &t->s.provider[i], 5000);
 		if (code) {
 			char why[700];
-			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name, controller_why());
+			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name, cli_session_why());
 			return logman_error(code, why, NULL);
 		}
-		controller_tell(&t->s.provider[i]);
+		cli_session_enable_tell(&t->s.provider[i]);
 	}
 	if (!explain && winargs_find(w, "cnf")) {
 		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
@@ -398,7 +402,7 @@ static int update_live(struct task *t)
 		code = code ? code : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
 	}
 	if (code) {
-		return logman_error(code, controller_why(), NULL);
+		return logman_error(code, cli_session_why(), NULL);
 	}
 	if (winargs_on(w, "fd") && explain) {
 		cli_same("flush", t->name, NULL);
@@ -408,7 +412,7 @@ static int update_live(struct task *t)
 		p.p.LogFileNameOffset = 0;
 		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 		if (code) {
-			return logman_error(code, controller_why(), NULL);
+			return logman_error(code, cli_session_why(), NULL);
 		}
 	}
 	return explain ? CLI_OK : logman_done();
@@ -423,12 +427,12 @@ static int run_update(struct task *t)
 	if (r == 0) {
 		return update_live(t);
 	}
-	struct session_spec *s = &t->s;
+	struct etw_session *s = &t->s;
 	if (!logman_options(&t->w, false, s)) {
 		return CLI_USAGE;
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s, NULL); /* what 'start' would do from now on */
+		cli_session_explain(stdout, "start", s, NULL); /* what 'start' would do from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */

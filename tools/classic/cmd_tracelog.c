@@ -17,9 +17,9 @@ int tracelog_fail(uint32_t code, const char *what)
 	const char *text = openetw_error_text(code), *name = openetw_error_name(code);
 	fflush(stdout);
 	fprintf(stderr, "%-24s%uL      %s\n", "Operation Status:", code, text ? text : "Unknown error.");
-	if (*controller_why() || what) {
-		fprintf(stderr, "  %s%s%s\n", what ? what : "", what && *controller_why() ? ": " : "",
-			controller_why());
+	if (*cli_session_why() || what) {
+		fprintf(stderr, "  %s%s%s\n", what ? what : "", what && *cli_session_why() ? ": " : "",
+			cli_session_why());
 	}
 	if (cli_hint(code)) {
 		fprintf(stderr, "  %s\n", cli_hint(code));
@@ -58,7 +58,7 @@ static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG c
 	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, timeout, &params);
 }
 
-static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct session_spec *s,
+static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct etw_session *s,
 			    const char **ret_what)
 {
 	struct tracelog_filters f;
@@ -66,7 +66,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 		return ERROR_INVALID_PARAMETER;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (guid_equal(&s->provider[i].guid, &kernel_trace_control_guid)) {
+		if (session_provider_is_kernel(&s->provider[i])) {
 			continue;
 		}
 		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);
@@ -75,7 +75,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 			return code;
 		}
 		if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-			controller_tell(&s->provider[i]);
+			cli_session_enable_tell(&s->provider[i]);
 		}
 	}
 	return 0;
@@ -84,33 +84,32 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 /* ---- actions
  * ---------------------------------------------------------------------------------- */
 
-static int run_start(const struct winargs *w, const char *name, struct session_spec *s)
+static int run_start(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	const char *what = NULL;
 	struct tracelog_filters f;
-	struct cli_kernel_wish more;
-	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &more)) {
+	struct cli_counters counters;
+	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &s->kernel, &counters)) {
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
 		if (!tracelog_filters_save(w, &f, s)) {
 			return CLI_USAGE;
 		}
-		controller_explain(stdout, s, &more);
+		cli_session_explain(stdout, "start", s, &counters);
 		return CLI_OK;
 	}
 	/* -newfile without %d has its own code [doc]. */
-	if ((s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
+	if ((s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
 		return tracelog_fail(ERROR_INVALID_NAME, "the file name of -newfile needs %d");
 	}
-	struct session_spec bare = *s;
+	struct etw_session bare = *s;
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
-	bool own = (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
-	TRACEHANDLE h;
-	uint32_t code =
-		own ? controller_start_private(s, f.d, f.count, &h) : controller_start_kernel(&bare, &more, &what);
+	struct cli_session_run r;
+	struct cli_session_how how = {.tool = "openetw", .counters = &counters, .scope = f.d, .scope_count = f.count};
+	uint32_t code = cli_session_start(&bare, &how, &r);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -133,7 +132,7 @@ static int run_start(const struct winargs *w, const char *name, struct session_s
 
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct session_spec *s = ctx;
+	struct etw_session *s = ctx;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
@@ -148,7 +147,7 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 }
 
 /* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct session_spec *s)
+static uint32_t all_enabled(const char *name, struct etw_session *s)
 {
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
@@ -156,7 +155,7 @@ static uint32_t all_enabled(const char *name, struct session_spec *s)
 	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
-static int run_enable(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
+static int run_enable(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
@@ -176,7 +175,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 	if (winargs_on(w, "explain")) {
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-			controller_explain_enable(stdout, name, &s->provider[i]);
+			cli_session_explain_enable(stdout, name, &s->provider[i], NULL);
 		}
 		return CLI_OK;
 	}
@@ -189,7 +188,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 	return CLI_OK;
 }
 
-static int run_control(const struct winargs *w, const char *name, ULONG control, struct session_spec *s)
+static int run_control(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p, before;
 	uint32_t code = cli_session_query(name, &before);
@@ -198,7 +197,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	}
 	cli_props_init(&p);
 	if (control == EVENT_TRACE_CONTROL_UPDATE) {
-		struct session_spec wish;
+		struct etw_session wish;
 		session_init(&wish);
 		if (!tracelog_describe(w, name, &wish)) {
 			return CLI_USAGE;
@@ -206,13 +205,13 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		/* The kernel's session is described anew, as on its start; others keep what they have. */
 		p.p.EnableFlags = before.p.EnableFlags;
 		for (uint32_t i = 0; i < wish.provider_count; i++) {
-			if (controller_is_kernel(&wish.provider[i])) {
+			if (session_provider_is_kernel(&wish.provider[i])) {
 				p.p.EnableFlags = (ULONG)wish.provider[i].any;
 			}
 		}
-		p.p.LogFileMode = before.p.LogFileMode | (wish.mode & EVENT_TRACE_REAL_TIME_MODE);
-		p.p.MaximumBuffers = wish.maximum_buffers;
-		p.p.FlushTimer = wish.flush_timer;
+		p.p.LogFileMode = before.p.LogFileMode | (wish.props.mode & EVENT_TRACE_REAL_TIME_MODE);
+		p.p.MaximumBuffers = wish.props.maximum_buffers;
+		p.p.FlushTimer = wish.props.flush_timer;
 		*s = wish;
 	}
 	const char *file = winargs_value(w, "f", NULL);
@@ -226,10 +225,10 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 			control == EVENT_TRACE_CONTROL_STOP    ? "stop"
 			: control == EVENT_TRACE_CONTROL_FLUSH ? "flush"
 							       : "enable");
-		controller_quote(stdout, name);
+		cli_quote(stdout, name);
 		if (file) {
 			fputs(" -o ", stdout);
-			controller_quote(stdout, file);
+			cli_quote(stdout, file);
 		}
 		putchar('\n');
 		return CLI_OK;
@@ -255,7 +254,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	return CLI_OK;
 }
 
-static int run_autologger(const struct winargs *w, const char *name, struct session_spec *s)
+static int run_autologger(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	char path[4200];
 	int r = session_path(SESSION_AUTOLOGGERS, false, name, path, sizeof path);
@@ -341,7 +340,7 @@ static int refuse(const struct winargs *w)
 }
 
 /* -explain of the actions that have no other way to say it; -1: they have. */
-static int explain(const struct winargs *w, const char *verb, const char *name, struct session_spec *s)
+static int explain(const struct winargs *w, const char *verb, const char *name, struct etw_session *s)
 {
 	if (strcmp(verb, "q") == 0) {
 		return cli_same("query", name, NULL);
@@ -364,33 +363,24 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 	if (strcmp(verb, "remove") == 0) {
 		return cli_same("autologger", "remove", name, NULL);
 	}
-	if (strcmp(verb, "capturestate") == 0 || strcmp(verb, "addautologger") == 0) {
+	if (strcmp(verb, "addautologger") == 0) {
+		struct tracelog_filters f;
+		if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
+		cli_session_explain(stdout, "autologger add", s, NULL);
+		return CLI_OK;
+	}
+	if (strcmp(verb, "capturestate") == 0) {
 		if (!tracelog_providers(w, s)) {
 			return CLI_USAGE;
 		}
-		uint32_t code = *verb == 'c' && s->provider_count == 0 ? all_enabled(name, s) : 0;
+		uint32_t code = s->provider_count == 0 ? all_enabled(name, s) : 0;
 		if (code) {
 			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
 		}
-		if (*verb == 'a') {
-			fputs("openetw autologger add ", stdout);
-			controller_quote(stdout, name);
-		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
-			const struct session_provider *p = &s->provider[i];
-			char guid[37], text[600];
-			guid_format(&p->guid, guid);
-			snprintf(text, sizeof text, "%s:0x%llx:%u", p->name[0] ? p->name : guid,
-				 (unsigned long long)p->any, p->level);
-			if (*verb == 'a') {
-				printf(" -p ");
-				controller_quote(stdout, text);
-			} else {
-				cli_same("enable", name, "--capture-state", text, NULL);
-			}
-		}
-		if (*verb == 'a') {
-			putchar('\n');
+			cli_session_explain_enable(stdout, name, &s->provider[i], "--capture-state");
 		}
 		return CLI_OK;
 	}
@@ -446,7 +436,7 @@ static int run(struct cli_args *a)
 	}
 	const char *verb = action->option->name;
 	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
-	struct session_spec s;
+	struct etw_session s;
 	session_init(&s);
 	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
 	if (told >= 0) {

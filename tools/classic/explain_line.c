@@ -14,7 +14,7 @@ int cli_same(const char *verb, ...)
 	printf("openetw %s", verb);
 	for (const char *s; (s = va_arg(ap, const char *)) != NULL;) {
 		putchar(' ');
-		controller_quote(stdout, s);
+		cli_quote(stdout, s);
 	}
 	va_end(ap);
 	putchar('\n');

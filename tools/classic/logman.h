@@ -22,22 +22,22 @@ int logman_done(void); /* "The command completed successfully." */
 
 /* What the options say on top of *s: providers, file, mode, buffers. Prints the mistake. `live`: no
  * defaults for a saved collector. */
-bool logman_options(const struct winargs *w, bool live, struct session_spec *s);
+bool logman_options(const struct winargs *w, bool live, struct etw_session *s);
 /* An option that is known and not done here; says why. */
 bool logman_refuse(const struct winargs *w);
 /* -p and -pf into s, also those switched off with --p. */
-bool logman_providers(const struct winargs *w, struct session_spec *s);
+bool logman_providers(const struct winargs *w, struct etw_session *s);
 /* The option table. */
 extern const struct cli_option logman_option_table[];
 winargs_accept_fn logman_accept;
 
 int logman_query_all(bool live);
 int logman_query_live(const char *name);
-int logman_query_saved(struct session_spec *s);
+int logman_query_saved(struct etw_session *s);
 int logman_query_providers(const struct winargs *w, const char *which);
 bool logman_is_live(const char *name, struct cli_props *ret);
 
 int logman_import(const struct winargs *w, const char *name);
-int logman_export(const struct winargs *w, const struct session_spec *s);
+int logman_export(const struct winargs *w, const struct etw_session *s);
 
 #endif

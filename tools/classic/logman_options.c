@@ -182,7 +182,7 @@ static bool parse_date(const struct winargs *w, const char *option, bool daily, 
 }
 
 /* What only a saved collector can have. */
-static bool parse_schedule(const struct winargs *w, bool live, struct session_spec *s)
+static bool parse_schedule(const struct winargs *w, bool live, struct etw_session *s)
 {
 	static const char *const names[] = {"b", "r", "rc"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
@@ -258,7 +258,7 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 	return true;
 }
 
-static bool add(const struct winargs *w, struct session_spec *s, const char *text, const char *keywords,
+static bool add(const struct winargs *w, struct etw_session *s, const char *text, const char *keywords,
 		const char *level, const char *where)
 {
 	struct session_provider p;
@@ -313,7 +313,7 @@ static char *word_of(char **inout)
 }
 
 /* "{guid} [keywords] [level] [name]"; the name may come in front, too, as a name. */
-static bool provider_file(const struct winargs *w, const char *path, struct session_spec *s)
+static bool provider_file(const struct winargs *w, const char *path, struct etw_session *s)
 {
 	FILE *f = cli_path_fopen(path);
 	char line[1024], where[600];
@@ -351,7 +351,7 @@ static bool provider_file(const struct winargs *w, const char *path, struct sess
 	return fine;
 }
 
-bool logman_providers(const struct winargs *w, struct session_spec *s)
+bool logman_providers(const struct winargs *w, struct etw_session *s)
 {
 	for (int i = 0; i < w->arg_count; i++) {
 		const struct winarg *g = &w->arg[i];
@@ -397,10 +397,10 @@ static bool has_extension(const char *file)
 }
 
 /* -o, or the session's name in the current directory. */
-static bool choose_file(const struct winargs *w, struct session_spec *s)
+static bool choose_file(const struct winargs *w, struct etw_session *s)
 {
 	const char *o = winargs_value(w, "o", NULL);
-	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
+	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (winargs_off(w, "o")) {
 		s->file[0] = 0;
 		return true;
@@ -410,7 +410,7 @@ static bool choose_file(const struct winargs *w, struct session_spec *s)
 	}
 	char name[3200];
 	if (!o) {
-		bool numbered = s->mode & EVENT_TRACE_FILE_MODE_NEWFILE;
+		bool numbered = s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE;
 		snprintf(name, sizeof name, numbered ? "%s_%%d" : "%s", s->name);
 		for (char *c = name; *c; c++) {
 			*c = *c == '/' || *c == '\\' ? '_' : *c;
@@ -450,7 +450,7 @@ bool logman_refuse(const struct winargs *w)
 	return false;
 }
 
-bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
+bool logman_options(const struct winargs *w, bool live, struct etw_session *s)
 {
 	const char *v;
 	if (!logman_providers(w, s)) {
@@ -464,51 +464,51 @@ bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
 				  v);
 			return false;
 		}
-		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_CIRCULAR;
-		s->mode |= strcasecmp(v, "bincirc") == 0 ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0;
+		s->props.mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_CIRCULAR;
+		s->props.mode |= strcasecmp(v, "bincirc") == 0 ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0;
 	}
 	v = winargs_value(w, "mode", NULL);
-	if (v && !parse_mode(w, v, &s->mode)) {
+	if (v && !parse_mode(w, v, &s->props.mode)) {
 		return false;
 	}
-	s->mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	s->mode &= winargs_off(w, "rt") ? ~(uint32_t)EVENT_TRACE_REAL_TIME_MODE : UINT32_MAX;
-	s->mode |= winargs_on(w, "a") ? EVENT_TRACE_FILE_MODE_APPEND : 0;
-	s->mode |= winargs_on(w, "ul") ? EVENT_TRACE_PRIVATE_LOGGER_MODE : 0;
+	s->props.mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;
+	s->props.mode &= winargs_off(w, "rt") ? ~(uint32_t)EVENT_TRACE_REAL_TIME_MODE : UINT32_MAX;
+	s->props.mode |= winargs_on(w, "a") ? EVENT_TRACE_FILE_MODE_APPEND : 0;
+	s->props.mode |= winargs_on(w, "ul") ? EVENT_TRACE_PRIVATE_LOGGER_MODE : 0;
 	if (winargs_on(w, "cnf")) {
 		if (!parse_clock(w, "cnf", &s->rotate_s)) {
 			return false;
 		}
-		if (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
+		if (s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
 			fprintf(stderr, "logman: note: -cnf makes new files, none of which is circular\n");
 		}
-		s->mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
-		s->mode &= ~(uint32_t)(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR);
+		s->props.mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
+		s->props.mode &= ~(uint32_t)(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR);
 	}
 	if (winargs_off(w, "cnf")) {
-		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE;
+		s->props.mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE;
 		s->rotate_s = 0;
 	}
-	if (!winargs_u32(w, "bs", 0, 4, 16384, &s->buffer_kb) ||
-	    !winargs_u32(w, "nb", 0, 1, 1u << 20, &s->minimum_buffers) ||
-	    !winargs_u32(w, "nb", 1, 1, 1u << 20, &s->maximum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, UINT32_MAX, &s->maximum_file_size) || !parse_clock(w, "ft", &s->flush_timer) ||
-	    !parse_clock(w, "rf", &s->expire_s)) {
+	if (!winargs_u32(w, "bs", 0, 4, 16384, &s->props.buffer_kb) ||
+	    !winargs_u32(w, "nb", 0, 1, 1u << 20, &s->props.minimum_buffers) ||
+	    !winargs_u32(w, "nb", 1, 1, 1u << 20, &s->props.maximum_buffers) ||
+	    !winargs_u32(w, "max", 0, 1, UINT32_MAX, &s->props.maximum_file_size) ||
+	    !parse_clock(w, "ft", &s->props.flush_timer) || !parse_clock(w, "rf", &s->expire_s)) {
 		return false;
 	}
-	s->maximum_file_size = winargs_off(w, "max") ? 0 : s->maximum_file_size;
-	if (s->rotate_s && s->maximum_file_size == 0) {
-		s->maximum_file_size = 1u << 20; /* by time alone */
+	s->props.maximum_file_size = winargs_off(w, "max") ? 0 : s->props.maximum_file_size;
+	if (s->rotate_s && s->props.maximum_file_size == 0) {
+		s->props.maximum_file_size = 1u << 20; /* by time alone */
 	}
 	if (!parse_schedule(w, live, s)) {
 		return false;
 	}
-	s->flush_timer = winargs_off(w, "ft") ? 0 : s->flush_timer;
+	s->props.flush_timer = winargs_off(w, "ft") ? 0 : s->props.flush_timer;
 	s->expire_s = winargs_off(w, "rf") ? 0 : s->expire_s;
 	if ((v = winargs_value(w, "ct", NULL)) != NULL) {
-		s->clock = strcasecmp(v, "system") == 0 ? 2 : strcasecmp(v, "cycle") == 0 ? 3 : 1;
-	} else if (s->mode & EVENT_TRACE_FILE_MODE_APPEND) {
-		s->clock = 2; /* an appended file can only be in system time */
+		s->props.clock = strcasecmp(v, "system") == 0 ? 2 : strcasecmp(v, "cycle") == 0 ? 3 : 1;
+	} else if (s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) {
+		s->props.clock = 2; /* an appended file can only be in system time */
 	}
 	if ((v = winargs_value(w, "v", NULL)) != NULL) {
 		s->suffix = strcasecmp(v, "nnnnnn") == 0 ? SESSION_SUFFIX_NUMBER : SESSION_SUFFIX_TIME;
@@ -519,10 +519,10 @@ bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
 	if (!choose_file(w, s)) {
 		return false;
 	}
-	uint32_t order = s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-				    EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
+	uint32_t order = s->props.mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+					  EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
 	if (s->file[0] && order == 0) {
-		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		s->props.mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return true;
 }

@@ -43,12 +43,12 @@ static int list_live(void)
 	}
 	free(all);
 	free(array);
-	return code == ERROR_SUCCESS ? CLI_OK : logman_error(code, controller_why(), NULL);
+	return code == ERROR_SUCCESS ? CLI_OK : logman_error(code, cli_session_why(), NULL);
 }
 
 static bool list_saved(void *ctx, const char *path)
 {
-	struct session_spec s;
+	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
 	int r = session_read_file(path, cli_provider_installed, &s, &d);
@@ -90,18 +90,18 @@ static void label(const char *name, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void put_head(const struct session_spec *s, bool running)
+static void put_head(const struct etw_session *s, bool running)
 {
 	const char *slash = strrchr(s->file, '/');
-	bool kb = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE;
+	bool kb = s->props.mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE;
 	putchar('\n');
 	label("Name:", "%s", s->name);
 	label("Status:", running ? "Running" : "Stopped");
 	label("Root Path:", "%.*s", slash && slash > s->file ? (int)(slash - s->file) : 1, slash ? s->file : ".");
-	label("Segment:", s->mode & EVENT_TRACE_FILE_MODE_NEWFILE ? "On" : "Off");
+	label("Segment:", s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE ? "On" : "Off");
 	label("Schedules:", "On");
-	if (s->maximum_file_size) {
-		label("Segment Max Size:", "%u %s", s->maximum_file_size, kb ? "KB" : "MB");
+	if (s->props.maximum_file_size) {
+		label("Segment Max Size:", "%u %s", s->props.maximum_file_size, kb ? "KB" : "MB");
 	}
 	if (s->expire_s) {
 		label("Duration:", "%02u:%02u:%02u", s->expire_s / 3600, s->expire_s / 60 % 60, s->expire_s % 60);
@@ -114,27 +114,27 @@ static const char *on_off(uint32_t bits)
 }
 
 /* `p` NULL: it does not run, so there are no counters. */
-static void put_trace(const struct session_spec *s, const EVENT_TRACE_PROPERTIES *p)
+static void put_trace(const struct etw_session *s, const EVENT_TRACE_PROPERTIES *p)
 {
 	static const char *const clocks[] = {"Performance", "Performance", "System", "Cycle"};
-	const char *delivery = s->file[0] && (s->mode & EVENT_TRACE_REAL_TIME_MODE) ? "File, Real-time"
-			       : s->mode & EVENT_TRACE_REAL_TIME_MODE               ? "Real-time"
-			       : s->mode & EVENT_TRACE_BUFFERING_MODE               ? "Buffered"
-										    : "File";
+	const char *delivery = s->file[0] && (s->props.mode & EVENT_TRACE_REAL_TIME_MODE) ? "File, Real-time"
+			       : s->props.mode & EVENT_TRACE_REAL_TIME_MODE               ? "Real-time"
+			       : s->props.mode & EVENT_TRACE_BUFFERING_MODE               ? "Buffered"
+											  : "File";
 	putchar('\n');
 	label("Name:", "%s\\%s", s->name, s->name);
 	label("Type:", "Trace");
 	if (s->file[0]) {
 		label("Output Location:", "%s", s->file);
 	}
-	label("Append:", "%s", on_off(s->mode & EVENT_TRACE_FILE_MODE_APPEND));
-	label("Circular:", "%s", on_off(s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR));
+	label("Append:", "%s", on_off(s->props.mode & EVENT_TRACE_FILE_MODE_APPEND));
+	label("Circular:", "%s", on_off(s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR));
 	label("Overwrite:", "%s", on_off(s->overwrite));
-	label("Buffer Size:", "%u", s->buffer_kb ? s->buffer_kb : 64);
+	label("Buffer Size:", "%u", s->props.buffer_kb ? s->props.buffer_kb : 64);
 	label("Buffers Lost:", "%u", p ? p->LogBuffersLost : 0);
 	label("Buffers Written:", "%u", p ? p->BuffersWritten : 0);
-	label("Buffer Flush Timer:", "%u", s->flush_timer);
-	label("Clock Type:", "%s", s->clock < 4 ? clocks[s->clock] : "?");
+	label("Buffer Flush Timer:", "%u", s->props.flush_timer);
+	label("Clock Type:", "%s", s->props.clock < 4 ? clocks[s->props.clock] : "?");
 	label("File Mode:", "%s", delivery);
 	if (p) {
 		struct openetw_loss loss = {.size = sizeof loss};
@@ -191,17 +191,17 @@ int logman_query_live(const char *name)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	if (code) {
-		return logman_error(code, controller_why(), "'logman query -ets' shows what runs");
+		return logman_error(code, cli_session_why(), "'logman query -ets' shows what runs");
 	}
-	struct session_spec s;
+	struct etw_session s;
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%.*s", (int)sizeof s.name - 1, p.name);
 	snprintf(s.file, sizeof s.file, "%s", p.file);
-	s.mode = p.p.LogFileMode;
-	s.maximum_file_size = p.p.MaximumFileSize;
-	s.buffer_kb = p.p.BufferSize;
-	s.flush_timer = p.p.FlushTimer;
-	s.clock = p.p.Wnode.ClientContext;
+	s.props.mode = p.p.LogFileMode;
+	s.props.maximum_file_size = p.p.MaximumFileSize;
+	s.props.buffer_kb = p.p.BufferSize;
+	s.props.flush_timer = p.p.FlushTimer;
+	s.props.clock = p.p.Wnode.ClientContext;
 	put_head(&s, true);
 	put_trace(&s, &p.p);
 	if (p.p.EnableFlags) { /* the kernel's provider is not enabled but asked for by flags */
@@ -212,10 +212,10 @@ int logman_query_live(const char *name)
 		put_provider(&g, kernel.name, kernel.level, 0, p.p.EnableFlags, 0);
 	}
 	code = controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, put_enabled, NULL);
-	return code ? logman_error(code, controller_why(), NULL) : logman_done();
+	return code ? logman_error(code, cli_session_why(), NULL) : logman_done();
 }
 
-int logman_query_saved(struct session_spec *s)
+int logman_query_saved(struct etw_session *s)
 {
 	struct cli_props p;
 	bool live = logman_is_live(s->name, &p);
@@ -379,7 +379,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};
 		know_all(&all);
-		bool kernel = controller_is_kernel(&p), known = kernel;
+		bool kernel = session_provider_is_kernel(&p), known = kernel;
 		for (size_t i = 0; i < all.count; i++) {
 			known = known || memcmp(&all.at[i].guid, &g, sizeof g) == 0;
 		}

@@ -73,7 +73,7 @@ static void trimmed(char *out, size_t cap, const char *s)
 	snprintf(out, cap, "%.*s", (int)n, s);
 }
 
-static bool providers(const struct xml_node *trace, struct session_spec *s, char *why, size_t cap)
+static bool providers(const struct xml_node *trace, struct etw_session *s, char *why, size_t cap)
 {
 	for (const struct xml_node *n = xml_child(trace, "TraceDataProvider"); n;
 	     n = xml_next(n, "TraceDataProvider")) {
@@ -100,23 +100,23 @@ static bool providers(const struct xml_node *trace, struct session_spec *s, char
 	return true;
 }
 
-static void settings(const struct xml_node *set, const struct xml_node *trace, struct session_spec *s)
+static void settings(const struct xml_node *set, const struct xml_node *trace, struct etw_session *s)
 {
 	static const uint32_t streams[] = {0, 0, EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_REAL_TIME_MODE,
 					   EVENT_TRACE_BUFFERING_MODE};
 	uint32_t stream = small(trace, "StreamMode", 1), format = small(trace, "FileNameFormat", 0);
-	s->mode = (stream < BASE_ARRAY_LEN(streams) ? streams[stream] : 0) | small(trace, "ExtendedModes", 0) |
-		  (small(trace, "LogAppend", 0) ? EVENT_TRACE_FILE_MODE_APPEND : 0) |
-		  (small(trace, "LogCircular", 0) ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0) |
-		  (small(trace, "PreallocateFile", 0) ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0);
+	s->props.mode = (stream < BASE_ARRAY_LEN(streams) ? streams[stream] : 0) | small(trace, "ExtendedModes", 0) |
+			(small(trace, "LogAppend", 0) ? EVENT_TRACE_FILE_MODE_APPEND : 0) |
+			(small(trace, "LogCircular", 0) ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0) |
+			(small(trace, "PreallocateFile", 0) ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0);
 	s->overwrite = small(trace, "LogOverwrite", 0) != 0;
-	s->buffer_kb = small(trace, "BufferSize", 0);
-	s->minimum_buffers = small(trace, "MinimumBuffers", 0);
-	s->maximum_buffers = small(trace, "MaximumBuffers", 0);
-	s->flush_timer = small(trace, "FlushTimer", 0);
-	s->clock = small(trace, "ClockType", 1);
-	s->clock = s->clock >= 1 && s->clock <= 3 ? s->clock : 1;
-	s->maximum_file_size = small(set, "SegmentMaxSize", 0);
+	s->props.buffer_kb = small(trace, "BufferSize", 0);
+	s->props.minimum_buffers = small(trace, "MinimumBuffers", 0);
+	s->props.maximum_buffers = small(trace, "MaximumBuffers", 0);
+	s->props.flush_timer = small(trace, "FlushTimer", 0);
+	s->props.clock = small(trace, "ClockType", 1);
+	s->props.clock = s->props.clock >= 1 && s->props.clock <= 3 ? s->props.clock : 1;
+	s->props.maximum_file_size = small(set, "SegmentMaxSize", 0);
 	s->expire_s = small(set, "Duration", 0);
 	s->suffix = format & NAME_SERIAL                  ? SESSION_SUFFIX_NUMBER
 		    : format & NAME_MONTH_DAY_HOUR_MINUTE ? SESSION_SUFFIX_TIME
@@ -140,9 +140,9 @@ static void settings(const struct xml_node *set, const struct xml_node *trace, s
 	const char *dot = strrchr(base, '.');
 	snprintf(s->file, sizeof s->file, "%s%s%.2900s%s", *base != '/' && getcwd(cwd, sizeof cwd) ? cwd : "",
 		 *base != '/' ? "/" : "", base, dot ? "" : ".etl");
-	uint32_t order = s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND |
-				    EVENT_TRACE_FILE_MODE_NEWFILE);
-	s->mode |= order ? 0 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	uint32_t order = s->props.mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND |
+					  EVENT_TRACE_FILE_MODE_NEWFILE);
+	s->props.mode |= order ? 0 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 }
 
 int logman_import(const struct winargs *w, const char *name)
@@ -169,7 +169,7 @@ int logman_import(const struct winargs *w, const char *name)
 	const struct xml_node *set = doc.root;
 	const struct xml_node *trace =
 		strcasecmp(set->name, "DataCollectorSet") == 0 ? xml_child(set, "TraceDataCollector") : NULL;
-	struct session_spec s;
+	struct etw_session s;
 	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
 	int status = CLI_FAILED;
@@ -208,7 +208,7 @@ static void put_value(FILE *f, const char *name, uint64_t v)
 	fprintf(f, "\t\t\t<%s>\n\t\t\t\t<Value>0x%llx</Value>\n\t\t\t</%s>\n", name, (unsigned long long)v, name);
 }
 
-int logman_export(const struct winargs *w, const struct session_spec *s)
+int logman_export(const struct winargs *w, const struct etw_session *s)
 {
 	const char *file = winargs_value(w, "xml", NULL);
 	if (!file) {
@@ -219,7 +219,7 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 	if (!f) {
 		return CLI_FAILED;
 	}
-	bool rt = s->mode & EVENT_TRACE_REAL_TIME_MODE;
+	bool rt = s->props.mode & EVENT_TRACE_REAL_TIME_MODE;
 	uint32_t own = EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_APPEND |
 		       EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_REAL_TIME_MODE |
 		       EVENT_TRACE_BUFFERING_MODE;
@@ -228,7 +228,7 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 	fprintf(f,
 		"\t<Duration>%u</Duration>\n\t<SegmentMaxSize>%u</SegmentMaxSize>\n"
 		"\t<SerialNumber>%u</SerialNumber>\n\t<TraceDataCollector>\n",
-		s->expire_s, s->maximum_file_size, s->serial);
+		s->expire_s, s->props.maximum_file_size, s->serial);
 	fprintf(f, "\t\t<DataCollectorType>1</DataCollectorType>\n");
 	put_text(f, "Name", s->name, "\t\t");
 	put_text(f, "FileName", s->file, "\t\t");
@@ -239,19 +239,19 @@ int logman_export(const struct winargs *w, const struct session_spec *s)
 		{"FileNameFormat", s->suffix == SESSION_SUFFIX_NUMBER ? NAME_SERIAL
 				   : s->suffix == SESSION_SUFFIX_TIME ? NAME_MONTH_DAY_HOUR_MINUTE
 								      : 0},
-		{"LogAppend", (s->mode & EVENT_TRACE_FILE_MODE_APPEND) != 0},
-		{"LogCircular", (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) != 0},
+		{"LogAppend", (s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) != 0},
+		{"LogCircular", (s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR) != 0},
 		{"LogOverwrite", s->overwrite},
-		{"PreallocateFile", (s->mode & EVENT_TRACE_FILE_MODE_PREALLOCATE) != 0},
-		{"BufferSize", s->buffer_kb},
-		{"MinimumBuffers", s->minimum_buffers},
-		{"MaximumBuffers", s->maximum_buffers},
-		{"FlushTimer", s->flush_timer},
-		{"ClockType", s->clock},
-		{"ExtendedModes", s->mode & ~own},
-		{"StreamMode", s->mode & EVENT_TRACE_BUFFERING_MODE ? 4
-			       : rt                                 ? (s->file[0] ? 3 : 2)
-								    : 1},
+		{"PreallocateFile", (s->props.mode & EVENT_TRACE_FILE_MODE_PREALLOCATE) != 0},
+		{"BufferSize", s->props.buffer_kb},
+		{"MinimumBuffers", s->props.minimum_buffers},
+		{"MaximumBuffers", s->props.maximum_buffers},
+		{"FlushTimer", s->props.flush_timer},
+		{"ClockType", s->props.clock},
+		{"ExtendedModes", s->props.mode & ~own},
+		{"StreamMode", s->props.mode & EVENT_TRACE_BUFFERING_MODE ? 4
+			       : rt                                       ? (s->file[0] ? 3 : 2)
+									  : 1},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		fprintf(f, "\t\t<%s>%u</%s>\n", rows[i].name, rows[i].value, rows[i].name);

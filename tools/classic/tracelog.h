@@ -12,14 +12,14 @@
 extern const struct cli_option tracelog_option_table[];
 
 /* The session that the options describe. They print the mistake. */
-bool tracelog_describe(const struct winargs *w, const char *name, struct session_spec *s);
+bool tracelog_describe(const struct winargs *w, const char *name, struct etw_session *s);
 /* -guid with -level, -flag and so on. */
-bool tracelog_providers(const struct winargs *w, struct session_spec *s);
+bool tracelog_providers(const struct winargs *w, struct etw_session *s);
 
 /* -eflag and -stackwalk. They print the mistake. */
 /* "SOURCE,SOURCE": what samples are taken by. */
 bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c);
-bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret);
+bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters);
 
 struct tracelog_filters {
 	EVENT_FILTER_DESCRIPTOR d[4];
@@ -30,7 +30,7 @@ struct tracelog_filters {
 };
 bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f);
 /* The same as a file can have them, for every provider of *s. */
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct session_spec *s);
+bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct etw_session *s);
 
 /* The status line of a failure; `what` may be NULL. Returns CLI_FAILED. */
 int tracelog_fail(uint32_t code, const char *what);

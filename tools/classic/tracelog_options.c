@@ -118,28 +118,28 @@ static bool mask(const struct winargs *w, const char *name, uint64_t *inout)
 }
 
 /* "N" seconds, or "Nms". */
-static bool flush_timer(const struct winargs *w, struct session_spec *s)
+static bool flush_timer(const struct winargs *w, struct etw_session *s)
 {
 	const char *v = winargs_value(w, "ft", NULL);
 	size_t n = v ? strlen(v) : 0;
 	char digits[16];
 	uint64_t ms;
 	if (n < 3 || n >= sizeof digits || strcasecmp(v + n - 2, "ms") != 0) {
-		return winargs_u32(w, "ft", 0, 1, 86400, &s->flush_timer);
+		return winargs_u32(w, "ft", 0, 1, 86400, &s->props.flush_timer);
 	}
 	snprintf(digits, sizeof digits, "%.*s", (int)(n - 2), v);
 	if (!parse_number(digits, 1, 86400000, &ms)) {
 		cli_usage(w->a, "-ft takes seconds, or milliseconds such as 100ms, not '%s'", v);
 		return false;
 	}
-	s->flush_timer = (uint32_t)ms;
-	s->mode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+	s->props.flush_timer = (uint32_t)ms;
+	s->props.mode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
 	return true;
 }
 
 /* "guid;matchanykeyword;level", ';' alone in front a comment. */
 static bool guid_file(const struct winargs *w, const char *path, const struct session_provider *base,
-		      struct session_spec *s)
+		      struct etw_session *s)
 {
 	char line[1024];
 	FILE *f = cli_path_fopen(path);
@@ -177,7 +177,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 	return true;
 }
 
-bool tracelog_providers(const struct winargs *w, struct session_spec *s)
+bool tracelog_providers(const struct winargs *w, struct etw_session *s)
 {
 	uint64_t level = 255, any = 0, all = 0, properties = 0;
 	if (!mask(w, "level", &level) || !mask(w, "flag", &any) || !mask(w, "flags", &any) ||
@@ -266,19 +266,19 @@ static uint32_t kernel_flags(const struct winargs *w)
 	return flags;
 }
 
-bool tracelog_describe(const struct winargs *w, const char *name, struct session_spec *s)
+bool tracelog_describe(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	uint32_t clock_options = 0;
 	snprintf(s->name, sizeof s->name, "%s", name);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(mode_options); i++) {
 		if (winargs_on(w, mode_options[i].option)) {
-			s->mode |= mode_options[i].bit;
+			s->props.mode |= mode_options[i].bit;
 		}
 	}
 	static const char *const clocks[] = {"UsePerfCounter", "UseSystemTime", "UseCPUCycle"};
 	for (uint32_t i = 0; i < 3; i++) {
 		if (winargs_on(w, clocks[i])) {
-			s->clock = i + 1;
+			s->props.clock = i + 1;
 			clock_options++;
 		}
 	}
@@ -288,22 +288,22 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct session
 	}
 	const char *const sizes[] = {"seq", "cir", "newfile"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sizes); i++) {
-		if (!winargs_u32(w, sizes[i], 0, 1, UINT32_MAX, &s->maximum_file_size)) {
+		if (!winargs_u32(w, sizes[i], 0, 1, UINT32_MAX, &s->props.maximum_file_size)) {
 			return false;
 		}
 	}
-	if (!winargs_u32(w, "b", 0, 4, 16384, &s->buffer_kb) ||
-	    !winargs_u32(w, "min", 0, 1, 1u << 20, &s->minimum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->maximum_buffers) || !flush_timer(w, s) ||
+	if (!winargs_u32(w, "b", 0, 4, 16384, &s->props.buffer_kb) ||
+	    !winargs_u32(w, "min", 0, 1, 1u << 20, &s->props.minimum_buffers) ||
+	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->props.maximum_buffers) || !flush_timer(w, s) ||
 	    !tracelog_providers(w, s)) {
 		return false;
 	}
 	const char *guid = winargs_value(w, "sessionguid", NULL);
-	if (guid && guid_parse(guid + (*guid == '#'), &s->guid) < 0) {
+	if (guid && guid_parse(guid + (*guid == '#'), &s->props.guid) < 0) {
 		cli_usage(w->a, "-sessionguid: '%s' is no GUID", guid);
 		return false;
 	}
-	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
+	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (winargs_on(w, "f") || !memory) {
 		const char *f = winargs_value(w, "f", "logfile.etl");
 		if (!cli_path_absolute(f, s->file, sizeof s->file)) {
@@ -311,12 +311,12 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct session
 			return false;
 		}
 	}
-	if (s->file[0] && !(s->mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_CIRCULAR |
-				       EVENT_TRACE_FILE_MODE_NEWFILE))) {
-		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	if (s->file[0] && !(s->props.mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_CIRCULAR |
+					     EVENT_TRACE_FILE_MODE_NEWFILE))) {
+		s->props.mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
-	if ((s->mode & EVENT_TRACE_FILE_MODE_APPEND) && clock_options == 0) {
-		s->clock = 2;
+	if ((s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) && clock_options == 0) {
+		s->props.clock = 2;
 	}
 	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0 && !winargs_on(w, "eflag")) {
 		struct session_provider kernel;
@@ -330,9 +330,10 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct session
 	return true;
 }
 
-bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
+bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters)
 {
-	*ret = (struct cli_kernel_wish){0};
+	*ret = (struct session_kernel){0};
+	*counters = (struct cli_counters){0};
 	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
 	uint64_t n;
 	/* "N FLAG…", and without the number when + joins them. */
@@ -361,11 +362,10 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 			  "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
 		return false;
 	}
-	if ((pmc && !cli_counters_parse(w->a, pmc, &ret->counters)) ||
-	    (sources && !tracelog_sources(w, sources, &ret->counters))) {
+	if ((pmc && !cli_counters_parse(w->a, pmc, counters)) || (sources && !tracelog_sources(w, sources, counters))) {
 		return false;
 	}
-	if (ret->counters.sampleds) {
+	if (counters->sampleds) {
 		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return true;
@@ -472,7 +472,7 @@ static void id_text(const uint8_t *ids, char *out, size_t cap)
 	}
 }
 
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct session_spec *s)
+bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct etw_session *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;

@@ -148,15 +148,6 @@ void cli_child_signals(void);
 void cli_interrupt(int sig);
 int cli_interrupted(void);
 
-/* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
-struct cli_provider {
-	GUID guid;
-	char name[256];
-	uint64_t any;
-	uint64_t all;
-	uint8_t level;
-	uint32_t properties;
-};
 /* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none
  * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
@@ -164,7 +155,6 @@ bool cli_provider_guid(const char *text, GUID *ret);
 bool cli_provider_installed(const char *name, struct guid *ret);
 /* A command that is going to run: the providers that its program describes are known by name. */
 void cli_provider_of_command(const char *word);
-bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
 /* Filters on their way into EnableTraceEx2. */
 struct cli_filters {
 	EVENT_FILTER_DESCRIPTOR d[MAX_EVENT_FILTERS_COUNT];
@@ -182,9 +172,6 @@ const char *filter_expr_option(enum session_filter kind); /* "event-id" */
 bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char out[SESSION_FILTER_TEXT]);
 void cli_filters_finish(struct cli_filters *f);
 
-/* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
-			     uint32_t timeout_ms);
 /* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
  * has registered the provider: it may be misspelt. */
 void cli_provider_tell(const GUID *g, const char *name);
@@ -242,7 +229,6 @@ void cli_provider_tell(const GUID *g, const char *name);
 	{                                                                                                 \
 		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                        \
 	}
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime);
 
 /* Says on stderr when etwd is not at its usual place, and why. */
 void cli_place_tell(const struct cli_args *a);

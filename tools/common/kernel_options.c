@@ -31,7 +31,7 @@ static const char *stack_at(const void *ctx, int i)
 }
 
 /* False: Linux has no such thing, and it is not to be left out. */
-static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop, struct cli_kernel_wish *w)
+static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop, struct session_kernel *w)
 {
 	if (!f->none[0]) {
 		kernel_mask_set(&w->mask, f->bits);
@@ -46,7 +46,7 @@ static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool
 	return true;
 }
 
-static void add_group(const struct cli_args *a, const struct kernel_group *g, struct cli_kernel_wish *w)
+static void add_group(const struct cli_args *a, const struct kernel_group *g, struct session_kernel *w)
 {
 	for (const char *s = g->flags; *s;) {
 		size_t n = strcspn(s, "+");
@@ -58,7 +58,7 @@ static void add_group(const struct cli_args *a, const struct kernel_group *g, st
 	}
 }
 
-int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct cli_kernel_wish *w)
+int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct session_kernel *w)
 {
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, "+,");
@@ -96,7 +96,7 @@ int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, stru
 	return CLI_OK;
 }
 
-void cli_kernel_add_stack(struct cli_kernel_wish *w, uint16_t hook)
+void cli_kernel_add_stack(struct session_kernel *w, uint16_t hook)
 {
 	for (uint32_t i = 0; i < w->stacks; i++) {
 		if (w->stack[i] == hook) {
@@ -108,7 +108,7 @@ void cli_kernel_add_stack(struct cli_kernel_wish *w, uint16_t hook)
 	}
 }
 
-bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_kernel_wish *w)
+bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct session_kernel *w)
 {
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, "+,");
@@ -130,7 +130,7 @@ bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_ke
 	return true;
 }
 
-bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kernel_wish *w)
+bool cli_kernel_pids(const struct cli_args *a, const char *text, struct session_kernel *w)
 {
 	int n = parse_numbers(text, 0, UINT32_MAX, w->pid + w->pids, (int)(BASE_ARRAY_LEN(w->pid) - w->pids));
 	if (n < 0) {
@@ -221,7 +221,7 @@ void cli_kernel_print(bool flags, bool groups)
 	}
 }
 
-void cli_kernel_explain(FILE *f, const struct cli_kernel_wish *w)
+void cli_kernel_explain(FILE *f, const struct session_kernel *w, const struct cli_counters *c)
 {
 	char names[1200];
 	kernel_mask_names(&w->mask, names, sizeof names);
@@ -242,7 +242,9 @@ void cli_kernel_explain(FILE *f, const struct cli_kernel_wish *w)
 	for (uint32_t i = 0; i < w->pids; i++) {
 		fprintf(f, "%s%u", i ? "," : " --pids ", w->pid[i]);
 	}
-	cli_counters_explain(f, &w->counters);
+	if (c) {
+		cli_counters_explain(f, c);
+	}
 }
 
 /* ---- starting --------------------------------------------------------------------------------- */
@@ -258,7 +260,7 @@ struct extended {
 	ULONG pids[8];
 };
 
-static uint32_t set_stacks(TRACEHANDLE h, const struct cli_kernel_wish *w)
+static uint32_t set_stacks(TRACEHANDLE h, const struct session_kernel *w)
 {
 	CLASSIC_EVENT_ID id[KERNEL_STACKS_MAX];
 	struct guid g;
@@ -285,13 +287,16 @@ static uint32_t forgive(const struct cli_counters *c, uint32_t code)
 	return code;
 }
 
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct cli_kernel_wish *w)
+uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct session_kernel *w,
+			  const struct cli_counters *counters)
 {
+	static const struct cli_counters none;
+	const struct cli_counters *c = counters ? counters : &none;
 	struct extended *e = calloc(1, sizeof *e);
 	if (!e) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
-	uint32_t sampled = forgive(&w->counters, cli_counters_set_sampled(&w->counters));
+	uint32_t sampled = forgive(c, cli_counters_set_sampled(c));
 	if (sampled) {
 		free(e);
 		return sampled;
@@ -316,7 +321,7 @@ uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *
 		p->p.Wnode.BufferSize = sizeof *p;
 		code = set_stacks(*ret, w);
 		if (code == ERROR_SUCCESS) {
-			code = forgive(&w->counters, cli_counters_set(*ret, &w->counters));
+			code = forgive(c, cli_counters_set(*ret, c));
 			if (code) { /* the stop forgets why */
 				fprintf(stderr, "%s\n", openetw_last_error_text());
 			}

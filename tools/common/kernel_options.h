@@ -8,28 +8,19 @@
 
 #include "tools/common/cli.h"
 #include "tools/common/counters.h"
-#include "format/kernel_mask.h"
-
-/* What a session is to record of the kernel. */
-struct cli_kernel_wish {
-	struct kernel_mask mask;
-	uint16_t stack[KERNEL_STACKS_MAX];
-	uint32_t stacks;
-	uint32_t pid[8];
-	uint32_t pids;
-	struct cli_counters counters;
-};
+#include "session/session.h"
 
 /* "FLAG+GROUP+0x…", in any case. What Linux has not is refused when it is named itself, unless `drop`;
  * of a group, or with `drop`, it is left out with a word on stderr. CLI_OK, or printed why. */
-int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct cli_kernel_wish *w);
+int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct session_kernel *w);
 /* "Profile+CSwitch+0x0524". False: printed why. */
-bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_kernel_wish *w);
+bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct session_kernel *w);
 /* "17,42", up to 8; "": none. False: printed why. */
-bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kernel_wish *w);
-void cli_kernel_add_stack(struct cli_kernel_wish *w, uint16_t hook);
-/* Sets the mode that sessions of other names need, and says in `p` what came of it. Win32 code. */
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct cli_kernel_wish *w);
+bool cli_kernel_pids(const struct cli_args *a, const char *text, struct session_kernel *w);
+void cli_kernel_add_stack(struct session_kernel *w, uint16_t hook);
+/* Sets the mode that sessions of other names need, and says in `p` what came of it. `c` may be NULL. Win32 code. */
+uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct session_kernel *k,
+			  const struct cli_counters *c);
 /* Processes, threads and images once more, into a session that keeps only what happened last. */
 uint32_t cli_kernel_capture(TRACEHANDLE session);
 /* Time between samples, of the whole machine, in 100 ns. Win32 codes. */
@@ -39,8 +30,8 @@ uint32_t cli_kernel_get_interval(uint32_t *ret);
 void cli_kernel_tell(const char *tool, const char *name);
 /* Is it a name that means the kernel's session by itself? */
 bool cli_kernel_name(const char *name);
-/* The options of 'openetw start' for that. */
-void cli_kernel_explain(FILE *f, const struct cli_kernel_wish *w);
+/* The options of 'openetw start' for that; `c` may be NULL. */
+void cli_kernel_explain(FILE *f, const struct session_kernel *k, const struct cli_counters *c);
 /* For lists: flags, groups or both. */
 void cli_kernel_print(bool flags, bool groups);
 

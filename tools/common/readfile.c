@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
+#include "base/source_text.h"
 #include "tools/common/cli.h"
 #include "tools/common/path.h"
 
@@ -25,16 +26,12 @@ int cli_source_read(const char *path, size_t max, struct strbuf *inout)
 		strbuf_finish(&raw);
 		return err;
 	}
-	if (raw.len >= 2 && memcmp(raw.s, "\xFF\xFE", 2) == 0) {
-		size_t units = (raw.len - 2) / 2;
-		long need = utf16_to_utf8_lossy(raw.s + 2, units, NULL, 0);
-		if (need >= 0 && strbuf_room(inout, (size_t)need)) {
-			utf16_to_utf8_lossy(raw.s + 2, units, inout->s + inout->len, (size_t)need + 1);
-			inout->len += strlen(inout->s + inout->len); /* a NUL ends a source */
-		}
-	} else {
-		strbuf_add(inout, raw.s, raw.len);
+	struct source_text text;
+	err = source_text_of(raw.s, raw.len, SOURCE_TEXT_LOSSY, &text);
+	if (err == 0) {
+		strbuf_add(inout, text.s, text.owned ? strlen(text.s) : text.n); /* a NUL ends a wide source */
+		source_text_finish(&text);
 	}
 	strbuf_finish(&raw);
-	return inout->failed ? -ENOMEM : 0;
+	return err == 0 && inout->failed ? -ENOMEM : err;
 }

@@ -1,42 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What logman, tracelog and the autologger verb share: sessions described as in files (session/session.h),
- * starting them, who is enabled in them, and names of providers, keywords and levels.
+ * What logman, tracelog and the autologger verb share: who is enabled in a session, and names of providers, keywords
+ * and levels. Sessions are started by session_start.h.
  */
 #ifndef TOOLS_COMMON_SESSION_CONTROL_H
 #define TOOLS_COMMON_SESSION_CONTROL_H
 
 #include "tools/common/cli.h"
-#include "tools/common/kernel_options.h"
-#include "session/session.h"
+#include "tools/common/session_start.h"
 #include "etw/values/session_names.h"
 
 #define CONTROLLER_KERNEL_SESSION KERNEL_LOGGER_NAMEA
 
-/* Start and enable; on failure nothing runs. *ret_what: which provider was refused, else NULL. */
-uint32_t controller_start(const struct session_spec *s, const char **ret_what);
-/* With kernel events that EnableFlags have no bits for, and stacks; `more` may be NULL. */
-uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_kernel_wish *more,
-				 const char **ret_what);
-/* A private session in the processes that registered its first provider; of those only which the filters
- * (process id, executable) choose. Enables nothing. */
-uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
-				  TRACEHANDLE *ret);
-/* The daemon's sentence about the last failure; "" when there is none. */
-const char *controller_why(void);
-/* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
-uint64_t controller_end(const struct session_spec *s);
 /* What an autologger that is gone left waiting for a consumer, unless its session runs. */
 void controller_forget_backlog(const char *name, bool system);
-uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms);
-/* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */
-bool controller_is_kernel(const struct session_provider *p);
-/* After it: cli_provider_tell. */
-void controller_tell(const struct session_provider *p);
-/* The same as a command line of openetw. `more`: what else it asks of the kernel, or NULL. */
-void controller_explain(FILE *f, const struct session_spec *s, const struct cli_kernel_wish *more);
-void controller_explain_enable(FILE *f, const char *session, const struct session_provider *p);
-void controller_quote(FILE *f, const char *word); /* as one word of a shell */
 
 /* Name or GUID as the tools take it, into guid and name. */
 bool controller_provider(const char *text, struct session_provider *ret);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the session verbs share: property blocks, providers on the command line, totals.
+ * What the session verbs share: property blocks, filters on the command line, totals.
  */
 #include "tools/common/cli.h"
 #include "tools/common/mode_names.h"
-#include "base/level.h"
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
-#include "session/provider_spec.h"
-#include "tools/common/filter_option.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -143,80 +140,6 @@ bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char o
 	return true;
 }
 
-static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
-{
-	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		char text[SESSION_FILTER_TEXT];
-		struct diag d = {0};
-		if (!filter_expr_text(a, (enum session_filter)i, text)) {
-			return false;
-		}
-		if (*text && !cli_filters_add(f, (enum session_filter)i, text, &d)) {
-			cli_usage(a, "--%s %s", filter_expr_option((enum session_filter)i), d.text);
-			return false;
-		}
-	}
-	return true;
-}
-
-bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
-{
-	struct provider_spec spec = {.level = 5};
-	struct diag d = {0};
-	struct cli_filters f;
-	cli_filters_init(&f); /* said before anything is started */
-	bool filters = filters_from_args(a, &f);
-	cli_filters_finish(&f);
-	if (!filters || !cli_number(a, "keywords", 0, UINT64_MAX, &spec.any) ||
-	    !cli_number(a, "match-all", 0, UINT64_MAX, &spec.all)) {
-		return false;
-	}
-	const char *l = cli_value(a, "level", NULL);
-	if (l && !level_parse(l, strlen(l), &spec.level)) {
-		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
-		return false;
-	}
-	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
-		cli_usage(a, "%s", d.text);
-		return false;
-	}
-	struct cli_provider p = {.any = spec.any, .all = spec.all, .level = spec.level, .properties = spec.properties};
-	memcpy(&p.guid, spec.guid.b, sizeof p.guid);
-	strcpy(p.name, spec.name);
-	p.properties |= (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
-	if (!cli_filter_enable(a, &p.guid, &f)) {
-		cli_filters_finish(&f);
-		return false;
-	}
-	cli_filters_finish(&f);
-	*ret = p;
-	return true;
-}
-
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
-			     uint32_t timeout_ms)
-{
-	struct cli_filters f;
-	cli_filters_init(&f);
-	if (!filters_from_args(a, &f) || !cli_filter_enable(a, &p->guid, &f)) {
-		cli_filters_finish(&f);
-		return ERROR_INVALID_PARAMETER;
-	}
-	ENABLE_TRACE_PARAMETERS params = {
-		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
-		.EnableFilterDesc = f.count ? f.d : NULL,
-		.FilterDescCount = f.count,
-	};
-	uint32_t code = EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
-				       timeout_ms, &params);
-	cli_filters_finish(&f);
-	return code;
-}
-
 void cli_provider_tell(const GUID *g, const char *name)
 {
 	uint32_t registrations = 1;
@@ -236,70 +159,6 @@ void cli_provider_tell(const GUID *g, const char *name)
 			"does. 'openetw providers' lists who is there\n",
 			name && *name ? name : "provider", guid);
 	}
-}
-
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime)
-{
-	cli_props_init(p);
-	uint64_t size = 0, buffer = 0, timer = 0;
-	if (!cli_size(a, "max-size", 1 << 20, 1, UINT32_MAX, &size) ||
-	    !cli_size(a, "buffer-size", 1 << 10, 4, 16384, &buffer) ||
-	    !cli_duration(a, "flush-timer", 1000000000, 1, 86400, &timer)) {
-		return false;
-	}
-	const char *mode = cli_value(a, "mode", NULL);
-	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	if (mode && strcmp(mode, "sequential") != 0) { /* of the names in the option's table */
-		m |= mode_names_bit(MODE_NAMES_OPENETW, mode);
-	} else if (file) {
-		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	}
-	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
-	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
-	const char *compress = cli_value(a, "compress", NULL);
-	if (compress) {
-		m |= EVENT_TRACE_COMPRESSED_MODE | (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
-	}
-	uint64_t bits = 0;
-	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
-		return false;
-	}
-	m |= (uint32_t)bits;
-	const char *clock = cli_value(a, "clock", "qpc");
-	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0 ? 2 : strcmp(clock, "cycles") == 0 ? 3 : 1;
-	if ((m & EVENT_TRACE_FILE_MODE_APPEND) && !cli_value(a, "clock", NULL)) {
-		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
-	}
-	p->p.LogFileMode = m;
-	p->p.BufferSize = (ULONG)buffer;
-	p->p.MaximumFileSize = (ULONG)size;
-	p->p.FlushTimer = (ULONG)timer;
-	if (cli_flag(a, "low-latency")) {
-		p->p.LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
-		p->p.FlushTimer = 1;
-	}
-	const char *buffers = cli_value(a, "buffers", NULL);
-	if (buffers) {
-		const char *s = buffers;
-		uint64_t least = 0, most = 0;
-		if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
-		    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
-			cli_usage(a, "--buffers takes MIN or MIN:MAX, not '%s'", buffers);
-			return false;
-		}
-		p->p.MinimumBuffers = (ULONG)least;
-		p->p.MaximumBuffers = (ULONG)most;
-	}
-	if (file) {
-		if (strlen(file) >= sizeof p->file) {
-			cli_usage(a, "the file name is too long");
-			return false;
-		}
-		strcpy(p->file, file);
-	} else {
-		p->p.LogFileNameOffset = 0;
-	}
-	return true;
 }
 
 void cli_guid_text(const GUID *g, char out[37])

@@ -3,7 +3,6 @@
  */
 #include "tools/common/session_control.h"
 #include "tools/common/path.h"
-#include "tools/common/filter_option.h"
 
 #include <stdlib.h>
 
@@ -43,7 +42,7 @@ static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_s
 static bool show(void *ctx, const char *path)
 {
 	const struct cli_args *a = ctx;
-	struct session_spec s;
+	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
 	uint32_t status = 0, counter = 0;
@@ -93,48 +92,18 @@ static int list(struct cli_args *a)
 	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r)) : CLI_OK;
 }
 
-static bool save_filters(const struct cli_args *a, const GUID *g, struct session_provider *p)
-{
-	struct cli_filters f;
-	struct diag d = {0};
-	cli_filters_init(&f);
-	const char *expression = cli_filter_of_session(a);
-	if (expression) { /* the file keeps its words */
-		if (session_set_expression(p, expression, &d) < 0) {
-			cli_usage(a, "--filter %s", d.text);
-			return false;
-		}
-		if (cli_value(a, "event-id", NULL) || cli_value(a, "event-name", NULL) ||
-		    cli_value(a, "payload", NULL)) {
-			cli_usage(a, "--filter says it all: leave out --event-id, --event-name and --payload");
-			return false;
-		}
-	}
-	bool fine = cli_filter_payload(a, g, &f);
-	for (int i = 0; fine && i < SESSION_FILTER_COUNT; i++) {
-		fine = filter_expr_text(a, (enum session_filter)i, p->filter[i]);
-	}
-	if (fine && f.count > 0 && session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
-		cli_usage(a, "--payload %s", d.text);
-		fine = false;
-	}
-	cli_filters_finish(&f);
-	return fine;
-}
-
 /* 1: filled, else an exit status. */
-static int describe(struct cli_args *a, struct session_spec *s)
+static int describe(struct cli_args *a, struct etw_session *s)
 {
-	struct cli_props p;
 	uint64_t expire = 0, quota = 0, file_max = 0;
 	const char *o = cli_value(a, "output", NULL);
-	if (!cli_props_from_args(a, &p, o, cli_flag(a, "realtime")) ||
+	if (!cli_session_options(a, o, cli_flag(a, "realtime"), s) ||
 	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
 	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
 	    !cli_number(a, "file-max", 1, SESSION_FILE_MAX_LIMIT, &file_max)) {
 		return CLI_USAGE;
 	}
-	if (p.p.LogFileMode & EVENT_TRACE_FILE_MODE_NEWFILE) {
+	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
 				    "files of earlier starts");
 	}
@@ -142,38 +111,19 @@ static int describe(struct cli_args *a, struct session_spec *s)
 		return cli_usage(a, "the file name is too long");
 	}
 	s->start = !cli_flag(a, "off");
-	s->mode = p.p.LogFileMode;
-	s->clock = p.p.Wnode.ClientContext;
-	s->buffer_kb = p.p.BufferSize;
-	s->minimum_buffers = p.p.MinimumBuffers;
-	s->maximum_buffers = p.p.MaximumBuffers;
-	s->maximum_file_size = p.p.MaximumFileSize;
-	s->flush_timer = p.p.FlushTimer;
 	s->expire_s = (uint32_t)expire;
 	s->quota = quota << 20;
 	s->file_max = (uint32_t)file_max;
-	const char *v;
-	for (int i = 0; (v = cli_value_at(a, "provider", i)) != NULL; i++) {
-		struct cli_provider q;
-		struct guid g;
-		if (!cli_provider_parse(a, v, &q)) {
-			return CLI_USAGE;
-		}
-		memcpy(g.b, &q.guid, 16);
-		struct session_provider *at = session_add_provider(s, &g);
-		if (!at) {
-			return cli_usage(a, "more than %u providers", SESSION_PROVIDERS_MAX);
-		}
-		at->level = q.level;
-		at->any = q.any;
-		at->all = q.all;
-		at->properties = q.properties;
+	if (!cli_session_providers(a, s)) {
+		return CLI_USAGE;
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) { /* in a file they stand without what says how to read them */
+		char *name = s->provider[i].name;
 		struct guid plain;
-		if (guid_parse(q.name, &plain) < 0) {
-			snprintf(at->name, sizeof at->name, "%s", q.name + (q.name[0] == '*'));
-		}
-		if (!save_filters(a, &q.guid, at)) {
-			return CLI_USAGE;
+		if (guid_parse(name, &plain) == 0) {
+			*name = 0;
+		} else if (*name == '*') {
+			memmove(name, name + 1, strlen(name));
 		}
 	}
 	return 1;
@@ -181,7 +131,7 @@ static int describe(struct cli_args *a, struct session_spec *s)
 
 static int add(struct cli_args *a, const char *name, const char *path)
 {
-	struct session_spec s;
+	struct etw_session s;
 	if (access(path, F_OK) == 0) {
 		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name, path);
 	}

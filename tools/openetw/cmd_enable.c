@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * enable, disable, flush: what changes a running session.
  */
-#include "tools/common/cli.h"
 #include "tools/common/output.h"
+#include "tools/common/session_start.h"
+
+#include <stdlib.h>
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
@@ -35,28 +37,30 @@ static int change(struct cli_args *a, bool enable)
 		return cli_usage(a, "a session and a provider are needed");
 	}
 	uint64_t timeout = 5000;
-	TRACEHANDLE h;
+	TRACEHANDLE h = 0;
 	if (enable && !cli_duration(a, "timeout", 1000000, 0, UINT32_MAX, &timeout)) {
 		return CLI_USAGE;
 	}
 	int status = find_session(a, a->words[0], &h);
 	for (int i = 1; i < a->count && status == CLI_OK; i++) {
-		struct cli_provider p;
-		if (!cli_provider_parse(a, a->words[i], &p)) {
+		struct session_provider p;
+		GUID g;
+		if (!cli_session_provider(a, a->words[i], &p)) {
 			return CLI_USAGE;
 		}
 		uint32_t code;
-		if (!enable) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 5000, NULL);
-		} else if (cli_flag(a, "capture-state")) {
-			code = EnableTraceEx2(h, &p.guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
+		memcpy(&g, p.guid.b, sizeof g);
+		p.enabled = enable;
+		if (enable && cli_flag(a, "capture-state")) {
+			code = EnableTraceEx2(h, &g, EVENT_CONTROL_CODE_CAPTURE_STATE, p.level, p.any, p.all,
 					      (ULONG)timeout, NULL);
 		} else {
-			code = cli_provider_enable(a, h, &p, (uint32_t)timeout);
+			code = cli_session_enable(h, &p, (uint32_t)timeout);
 			if (code == ERROR_SUCCESS) {
-				cli_provider_tell(&p.guid, p.name);
+				cli_session_enable_tell(&p);
 			}
 		}
+		free(p.payload);
 		if (code) {
 			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable", p.name);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
-#include "tools/common/output.h"
+#include "tools/common/session_start.h"
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 #include "etw/values/guids.h"
@@ -72,50 +72,37 @@ static void watched_summary(const struct cli_trace *t, const struct cli_printer 
 /* Watch with a session made for the occasion; it ends with us. */
 static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_printer *printer)
 {
-	char name[64];
-	struct cli_props p;
-	struct cli_provider providers[64];
-	TRACEHANDLE h = 0;
-	int count = 0;
-	const char *v;
-	for (; (v = cli_value_at(a, "provider", count)) != NULL; count++) {
-		if (count == 64) {
-			return cli_usage(a, "at most 64 providers");
-		}
-		if (!cli_provider_parse(a, v, &providers[count])) {
-			return CLI_USAGE;
-		}
+	struct etw_session s;
+	struct cli_session_run r = {0};
+	struct cli_session_how how = {.args = a,
+				      .cannot = "cannot start a session",
+				      .tool = "openetw live",
+				      .enable_ms = 1000,
+				      .late_is_fine = true,
+				      .ours = true};
+	session_init(&s);
+	snprintf(s.name, sizeof s.name, "openetw-live-%d", (int)getpid());
+	int status = CLI_USAGE;
+	if (cli_session_providers(a, &s) && cli_session_options(a, NULL, true, &s)) {
+		cli_signals_catch(); /* from here on a signal must not leave the session behind */
+		cli_session_start(&s, &how, &r);
+		status = r.status;
 	}
-	snprintf(name, sizeof name, "openetw-live-%d", (int)getpid());
-	if (!cli_props_from_args(a, &p, NULL, true)) {
-		return CLI_USAGE;
-	}
-	cli_signals_catch(); /* from here on a signal must not leave the session behind */
-	uint32_t code = cli_start_trace(&h, name, &p.p);
-	if (code) {
-		return cli_fail(a, code, "cannot start a session");
-	}
-	(void)openetw_session_limit(name, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
-	int status = CLI_OK;
-	for (int i = 0; status == CLI_OK && i < count; i++) {
-		code = cli_provider_enable(a, h, &providers[i], 1000);
-		if (code && code != ERROR_TIMEOUT) {
-			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
-		} else {
-			cli_provider_tell(&providers[i].guid, providers[i].name);
-		}
-	}
-	if (status == CLI_OK && !cli_signal_caught()) {
+	if (r.handle && !cli_signal_caught()) {
 		fprintf(stderr, "watching; Ctrl-C ends\n");
-		status = watch(a, name, t);
+		status = watch(a, s.name, t);
 	}
-	cli_props_init(&p);
-	p.p.LogFileNameOffset = 0;
+	session_finish(&s);
+	if (!r.handle) {
+		return status;
+	}
+	cli_props_init(&r.props);
+	r.props.p.LogFileNameOffset = 0;
 	struct openetw_loss loss = {.size = sizeof loss};
-	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
+	if (openetw_session_stop(r.handle, NULL, &r.props.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
 		fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(printer));
-		cli_print_totals(stderr, &p.p, &loss);
+		cli_print_totals(stderr, &r.props.p, &loss);
 	} else if (t->unknown[0]) {
 		watched_summary(t, printer);
 	}

@@ -206,13 +206,18 @@ static bool any_match(const struct monitor *m, const char *option, const char *t
 	return i == 0;
 }
 
+bool monitor_wants_process(const struct monitor *m, const struct line *l)
+{
+	return any_match(m, "process", l->process);
+}
+
 static bool wanted(struct monitor *m, const struct line *l)
 {
 	if (m->errors && !(l->has_result && (int32_t)l->status < 0)) {
 		return false;
 	}
 	bool path = any_match(m, "path", l->path) || (l->to[0] && any_match(m, "path", l->to));
-	if (!path || !any_match(m, "process", l->process) || !any_match(m, "op", l->k.name)) {
+	if (!path || !monitor_wants_process(m, l) || !any_match(m, "op", l->k.name)) {
 		return false;
 	}
 	m->asked = l;
@@ -474,6 +479,9 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	bool broken_off = feed_broken_off(m->feed);
 	if (m->not_shown) {
 		fprintf(stderr, "%llu NOT SHOWN for want of memory; ", (unsigned long long)m->not_shown);
+	}
+	if (m->early) {
+		fprintf(stderr, "%llu shown WITHOUT THEIR RESULTS, too many waited; ", (unsigned long long)m->early);
 	}
 	if (s.lost) {
 		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);

@@ -7,6 +7,7 @@
 #include "tools/common/counters.h"
 #include "tools/openetw/recording.h"
 #include "tools/common/output.h"
+#include "tools/common/session_start.h"
 #include "tools/common/path.h"
 
 #include <dirent.h>
@@ -96,7 +97,6 @@ static uint64_t now_ns(void)
 
 static int start_providers(struct recording *r, const char *out)
 {
-	struct cli_props p;
 	const char *v = cli_value_at(r->args, "provider", 0);
 	if (v && r->args->count > 0) {
 		cli_provider_of_command(r->args->words[0]);
@@ -111,30 +111,29 @@ static int start_providers(struct recording *r, const char *out)
 		fprintf(stderr, "openetw record: cannot write %s\n", d.text);
 		return CLI_FAILED;
 	}
+	char cannot[sizeof r->user_file + 64];
+	struct etw_session s;
+	struct cli_session_run run;
+	struct cli_session_how how = {
+		.args = r->args, .cannot = cannot, .enable_ms = 1000, .late_is_fine = true, .ours = true};
 	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
 	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
-	cli_props_init(&p);
-	p.p.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	snprintf(p.file, sizeof p.file, "%s", r->user_file);
-	uint32_t code = cli_start_trace(&r->session, r->session_name, &p.p);
-	if (code) {
-		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
-	}
-	(void)openetw_session_limit(r->session_name, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
-	for (int i = 0; (v = cli_value_at(r->args, "provider", i)) != NULL; i++) {
-		struct cli_provider provider;
-		if (!cli_provider_parse(r->args, v, &provider)) {
-			return CLI_USAGE;
-		}
-		ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-						  .EnableProperty = provider.properties};
-		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, provider.level,
-				      provider.any, provider.all, 1000, &params);
-		if (code && code != ERROR_TIMEOUT) {
-			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
+	snprintf(cannot, sizeof cannot, "cannot record to %s", r->user_file);
+	session_init(&s);
+	snprintf(s.name, sizeof s.name, "%s", r->session_name);
+	snprintf(s.file, sizeof s.file, "%s", r->user_file);
+	s.props.mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	int status = CLI_USAGE;
+	if (cli_session_providers(r->args, &s)) {
+		cli_session_start(&s, &how, &run);
+		r->session = run.handle;
+		status = run.status;
+		if (run.refused) {
+			open_output_remove(r->user_file); /* it was made for nothing */
 		}
 	}
-	return CLI_OK;
+	session_finish(&s);
+	return status;
 }
 
 static int stop_providers(struct recording *r)

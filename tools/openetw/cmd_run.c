@@ -74,6 +74,54 @@ static int supervise(char **words, struct run_why *why)
 	return status;
 }
 
+struct recording {
+	const struct cli_args *args;
+	const struct etw_session *session;
+	struct run_why why;
+};
+
+/* First: a classic provider has the session that came last. */
+static void begun(void *ctx, TRACEHANDLE h)
+{
+	struct recording *r = ctx;
+	(void)h;
+	cli_place_tell(r->args);
+	run_why_begin(&r->why, r->args, r->session);
+}
+
+static int record(struct cli_args *a, struct etw_session *s, const char *file)
+{
+	char cannot[PATH_MAX + 64];
+	struct recording rec = {.args = a, .session = s};
+	struct cli_session_run r;
+	struct cli_session_how how = {.args = a,
+				      .cannot = cannot,
+				      .enable_ms = 1000,
+				      .late_is_fine = true,
+				      .ours = true,
+				      .begun = begun,
+				      .ctx = &rec};
+	snprintf(cannot, sizeof cannot, "cannot record to %s", file);
+	cli_signals_catch(); /* from here on a signal must not leave the session behind */
+	if (cli_session_start(s, &how, &r) != ERROR_SUCCESS) {
+		run_why_end(&rec.why);
+		return r.status;
+	}
+	int status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words, &rec.why);
+	run_why_end(&rec.why);
+	struct openetw_loss loss = {.size = sizeof loss};
+	cli_props_init(&r.props);
+	uint32_t code = openetw_session_stop(r.handle, NULL, &r.props.p, &loss);
+	if (code) {
+		cli_fail(a, code, "cannot stop the session '%s'", s->name);
+		return CLI_FAILED;
+	}
+	fprintf(stderr, "recorded to %s: ", file);
+	cli_print_totals(stderr, &r.props.p, &loss);
+	run_why_say(&rec.why, loss.events);
+	return status;
+}
+
 static int run(struct cli_args *a)
 {
 	if (a->count == 0) {
@@ -82,57 +130,16 @@ static int run(struct cli_args *a)
 	if (!cli_value(a, "provider", NULL)) {
 		return cli_usage(a, "which providers? name them with -p");
 	}
-	char name[64];
-	struct cli_props p;
-	struct cli_provider providers[64];
-	int n = 0;
+	char name[64], mapped[PATH_MAX];
+	struct etw_session s;
+	session_init(&s);
 	cli_provider_of_command(a->words[0]);
-	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
-		if (n == 64) {
-			return cli_usage(a, "at most 64 providers");
-		}
-		if (!cli_provider_parse(a, v, &providers[n])) {
-			return CLI_USAGE;
-		}
-	}
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
-	const char *session = cli_value(a, "name", name);
-	char mapped[PATH_MAX];
+	snprintf(s.name, sizeof s.name, "%s", cli_value(a, "name", name));
 	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
-	if (!cli_props_from_args(a, &p, file, false)) {
-		return CLI_USAGE;
-	}
-	cli_signals_catch(); /* from here on a signal must not leave the session behind */
-	struct run_why why = {0};
-	TRACEHANDLE h = 0;
-	uint32_t code = cli_start_trace(&h, session, &p.p);
-	if (code) {
-		return cli_fail(a, code, "cannot record to %s", file);
-	}
-	(void)openetw_session_limit(session, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
-	cli_place_tell(a);
-	int status = CLI_OK;
-	run_why_begin(&why, a, session, providers, n); /* first: a classic provider has the session that came last */
-	for (int i = 0; i < n && status == CLI_OK; i++) {
-		code = cli_provider_enable(a, h, &providers[i], 1000);
-		if (code && code != ERROR_TIMEOUT) {
-			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
-		}
-	}
-	if (status == CLI_OK) {
-		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words, &why);
-	}
-	run_why_end(&why);
-	struct openetw_loss loss = {.size = sizeof loss};
-	cli_props_init(&p);
-	code = openetw_session_stop(h, NULL, &p.p, &loss);
-	if (code) {
-		cli_fail(a, code, "cannot stop the session '%s'", session);
-		return CLI_FAILED;
-	}
-	fprintf(stderr, "recorded to %s: ", file);
-	cli_print_totals(stderr, &p.p, &loss);
-	run_why_say(&why, loss.events);
+	int status = cli_session_providers(a, &s) && cli_session_options(a, file, false, &s) ? record(a, &s, file)
+											     : CLI_USAGE;
+	session_finish(&s);
 	return status;
 }
 

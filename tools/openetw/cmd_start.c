@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/common/kernel_options.h"
 #include "tools/common/output.h"
+#include "tools/common/session_start.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
@@ -25,100 +25,79 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-static int run(struct cli_args *a)
+/* CLI_OK, or printed why. */
+static int kernel_of(const struct cli_args *a, struct session_kernel *wish, struct cli_counters *counters)
 {
-	if (a->count != 1) {
-		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
-	}
-	const char *name = a->words[0];
-	const char *file = cli_value(a, "output", NULL);
-	bool realtime = cli_flag(a, "realtime");
-	struct cli_props p;
-	struct cli_provider providers[64];
-	int n = 0;
-	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
-		if (n == 64) {
-			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
-		}
-		if (!cli_provider_parse(a, v, &providers[n])) {
-			return CLI_USAGE;
-		}
-	}
-	if (!cli_props_from_args(a, &p, file, realtime)) {
-		return CLI_USAGE;
-	}
-	if (cli_value(a, "new-file-every", NULL) && p.p.MaximumFileSize == 0) {
-		p.p.MaximumFileSize = 1u << 20; /* by time alone */
-	}
-	uint64_t expire = 0, quota = 0, pid = 0, every = 0, keep = 0;
-	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
-	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
-	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
-	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) || !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
-		return CLI_USAGE;
-	}
-	TRACEHANDLE h = 0;
-	struct cli_kernel_wish wish = {0};
 	const char *kernel = cli_value(a, "kernel", NULL), *stacks = cli_value(a, "stackwalk", NULL);
 	const char *pmc = cli_value(a, "pmc", NULL), *source;
 	if ((stacks || pmc || cli_flag(a, "pids") || cli_flag(a, "pmc-sample")) && !kernel) {
 		return cli_usage(a, "--stackwalk, --pmc, --pmc-sample and --pids are of kernel events: --kernel FLAGS");
 	}
-	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
-	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
-				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
+	int status = kernel ? cli_kernel_flags(a, kernel, false, wish) : CLI_OK;
+	if (status == CLI_OK &&
+	    ((stacks && !cli_kernel_stacks(a, stacks, wish)) || !cli_kernel_pids(a, cli_value(a, "pids", ""), wish))) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish.counters)) {
+	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, counters)) {
 		status = cli_told();
 	}
 	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : cli_told();
-		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
+		status = cli_counters_sampled(a, source, counters) ? CLI_OK : cli_told();
+		kernel_mask_set(&wish->mask, KERNEL_BIT_PMC_PROFILE);
 	}
-	if (status != CLI_OK) {
-		return status;
+	return status;
+}
+
+static bool limits(const struct cli_args *a, struct etw_session *s)
+{
+	uint64_t expire = 0, quota = 0, pid = 0, every = 0, keep = 0;
+	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
+	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
+	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
+	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) || !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
+		return false;
 	}
-	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : cli_start_trace(&h, name, &p.p);
-	if (code) {
-		return cli_fail(a, code, "cannot start '%s'", name);
+	if (every && s->props.maximum_file_size == 0) {
+		s->props.maximum_file_size = 1u << 20; /* by time alone */
 	}
-	if (kernel) {
-		cli_kernel_tell("openetw start", name);
+	s->expire_s = (uint32_t)expire;
+	s->quota = quota << 20;
+	s->owner_pid = (uint32_t)pid;
+	s->rotate_s = (uint32_t)every;
+	s->keep_files = (uint32_t)keep;
+	return true;
+}
+
+static int run(struct cli_args *a)
+{
+	if (a->count != 1) {
+		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
 	}
-	for (int i = 0; i < n; i++) {
-		code = cli_provider_enable(a, h, &providers[i], 5000);
-		if (code) {
-			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
+	struct etw_session s;
+	struct cli_counters counters = {0};
+	struct cli_session_run r = {0};
+	session_init(&s);
+	snprintf(s.name, sizeof s.name, "%s", a->words[0]);
+	int status = CLI_USAGE;
+	if (cli_session_providers(a, &s) &&
+	    cli_session_options(a, cli_value(a, "output", NULL), cli_flag(a, "realtime"), &s) && limits(a, &s)) {
+		status = kernel_of(a, &s.kernel, &counters);
+	}
+	if (status == CLI_OK) {
+		struct cli_session_how how = {.args = a, .tool = "openetw start", .counters = &counters};
+		cli_session_start(&s, &how, &r);
+		status = r.status;
+	}
+	if (status == CLI_OK) {
+		cli_place_tell(a);
+		printf("session '%s' runs", s.name);
+		if (r.props.file[0] && r.props.p.LogFileNameOffset) {
+			printf(", writing %s", r.props.file);
 		}
-		cli_provider_tell(&providers[i].guid, providers[i].name);
+		printf("; %u provider%s enabled\n", s.provider_count, s.provider_count == 1 ? "" : "s");
 	}
-	if (expire || quota || pid) {
-		code = openetw_session_limit(name, expire ? clock_filetime() + expire * 10000000 : 0, quota << 20,
-					     (uint32_t)pid);
-		if (code) {
-			status = cli_fail(a, code, "cannot limit '%s'", name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
-		}
-	}
-	if (every || keep) {
-		code = openetw_session_rotate(name, (uint32_t)every, (uint32_t)keep);
-		if (code) {
-			int status = cli_fail(a, code, "cannot rotate the files of '%s'", name);
-			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
-			return status;
-		}
-	}
-	cli_place_tell(a);
-	printf("session '%s' runs", name);
-	if (p.file[0] && p.p.LogFileNameOffset) {
-		printf(", writing %s", p.file);
-	}
-	printf("; %d provider%s enabled\n", n, n == 1 ? "" : "s");
-	return CLI_OK;
+	session_finish(&s);
+	return status;
 }
 
 const struct cli_command cli_start = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/feed_session.h"
 
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,21 +42,19 @@ static void *consume(void *arg)
 
 static uint32_t start(struct feed_session *f, const struct kernel_session *s)
 {
-	struct cli_kernel_wish w = {.mask = s->mask};
-	struct cli_props p;
-	cli_props_init(&p);
-	p.p.LogFileNameOffset = 0;
-	p.p.LogFileMode = EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_SYSTEM_LOGGER_MODE;
-	p.p.BufferSize = 256;
-	for (uint32_t i = 0; i < s->stacks; i++) {
-		cli_kernel_add_stack(&w, s->stack[i]);
-	}
+	struct etw_session session;
+	struct cli_session_run run;
 	snprintf(f->name, sizeof f->name, "openetw-watch-%d", (int)getpid());
-	uint32_t code = cli_kernel_start(&f->session, f->name, &p, &w);
-	if (code == ERROR_SUCCESS) {
-		/* Killed, we leave nothing behind. */
-		(void)openetw_session_limit(f->name, 0, 0, (uint32_t)getpid());
+	session_init(&session);
+	snprintf(session.name, sizeof session.name, "%s", f->name);
+	session.props.mode = EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	session.props.buffer_kb = 256;
+	session.kernel.mask = s->mask;
+	for (uint32_t i = 0; i < s->stacks; i++) {
+		cli_kernel_add_stack(&session.kernel, s->stack[i]);
 	}
+	uint32_t code = cli_session_start(&session, &(struct cli_session_how){.ours = true}, &run);
+	f->session = run.handle;
 	return code;
 }
 
@@ -118,7 +116,7 @@ struct feed_session *feed_session_open(const struct kernel_session *s, feed_sess
 	}
 	cli_signals_catch();
 	if (code != ERROR_SUCCESS) {
-		const char *text = openetw_last_error_text();
+		const char *text = cli_session_why();
 		snprintf(why, cap, "%s", text[0] ? text : "it refuses");
 		choose(false, own);
 	} else if (!follow(f)) {

@@ -1,34 +1,38 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The files are opened here, and read by openetw-symbols, a child without rights: what is in them may be anybody's.
+ * A file with which that child ends is left alone from then on, and said.
+ */
 #include "tools/openetw/inlines.h"
-#include "base/vec.h"
-
-#ifdef OPENETW_LIBDW
 
 #include "base/open_foreign.h"
+#include "base/vec.h"
+#include "sandbox/sandbox.h"
 #include "tools/openetw/tally.h"
+#include "tools/symbols/symbols_wire.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE       4096u
-#define GUID_BYTES 16
-#define DEEP_MAX   64
-#define FILES_MAX  4096u
+#define MEMORY_BYTES (1ull << 30) /* of the child; the files themselves are mapped, and do not count */
+#define PROCESSOR_S  600u
+#define ANSWER_MS    30000u
+#define STARTS_MAX   8u
+#define SHARED_DIR   ".dwz/"
 
 struct file {
 	char *path;
-	uint8_t build[GUID_BYTES];
-	int fd[2]; /* the file, and its separate debug information */
-	Elf *elf;
-	Dwarf *dwarf; /* NULL: none of that build */
+	uint8_t build[SYMBOLS_GUID_BYTES];
+	int child; /* the one that has been given it; 0: none */
+	bool ready, ended;
 	uint64_t first;
 };
 struct inlines {
+	struct sandbox *child;
+	bool ended; /* nobody is asked any more */
 	struct file *files;
 	uint32_t count, cap;
 	struct tally known; /* of an address: v[0] is the place in texts, 0: none */
@@ -36,32 +40,84 @@ struct inlines {
 	size_t text_count, text_cap;
 };
 
+/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed. */
+static bool find_program(char *out, size_t cap)
+{
+	static const char *const places[] = {"openetw-symbols", "../libexec/openetw/openetw-symbols"};
+	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_SYMBOLS");
+	if (env && env[0] == '/') {
+		int n = snprintf(out, cap, "%s", env);
+		return n > 0 && (size_t)n < cap && access(out, X_OK) == 0;
+	}
+	char here[4000];
+	ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+	if (length <= 0) {
+		return false;
+	}
+	here[length] = 0;
+	*(strrchr(here, '/') + 1) = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
+		int n = snprintf(out, cap, "%s%s", here, places[i]);
+		if (n > 0 && (size_t)n < cap && access(out, X_OK) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct inlines *inlines_create(void)
 {
-	elf_version(EV_CURRENT);
-	struct inlines *x = calloc(1, sizeof *x);
+	char program[4200];
+	struct inlines *x = find_program(program, sizeof program) ? calloc(1, sizeof *x) : NULL;
+	struct sandbox_options o = {.program = program,
+				    .memory_bytes = MEMORY_BYTES,
+				    .processor_s = PROCESSOR_S,
+				    .answer_ms = ANSWER_MS,
+				    .starts_max = STARTS_MAX};
+	if (x && sandbox_create(&o, &x->child) < 0) {
+		free(x);
+		x = NULL;
+	}
 	return x;
 }
 
 void inlines_destroy(struct inlines *x)
 {
-	for (uint32_t i = 0; x && i < x->count; i++) {
-		dwarf_end(x->files[i].dwarf);
-		elf_end(x->files[i].elf);
-		base_close(&x->files[i].fd[0]);
-		base_close(&x->files[i].fd[1]);
+	if (!x) {
+		return;
+	}
+	sandbox_destroy(x->child);
+	for (uint32_t i = 0; i < x->count; i++) {
 		free(x->files[i].path);
 	}
-	for (size_t i = 0; x && i < x->text_count; i++) {
+	for (size_t i = 0; i < x->text_count; i++) {
 		free(x->texts[i]);
 	}
-	if (x) {
-		tally_free(&x->known);
-		free(x->texts);
-		free(x->files);
-	}
+	tally_free(&x->known);
+	free(x->texts);
+	free(x->files);
 	free(x);
 }
+
+/* There is no child, and there will be none: nothing about a file. */
+static void end(struct inlines *x)
+{
+	if (!x->ended) {
+		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n",
+			sandbox_problem(x->child));
+	}
+	x->ended = true;
+}
+
+/* It was asked about this file, and there is no answer. */
+static void end_file(struct inlines *x, struct file *f)
+{
+	fprintf(stderr, "openetw: functions inlined in %s are not shown: %s\n", f->path, sandbox_problem(x->child));
+	f->ready = false;
+	f->ended = true;
+}
+
+/* ---- files --------------------------------------------------------------------------------------- */
 
 /* A separate debug file of a stranger is not believed, whoever's program it is about. */
 static int open_debug_file(const char *path, int program)
@@ -74,132 +130,164 @@ static int open_debug_file(const char *path, int program)
 	return fd;
 }
 
-static void open_dwarf(struct file *f)
+static int open_by_id(const uint8_t *id, uint32_t bytes, int program)
 {
-	const void *id;
-	f->fd[0] = open_foreign(-1, f->path, 0, NULL); /* the path comes from a trace */
-	f->elf = f->fd[0] >= 0 ? elf_begin(f->fd[0], ELF_C_READ, NULL) : NULL;
-	ssize_t n = f->elf ? dwelf_elf_gnu_build_id(f->elf, &id) : 0;
-	if (n < GUID_BYTES || memcmp(id, f->build, GUID_BYTES) != 0) {
-		return;
-	}
-	size_t segments = 0;
-	f->first = UINT64_MAX;
-	elf_getphdrnum(f->elf, &segments);
-	for (size_t i = 0; i < segments; i++) {
-		GElf_Phdr h;
-		if (gelf_getphdr(f->elf, (int)i, &h) && h.p_type == PT_LOAD) {
-			f->first = BASE_MIN(f->first, h.p_vaddr & ~(uint64_t)(PAGE - 1));
-		}
-	}
-	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	if (f->dwarf) {
-		return;
-	}
-	char path[128] = "/usr/lib/debug/.build-id/";
+	char path[64 + 2 * SYMBOLS_ID_MAX] = "/usr/lib/debug/.build-id/";
 	size_t at = strlen(path);
-	for (ssize_t i = 0; i < n && at + 4 < sizeof path - 8; i++) {
-		at += (size_t)snprintf(path + at, sizeof path - at, i == 0 ? "%02x/" : "%02x",
-				       ((const uint8_t *)id)[i]);
+	for (uint32_t i = 0; i < bytes && i < SYMBOLS_ID_MAX; i++) {
+		at += (size_t)snprintf(path + at, sizeof path - at, i == 0 ? "%02x/" : "%02x", id[i]);
 	}
 	snprintf(path + at, sizeof path - at, ".debug");
-	f->fd[1] = open_debug_file(path, f->fd[0]);
-	f->dwarf = f->fd[1] >= 0 ? dwarf_begin(f->fd[1], DWARF_C_READ) : NULL;
+	return open_debug_file(path, program);
 }
 
-static struct file *file_of(struct inlines *x, const struct openetw_module *m, uint32_t *ret_number)
+/* The file of names that several debug files share. Its path stands in a file of anybody's: what counts of it is what
+ * follows the directory that such files are in. */
+static int open_shared(const uint8_t *id, uint32_t id_bytes, const char *name, int program)
+{
+	char path[64 + SYMBOLS_NAME_MAX];
+	const char *in = strstr(name, SHARED_DIR);
+	int fd = open_by_id(id, id_bytes, program);
+	if (fd < 0 && in && !strstr(in, "..")) {
+		snprintf(path, sizeof path, "/usr/lib/debug/%s", in);
+		fd = open_debug_file(path, program);
+	}
+	return fd;
+}
+
+/* Gives the child one of the files that belong to a program. What it wants next is in ret and behind it in *more. */
+static int give(struct inlines *x, const struct file *f, enum symbols_part part, int fd, struct symbols_opened *ret,
+		const uint8_t **more)
+{
+	struct symbols_open o = {.number = (uint32_t)(f - x->files), .part = part};
+	const uint8_t *p;
+	size_t n;
+	memcpy(o.build, f->build, sizeof o.build);
+	int r = sandbox_ask(x->child, SYMBOLS_OPEN, &o, sizeof o, &fd, 1, &p, &n);
+	*ret = (struct symbols_opened){.state = SYMBOLS_NONE};
+	if (r < 0 || n < sizeof *ret) {
+		return r;
+	}
+	memcpy(ret, p, sizeof *ret);
+	if (ret->id_bytes > SYMBOLS_ID_MAX || ret->name_bytes > SYMBOLS_NAME_MAX ||
+	    ret->id_bytes + ret->name_bytes > n - sizeof *ret) {
+		ret->state = SYMBOLS_NONE;
+	}
+	*more = p + sizeof *ret;
+	return 0;
+}
+
+static int give_all(struct inlines *x, struct file *f, int program, struct symbols_opened *ret)
+{
+	const uint8_t *more = NULL;
+	int r = give(x, f, SYMBOLS_PROGRAM, program, ret, &more);
+	if (r == 0 && ret->state == SYMBOLS_WANTS_DEBUG) {
+		int fd = open_by_id(more, ret->id_bytes, program);
+		ret->state = SYMBOLS_NONE;
+		r = fd >= 0 ? give(x, f, SYMBOLS_DEBUG, fd, ret, &more) : 0;
+		base_close(&fd);
+	}
+	if (r == 0 && ret->state == SYMBOLS_WANTS_SHARED) {
+		char name[SYMBOLS_NAME_MAX + 1];
+		memcpy(name, more + ret->id_bytes, ret->name_bytes);
+		name[ret->name_bytes] = 0;
+		int fd = open_shared(more, ret->id_bytes, name, program);
+		ret->state = SYMBOLS_READY; /* without it, too */
+		r = fd >= 0 ? give(x, f, SYMBOLS_SHARED, fd, ret, &more) : 0;
+		base_close(&fd);
+	}
+	return r;
+}
+
+/* Has the child that runs been given this file, and is there something in it? */
+static bool ready(struct inlines *x, struct file *f)
+{
+	if (f->ended || x->ended || (f->child && !f->ready)) {
+		return false;
+	}
+	if (f->child && f->child == sandbox_running(x->child)) {
+		return true;
+	}
+	int program = open_foreign(-1, f->path, 0, NULL); /* the path comes from a trace */
+	if (program < 0) {
+		f->ended = true;
+		return false;
+	}
+	struct symbols_opened opened;
+	int child = sandbox_start(x->child), r = child < 0 ? 0 : give_all(x, f, program, &opened);
+	base_close(&program);
+	if (child < 0) {
+		end(x);
+		return false;
+	}
+	if (r < 0) {
+		end_file(x, f);
+		return false;
+	}
+	f->child = child;
+	f->ready = opened.state == SYMBOLS_READY;
+	f->first = opened.first;
+	return f->ready;
+}
+
+static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 {
 	for (uint32_t i = 0; i < x->count; i++) {
 		if (strcmp(x->files[i].path, m->path) == 0 &&
-		    memcmp(x->files[i].build, m->build_guid, GUID_BYTES) == 0) {
-			*ret_number = i;
+		    memcmp(x->files[i].build, m->build_guid, SYMBOLS_GUID_BYTES) == 0) {
 			return &x->files[i];
 		}
 	}
-	if (!VEC_ROOM_UP_TO(x->files, x->count, x->cap, FILES_MAX)) {
+	if (!VEC_ROOM_UP_TO(x->files, x->count, x->cap, SYMBOLS_FILES_MAX)) {
 		return NULL;
 	}
 	struct file *f = &x->files[x->count];
-	*f = (struct file){.path = strdup(m->path), .fd = {-1, -1}};
+	*f = (struct file){.path = strdup(m->path)};
 	if (!f->path) {
 		return NULL;
 	}
-	memcpy(f->build, m->build_guid, GUID_BYTES);
-	open_dwarf(f);
-	*ret_number = x->count++;
+	memcpy(f->build, m->build_guid, SYMBOLS_GUID_BYTES);
+	x->count++;
 	return f;
 }
 
-static void look(const struct file *f, uint64_t at, struct strbuf *out)
+/* ---- addresses ----------------------------------------------------------------------------------- */
+
+/* free(); NULL: nothing was put into that function. */
+static char *look(struct inlines *x, struct file *f, uint64_t at)
 {
-	Dwarf_Die unit, *found = NULL, *scopes = NULL;
-	if (!dwarf_addrdie(f->dwarf, at, &unit) || dwarf_getscopes(&unit, at, &found) <= 0) {
-		free(found);
-		return;
+	struct symbols_look q = {.number = (uint32_t)(f - x->files), .address = at};
+	const uint8_t *p;
+	size_t n;
+	int r = sandbox_ask(x->child, SYMBOLS_LOOK, &q, sizeof q, NULL, 0, &p, &n);
+	if (r < 0) {
+		end_file(x, f);
+		return NULL;
 	}
-	/* That list leaves the program for the source at the first inlined one; its place in the program is
-	 * what holds it. */
-	int n = dwarf_getscopes_die(&found[0], &scopes);
-	free(found);
-	const char *names[DEEP_MAX];
-	int count = 0;
-	/* From the innermost out, as far as the function that holds them. */
-	for (int i = 0; i < n && dwarf_tag(&scopes[i]) != DW_TAG_subprogram && count < DEEP_MAX; i++) {
-		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine) {
-			const char *name = dwarf_diename(&scopes[i]);
-			names[count++] = name ? name : "?";
-		}
-	}
-	while (count-- > 0) {
-		strbuf_addf(out, "%s%s", out->len ? ";" : "", names[count]);
-	}
-	free(scopes);
+	n = strnlen((const char *)p, n);
+	return n > 0 ? strndup((const char *)p, n) : NULL;
 }
 
 const char *inlines_at(struct inlines *x, const struct openetw_module *m, uint64_t address)
 {
-	uint32_t number;
-	struct file *f = x && m->build_guid && m->path[0] == '/' ? file_of(x, m, &number) : NULL;
-	if (!f || !f->dwarf) {
+	struct file *f = x && m->build_guid && m->path[0] == '/' ? file_of(x, m) : NULL;
+	if (!f || (!f->child && !ready(x, f))) {
 		return NULL;
 	}
 	uint64_t at = address - m->base + f->first;
-	struct tally_row *row = tally_rowf(&x->known, "%u:%llx", number, (unsigned long long)at);
+	struct tally_row *row = tally_rowf(&x->known, "%u:%llx", (unsigned)(f - x->files), (unsigned long long)at);
 	if (!row) {
 		return NULL;
 	}
-	if (!row->seen) {
-		struct strbuf text = {0};
+	if (!row->seen && ready(x, f)) {
 		row->seen = 1;
-		look(f, at, &text);
-		if (text.len && VEC_ROOM(x->texts, x->text_count, x->text_cap)) {
-			x->texts[x->text_count++] = text.s;
+		char *text = look(x, f, at);
+		if (text && VEC_ROOM(x->texts, x->text_count, x->text_cap)) {
+			x->texts[x->text_count++] = text;
 			row->v[0] = x->text_count;
 		} else {
-			strbuf_finish(&text);
+			free(text);
 		}
 	}
 	return row->v[0] ? x->texts[row->v[0] - 1] : NULL;
 }
-
-#else
-
-struct inlines *inlines_create(void)
-{
-	return NULL;
-}
-
-void inlines_destroy(struct inlines *x)
-{
-	(void)x;
-}
-
-const char *inlines_at(struct inlines *x, const struct openetw_module *m, uint64_t address)
-{
-	(void)x;
-	(void)m;
-	(void)address;
-	return NULL;
-}
-
-#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Functions that the compiler put into others, from DWARF: of files of this machine that are of the build
- * the trace names, when openetw was built with libdw.
+ * the trace names, where openetw-symbols is installed (it is built with libdw).
  */
 #ifndef TOOLS_OPENETW_INLINES_H
 #define TOOLS_OPENETW_INLINES_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct inlines;
-struct inlines *inlines_create(void); /* NULL: not built in, or no memory */
+struct inlines *inlines_create(void); /* NULL: no openetw-symbols, or no memory */
 void inlines_destroy(struct inlines *x);
 /* What was put into the function at that address of a module, the outermost first, divided by ';'. NULL:
  * nothing, or nobody knows. Valid as long as x. */

@@ -50,6 +50,7 @@ struct monitor {
 	bool json, utc, done, errors;
 	uint64_t lines, limit;
 	uint64_t not_shown;                        /* for want of memory */
+	uint64_t early;                            /* shown before their results were known: too many waited */
 	struct line *pending[MONITOR_PENDING_MAX]; /* what is not shown yet, by time */
 	uint32_t pending_count;
 	bool live; /* what was there before is not news */
@@ -62,6 +63,8 @@ struct monitor {
 void monitor_event(void *ctx, const EVENT_RECORD *e);
 /* Prints what is complete at that time; UINT64_MAX: everything. */
 void monitor_release(struct monitor *m, uint64_t now);
+/* Is the line of a process that was asked for? Known from the beginning, unlike its result. */
+bool monitor_wants_process(const struct monitor *m, const struct line *l);
 /* A line, when it is wanted. */
 void monitor_print(struct monitor *m, const struct line *l);
 

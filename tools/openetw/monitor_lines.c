@@ -7,6 +7,7 @@
 
 #define ORDER_NS    200000000ull   /* that lines wait for one before them */
 #define PATIENCE_NS 10000000000ull /* for an operation's result: a big copy to a slow disk lasts seconds */
+#define CLOSE_NS    1000000000ull  /* for that of a close: one that the end of its process makes never has any */
 
 static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 {
@@ -35,6 +36,11 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 	}
 }
 
+static uint64_t patience(const struct line *l)
+{
+	return l->k.op == KOP_CLOSE || l->k.op == KOP_CLEANUP ? CLOSE_NS : PATIENCE_NS;
+}
+
 /* What is complete, in the order in which it began. What still waits for its result holds up those behind
  * it for a while, and is shown without at last. */
 void monitor_release(struct monitor *m, uint64_t now)
@@ -46,7 +52,7 @@ void monitor_release(struct monitor *m, uint64_t now)
 		if (l->waits && age < ORDER_NS) {
 			break;
 		}
-		if (l->waits && age < PATIENCE_NS) {
+		if (l->waits && age < patience(l)) {
 			m->pending[kept++] = l;
 			continue;
 		}
@@ -55,6 +61,28 @@ void monitor_release(struct monitor *m, uint64_t now)
 	}
 	memmove(m->pending + kept, m->pending + i, (m->pending_count - i) * sizeof *m->pending);
 	m->pending_count -= i - kept;
+}
+
+/* When too many wait: closes do not wait any longer; if that does not help, the oldest are shown as they are. */
+static void make_room(struct monitor *m, uint64_t now)
+{
+	monitor_release(m, now);
+	for (uint32_t i = 0; m->pending_count == MONITOR_PENDING_MAX && i < m->pending_count; i++) {
+		m->pending[i]->waits = m->pending[i]->waits && patience(m->pending[i]) == PATIENCE_NS;
+	}
+	monitor_release(m, now + ORDER_NS); /* in order as far as there is room for it */
+	if (m->pending_count < MONITOR_PENDING_MAX) {
+		return;
+	}
+	uint32_t n = m->pending_count / 8;
+	for (uint32_t i = 0; i < n; i++) {
+		struct line *l = m->pending[i];
+		m->early += l->waits;
+		monitor_print(m, l);
+		free(l);
+	}
+	memmove(m->pending, m->pending + n, (m->pending_count - n) * sizeof *m->pending);
+	m->pending_count -= n;
 }
 
 static void finish(struct monitor *m, const struct kevent *end)
@@ -121,11 +149,12 @@ void monitor_event(void *ctx, const EVENT_RECORD *e)
 		return;
 	}
 	fill(m, l, &k);
-	if (m->pending_count == MONITOR_PENDING_MAX) {
-		monitor_release(m, k.time);
+	if (!monitor_wants_process(m, l)) { /* one that waits in vain would push others out */
+		free(l);
+		return;
 	}
 	if (m->pending_count == MONITOR_PENDING_MAX) {
-		monitor_release(m, UINT64_MAX);
+		make_room(m, k.time);
 	}
 	m->pending[m->pending_count++] = l;
 }

@@ -36,34 +36,40 @@ static bool filtered(const struct cli_args *a)
 	return false;
 }
 
-static bool narrow(const struct cli_args *a, const struct cli_provider *p)
+static bool narrow(const struct cli_args *a, const struct session_provider *p)
 {
 	return filtered(a) || (p->level > 0 && p->level < 5) || (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
 }
 
 static void probe_start(struct run_why *w)
 {
-	struct cli_props p;
-	char name[300];
 	bool wanted = false;
-	for (int i = 0; i < w->count; i++) {
-		wanted = wanted || narrow(w->args, &w->provider[i]);
+	for (uint32_t i = 0; i < w->session->provider_count; i++) {
+		wanted = wanted || narrow(w->args, &w->session->provider[i]);
 	}
 	if (!wanted) {
 		return;
 	}
-	snprintf(name, sizeof name, "%.250s-all", w->session);
-	cli_props_init(&p);
-	p.p.LogFileNameOffset = 0;
-	p.p.LogFileMode = EVENT_TRACE_BUFFERING_MODE;
-	p.p.BufferSize = 64;
-	if (cli_start_trace(&w->probe, name, &p.p) != ERROR_SUCCESS) {
+	struct etw_session s;
+	session_init(&s);
+	snprintf(s.name, sizeof s.name, "%.250s-all", w->session->name);
+	s.props.mode = EVENT_TRACE_BUFFERING_MODE;
+	s.props.buffer_kb = 64;
+	for (uint32_t i = 0; i < w->session->provider_count; i++) {
+		struct session_provider *p = session_add_provider(&s, &w->session->provider[i].guid);
+		if (p) {
+			p->level = 255;
+		}
+	}
+	struct cli_session_run r;
+	struct cli_session_how how = {.enable_ms = 1, .late_is_fine = true};
+	uint32_t code = cli_session_start(&s, &how, &r);
+	session_finish(&s);
+	if (code != ERROR_SUCCESS) {
 		return; /* there are too many, perhaps: then nobody counts */
 	}
+	w->probe = r.handle;
 	w->probing = w->probed = true;
-	for (int i = 0; i < w->count; i++) {
-		EnableTraceEx2(w->probe, &w->provider[i].guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 255, 0, 0, 0, NULL);
-	}
 	struct sigaction sa = {.sa_handler = on_alarm};
 	sigaction(SIGALRM, &sa, NULL);
 	wake_in(1);
@@ -89,8 +95,8 @@ void run_why_tick(struct run_why *w)
 	second_went_by = 0;
 	struct openetw_loss mine = {.size = sizeof mine}, all = {.size = sizeof all};
 	char name[300];
-	snprintf(name, sizeof name, "%.250s-all", w->session);
-	bool known = openetw_session_loss(w->session, &mine) == ERROR_SUCCESS &&
+	snprintf(name, sizeof name, "%.250s-all", w->session->name);
+	bool known = openetw_session_loss(w->session->name, &mine) == ERROR_SUCCESS &&
 		     openetw_session_loss(name, &all) == ERROR_SUCCESS;
 	if (!known || mine.events > 0 || all.events > 0) {
 		w->more = true;
@@ -104,7 +110,7 @@ void run_why_tick(struct run_why *w)
 
 struct seen {
 	struct run_why *w;
-	const struct cli_provider *p;
+	const struct session_provider *p;
 	uint64_t last;
 	/* of this provider; of its name with another GUID; others, for what was meant */
 	struct openetw_registration here, other;
@@ -121,7 +127,7 @@ static bool take_last(void *ctx, const struct openetw_registration *r)
 }
 
 /* "*Name" and "#GUID" say how the GUID is found. */
-static const char *plain_name(const struct cli_provider *p)
+static const char *plain_name(const struct session_provider *p)
 {
 	return p->name + (*p->name == '*' || *p->name == '#');
 }
@@ -165,10 +171,9 @@ static const char *name_at(const void *ctx, int i)
 	return i < s->count ? s->names[i] : NULL;
 }
 
-void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session,
-		   const struct cli_provider *provider, int count)
+void run_why_begin(struct run_why *w, const struct cli_args *a, const struct etw_session *session)
 {
-	*w = (struct run_why){.args = a, .session = session, .provider = provider, .count = count};
+	*w = (struct run_why){.args = a, .session = session};
 	w->known = openetw_recent_registrations(take_last, &w->before) == ERROR_SUCCESS;
 	probe_start(w);
 }
@@ -183,7 +188,7 @@ static void say_absent(const struct seen *s)
 {
 	char guid[37], other[37];
 	const char *name = plain_name(s->p);
-	cli_guid_text(&s->p->guid, guid);
+	guid_format(&s->p->guid, guid);
 	struct guid plain;
 	bool named = guid_parse(name, &plain) < 0;
 	if (s->is_other) {
@@ -225,8 +230,8 @@ static void say_dropped(const struct run_why *w)
 	fprintf(stderr, "%s%llu event%s came and %s dropped", w->more ? "at least " : "", (unsigned long long)w->came,
 		w->came == 1 ? "" : "s", w->came == 1 ? "was" : "were");
 	const char *comma = " by";
-	for (int i = 0; i < w->count; i++) {
-		const struct cli_provider *p = &w->provider[i];
+	for (uint32_t i = 0; i < w->session->provider_count; i++) {
+		const struct session_provider *p = &w->session->provider[i];
 		bool level = p->level > 0 && p->level < 5, any = p->any != 0 && p->any != UINT64_MAX;
 		if (!level && !any && !p->all) {
 			continue;
@@ -258,11 +263,13 @@ void run_why_say(struct run_why *w, uint64_t events)
 	w->known = w->known && openetw_recent_registrations(take_last, &last) == ERROR_SUCCESS && last >= w->before;
 	struct seen *s = w->known ? calloc(1, sizeof *s) : NULL;
 	bool absent = false;
-	for (int i = 0; s && i < w->count; i++) {
+	for (uint32_t i = 0; s && i < w->session->provider_count; i++) {
 		bool there = false;
-		*s = (struct seen){.w = w, .p = &w->provider[i]};
+		*s = (struct seen){.w = w, .p = &w->session->provider[i]};
 		openetw_recent_registrations(take, s);
-		controller_each_instance(&w->provider[i].guid, is_there, &there);
+		GUID g;
+		memcpy(&g, w->session->provider[i].guid.b, sizeof g);
+		controller_each_instance(&g, is_there, &there);
 		if (!s->is_here && !there) {
 			say_absent(s);
 			absent = true;

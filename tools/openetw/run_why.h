@@ -5,15 +5,13 @@
 #ifndef TOOLS_OPENETW_RUN_WHY_H
 #define TOOLS_OPENETW_RUN_WHY_H
 
-#include "tools/common/cli.h"
+#include "tools/common/session_start.h"
 
 struct run_why {
 	const struct cli_args *args;
-	const char *session; /* that records */
-	const struct cli_provider *provider;
-	int count;
-	uint64_t before; /* registrations until then */
-	bool known;      /* etwd can tell registrations */
+	const struct etw_session *session; /* that records */
+	uint64_t before;                   /* registrations until then */
+	bool known;                        /* etwd can tell registrations */
 
 	/* A second session takes all levels and keywords, to count what the first one does not get. Only
 	 * where level, keywords or filters are given, and only until something was counted. */
@@ -24,8 +22,7 @@ struct run_why {
 };
 
 /* The session runs; its providers are about to be enabled, and the command to start. */
-void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session,
-		   const struct cli_provider *provider, int count);
+void run_why_begin(struct run_why *w, const struct cli_args *a, const struct etw_session *session);
 /* Called when a system call was interrupted: a second has gone by, perhaps. */
 void run_why_tick(struct run_why *w);
 /* The command ended; before the session is stopped. */

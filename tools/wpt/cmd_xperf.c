@@ -342,9 +342,10 @@ static int run_update(struct xperf *x)
 	}
 	struct xperf_scope only = *s;
 	only.name = name;
-	struct cli_kernel_wish wish;
+	struct session_kernel wish;
+	struct cli_counters unused;
 	if (kernel && s->on) {
-		int status = xperf_kernel_wish(a, &only, &wish);
+		int status = xperf_kernel_wish(a, &only, &wish, &unused);
 		if (status != CLI_OK) {
 			return status;
 		}

@@ -7,7 +7,7 @@
 #ifndef TOOLS_WPT_WPR_H
 #define TOOLS_WPT_WPR_H
 
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 #include "profile/profile.h"
 
 #include <limits.h>
@@ -104,8 +104,10 @@ int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap);
 /* Is a session made for it? */
 bool wpr_recorded(const struct profile_collector *c);
-void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
-			     struct cli_props *p);
+void wpr_sessions_describe(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			   struct etw_session *ret);
+/* All but its GUID. False: its filters are longer than a session's file can say. */
+bool wpr_describe_provider(const struct profile_provider *p, struct session_provider *v);
 /* Does any of them run? */
 bool wpr_sessions_run(const struct wpr *w);
 int wpr_sessions_start(struct wpr *w);
@@ -133,10 +135,10 @@ void wpr_sessions_explain(const struct wpr *w);
 /* Can it be had on Linux? *ret_why: why not, when that is known. */
 bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why);
 /* What a system collector's providers want and can have. */
-void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret);
+void wpr_kernel_wish(const struct profile_collector *c, struct session_kernel *ret);
 /* What of its hardware counters there is, into the wish. CLI_OK, or printed why. */
 int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
-			struct cli_kernel_wish *inout);
+			struct session_kernel *inout, struct cli_counters *to);
 bool wpr_kernel_wanted(const struct profile_collector *c);
 bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 

@@ -47,26 +47,47 @@ bool wpr_boot_folder(char *out, size_t cap)
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
-static void ids_text(const struct profile_ids *s, char out[SESSION_FILTER_TEXT])
+/* False: longer than a session's file or a command line can say. */
+static bool ids_text(const struct profile_ids *s, char out[SESSION_FILTER_TEXT])
 {
 	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
 	for (unsigned i = 0; s->present && i < s->count && n < SESSION_FILTER_TEXT; i++) {
 		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%u", i ? "," : "", s->id[i]);
 	}
+	return n < SESSION_FILTER_TEXT;
 }
 
-static void names_text(const struct profile_names *s, char out[SESSION_FILTER_TEXT])
+static bool names_text(const struct profile_names *s, char out[SESSION_FILTER_TEXT])
 {
 	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
 	for (const struct profile_word *v = s->names; s->present && v && n < SESSION_FILTER_TEXT; v = v->next) {
 		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", v == s->names ? "" : ",", v->text);
 	}
+	return n < SESSION_FILTER_TEXT;
 }
 
-static bool add_provider(struct session_spec *s, const struct profile_provider *p)
+bool wpr_describe_provider(const struct profile_provider *p, struct session_provider *v)
+{
+	struct guid plain;
+	const char *name = p->name + (*p->name == '*');
+	snprintf(v->name, sizeof v->name, "%s", guid_parse(name, &plain) < 0 ? name : "");
+	v->level = p->level;
+	v->any = p->keywords;
+	v->properties = (p->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
+			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) | (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
+			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
+	snprintf(v->filter[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", p->exe ? p->exe : "");
+	return ids_text(&p->events, v->filter[SESSION_FILTER_EVENT_ID]) &&
+	       ids_text(&p->stack_events, v->filter[SESSION_FILTER_STACK_ID]) &&
+	       names_text(&p->event_names, v->filter[SESSION_FILTER_EVENT_NAME]) &&
+	       names_text(&p->stack_names, v->filter[SESSION_FILTER_STACK_NAME]) &&
+	       (!p->exe || strlen(p->exe) < SESSION_FILTER_TEXT);
+}
+
+static bool add_provider(struct etw_session *s, const struct profile_provider *p)
 {
 	GUID g;
-	struct guid guid, plain;
+	struct guid guid;
 	if (p->capture_only) {
 		return true; /* asked at the end */
 	}
@@ -85,42 +106,28 @@ static bool add_provider(struct session_spec *s, const struct profile_provider *
 	if (!v) {
 		return false;
 	}
-	const char *name = p->name + (*p->name == '*');
-	snprintf(v->name, sizeof v->name, "%s", guid_parse(name, &plain) < 0 ? name : "");
-	v->level = p->level;
-	v->any = p->keywords;
-	v->properties = (p->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
-			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) | (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
-			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
-	ids_text(&p->events, v->filter[SESSION_FILTER_EVENT_ID]);
-	ids_text(&p->stack_events, v->filter[SESSION_FILTER_STACK_ID]);
-	names_text(&p->event_names, v->filter[SESSION_FILTER_EVENT_NAME]);
-	names_text(&p->stack_names, v->filter[SESSION_FILTER_STACK_NAME]);
-	snprintf(v->filter[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", p->exe ? p->exe : "");
+	if (!wpr_describe_provider(p, v)) {
+		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its filters are too long\n",
+			p->name);
+		s->provider_count--;
+	}
 	return true;
 }
 
 static bool describe(struct wpr *w, const struct profile_collector *c, unsigned index, bool marks,
-		     struct session_spec *s)
+		     struct etw_session *s)
 {
-	struct cli_props p;
-	session_init(s);
-	wpr_session_name(w->instance, c, s->name, sizeof s->name);
-	wpr_sessions_properties(w, c, index, &p);
+	wpr_sessions_describe(w, c, index, s);
 	s->start = 1;
-	s->mode = p.p.LogFileMode;
-	s->buffer_kb = p.p.BufferSize;
-	s->minimum_buffers = p.p.MinimumBuffers;
-	s->maximum_buffers = p.p.MaximumBuffers;
-	s->maximum_file_size = p.p.MaximumFileSize;
-	if (w->profile->mode == PROFILE_FILE) {
-		snprintf(s->file, sizeof s->file, "%s", p.file);
+	s->keep_files = 0;
+	if (w->profile->mode != PROFILE_FILE) {
+		s->file[0] = 0;
 	}
-	if (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
+	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		/* Of several files the last ones are wanted: one that goes round has as much. */
-		s->mode = (s->mode & ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE) | EVENT_TRACE_FILE_MODE_CIRCULAR;
-		s->maximum_file_size *= c->file_count;
-		wpr_part_path(w, c, index, s->file, sizeof s->file);
+		s->props.mode =
+			(s->props.mode & ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE) | EVENT_TRACE_FILE_MODE_CIRCULAR;
+		s->props.maximum_file_size *= c->file_count;
 		char *counter = strstr(s->file, "_%d");
 		if (counter) {
 			memmove(counter, counter + 3, strlen(counter + 3) + 1);
@@ -128,14 +135,10 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 	}
 	bool ok = true;
 	if (c->kind == PROFILE_SYSTEM) {
-		struct cli_kernel_wish wish;
-		wpr_kernel_wish(c, &wish);
+		wpr_kernel_wish(c, &s->kernel);
 		if (c->counting.counters || c->counting.sampled) {
 			fprintf(stderr, "wpr: warning: a recording from boot has no hardware counters\n");
 		}
-		memcpy(s->kernel_mask, wish.mask.word, sizeof s->kernel_mask);
-		s->kernel_stacks = BASE_MIN(wish.stacks, SESSION_STACKS_MAX);
-		memcpy(s->kernel_stack, wish.stack, s->kernel_stacks * sizeof s->kernel_stack[0]);
 	} else {
 		for (const struct profile_provider *v = c->providers; v && ok; v = v->next) {
 			ok = add_provider(s, v);
@@ -174,26 +177,6 @@ void wpr_boot_tell(const char *again)
 	}
 }
 
-static void explain(const struct session_spec *s)
-{
-	printf("openetw%s autologger add %s --buffer-size %uK", of_system() ? " --system" : "",
-	       cli_quoted("%s", s->name), s->buffer_kb);
-	if (s->mode & EVENT_TRACE_BUFFERING_MODE) {
-		printf(" -m buffering --buffers %u", s->minimum_buffers);
-	} else {
-		printf(" -o %s", cli_quoted("%s", s->file));
-	}
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		char guid[37];
-		const struct session_provider *p = &s->provider[i];
-		guid_format(&p->guid, guid);
-		printf(" -p %s",
-		       cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any, p->level,
-				  p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
-	}
-	putchar('\n');
-}
-
 int wpr_boot_add(struct wpr *w)
 {
 	unsigned index = 0, written = 0;
@@ -203,13 +186,14 @@ int wpr_boot_add(struct wpr *w)
 		if (!wpr_recorded(c)) {
 			continue;
 		}
-		struct session_spec s;
+		struct etw_session s;
 		char path[4200];
 		bool ok = describe(w, c, index++, marks && c->kind == PROFILE_EVENT, &s);
 		marks = marks && c->kind != PROFILE_EVENT;
 		int r = ok && conf_path(s.name, path, sizeof path) ? 0 : -ENOMEM;
 		if (only_tell && r == 0) {
-			explain(&s);
+			cli_session_explain(stdout, of_system() ? "--system autologger add" : "autologger add", &s,
+					    NULL);
 		} else if (r == 0) {
 			r = session_write(path, &s);
 			written += r == 0;

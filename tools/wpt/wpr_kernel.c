@@ -107,9 +107,9 @@ static bool stack_hook(const char *name, uint16_t *ret)
 	return kernel_stack_find(name, strlen(name), ret);
 }
 
-void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret)
+void wpr_kernel_wish(const struct profile_collector *c, struct session_kernel *ret)
 {
-	*ret = (struct cli_kernel_wish){0};
+	*ret = (struct session_kernel){0};
 	for (const struct profile_provider *p = c->kind == PROFILE_SYSTEM ? c->providers : NULL; p; p = p->next) {
 		for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
 			uint32_t bits;
@@ -176,9 +176,9 @@ static struct pmc_definition *definitions(const struct profile_counters *p, uint
 	return all;
 }
 
-static int choose_counters(const struct cli_args *a, const struct profile_counters *p, struct cli_kernel_wish *inout)
+static int choose_counters(const struct cli_args *a, const struct profile_counters *p, struct session_kernel *inout,
+			   struct cli_counters *to)
 {
-	struct cli_counters *to = &inout->counters;
 	if (p->refused) {
 		if (!to->lenient) {
 			return wpr_fail(WPR_NOT_SUPPORTED, "<%s> of a HardwareCounter has no counterpart here.",
@@ -215,13 +215,13 @@ static int choose_counters(const struct cli_args *a, const struct profile_counte
 
 /* Counters and sources of samples. Without Strict what this machine lacks is left out with a warning. */
 int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
-			struct cli_kernel_wish *inout)
+			struct session_kernel *inout, struct cli_counters *to)
 {
-	struct cli_counters *to = &inout->counters;
+	*to = (struct cli_counters){0};
 	struct pmc_definition *defined = definitions(&c->counting, &to->defineds);
 	to->lenient = !c->counting.strict && !profile->strict;
 	to->defined = defined;
-	int status = choose_counters(a, &c->counting, inout);
+	int status = choose_counters(a, &c->counting, inout, to);
 	free(defined);
 	to->defined = NULL;
 	to->defineds = 0;
@@ -230,7 +230,7 @@ int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile,
 
 bool wpr_kernel_wanted(const struct profile_collector *c)
 {
-	struct cli_kernel_wish w;
+	struct session_kernel w;
 	wpr_kernel_wish(c, &w);
 	return !kernel_mask_empty(&w.mask);
 }

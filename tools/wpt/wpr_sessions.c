@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 
-#define ETW_SECURE_MODE 0x80u
-
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap)
 {
 	/* As Windows' wpr: the kernel's session has one name, whatever the profile calls its collector. */
@@ -223,32 +221,34 @@ static uint32_t start_provider(TRACEHANDLE h, const struct profile_provider *p)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
-			     struct cli_props *p)
+void wpr_sessions_describe(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			   struct etw_session *ret)
 {
 	struct sysinfo si = {0};
+	struct session_properties *p = &ret->props;
 	sysinfo(&si);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t count = profile_buffer_count(c, (uint64_t)si.totalram * si.mem_unit, cpus > 0 ? (uint32_t)cpus : 1);
-	cli_props_init(p);
-	p->p.BufferSize = c->buffer_kb;
+	session_init(ret);
+	wpr_session_name(w->instance, c, ret->name, sizeof ret->name);
+	p->buffer_kb = c->buffer_kb;
+	p->maximum_buffers = count;
 	if (w->profile->mode == PROFILE_MEMORY) {
-		p->p.LogFileMode = EVENT_TRACE_BUFFERING_MODE;
-		p->p.MinimumBuffers = p->p.MaximumBuffers = count;
-		p->p.LogFileNameOffset = 0;
+		p->mode = EVENT_TRACE_BUFFERING_MODE;
+		p->minimum_buffers = count;
 	} else {
-		p->p.LogFileMode = c->circular && c->file_most_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR
-								  : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-		p->p.MaximumFileSize = c->file_most_mb;
-		p->p.MaximumBuffers = count;
-		p->p.LogFileMode |= c->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
-		wpr_part_path(w, c, index, p->file, sizeof p->file);
+		p->mode = c->circular && c->file_most_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR
+							 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->maximum_file_size = c->file_most_mb;
+		p->mode |= c->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
+		wpr_part_path(w, c, index, ret->file, sizeof ret->file);
 	}
-	if (wpr_files_kept(w, c)) {
-		p->p.LogFileMode &= ~(ULONG)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-		p->p.LogFileMode |= EVENT_TRACE_FILE_MODE_NEWFILE;
+	ret->keep_files = wpr_files_kept(w, c);
+	if (ret->keep_files) {
+		p->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
 	}
-	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
+	p->mode |= c->secure ? EVENT_TRACE_SECURE_MODE : 0u;
 }
 
 /* Is it one that the profile names? */
@@ -325,27 +325,24 @@ static void let_providers_come(void)
 
 /* Kernel events that cannot be had leave the rest of the recording alone, unless the profile insists or
  * there is no rest. */
-static int start_kernel(struct wpr *w, const struct profile_collector *c, const char *name, unsigned index)
+static int start_kernel(struct wpr *w, const struct profile_collector *c, struct etw_session *s)
 {
-	struct cli_kernel_wish wish;
-	struct cli_props p;
-	TRACEHANDLE h = 0;
+	struct cli_counters counters;
+	struct cli_session_run r;
 	bool others = false;
-	wpr_kernel_wish(c, &wish);
-	int status = wpr_kernel_counters(w->args, w->profile, c, &wish);
+	wpr_kernel_wish(c, &s->kernel);
+	int status = wpr_kernel_counters(w->args, w->profile, c, &s->kernel, &counters);
 	if (status != CLI_OK) {
 		return status;
 	}
-	wpr_sessions_properties(w, c, index, &p);
-	uint32_t code = cli_kernel_start(&h, name, &p, &wish);
+	uint32_t code = cli_session_start(s, &(struct cli_session_how){.tool = "wpr", .counters = &counters}, &r);
 	if (code == ERROR_SUCCESS) {
-		cli_kernel_tell("wpr", name);
 		return CLI_OK;
 	}
 	for (const struct profile_collector *o = w->profile->collectors; o; o = o->next) {
 		others = others || (o->kind == PROFILE_EVENT && wpr_recorded(o));
 	}
-	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+	const char *why = cli_session_why(), *text = openetw_error_text(code), *name = s->name;
 	why = *why ? why : text ? text : "unknown error";
 	if (code == ERROR_ALREADY_EXISTS || wpr_kernel_strict(w->profile, c) || !others) {
 		return code == ERROR_ALREADY_EXISTS
@@ -360,15 +357,14 @@ static int start_kernel(struct wpr *w, const struct profile_collector *c, const 
 
 static int start_collector(struct wpr *w, struct profile_collector *c, unsigned index)
 {
-	char name[512];
-	struct cli_props p;
-	TRACEHANDLE h = 0;
-	wpr_session_name(w->instance, c, name, sizeof name);
+	struct etw_session s;
+	struct cli_session_run r;
+	wpr_sessions_describe(w, c, index, &s);
+	const char *name = s.name;
 	if (c->kind == PROFILE_SYSTEM) {
-		return start_kernel(w, c, name, index);
+		return start_kernel(w, c, &s);
 	}
-	wpr_sessions_properties(w, c, index, &p);
-	uint32_t code = cli_start_trace(&h, name, &p.p);
+	uint32_t code = cli_session_start(&s, &(struct cli_session_how){.tool = "wpr"}, &r);
 	if (code == ERROR_ALREADY_EXISTS) {
 		return wpr_fail(WPR_ALREADY_RUNNING,
 				"The session '%s' runs already, left over from a recording that was not "
@@ -377,12 +373,6 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	}
 	if (code) {
 		return wpr_fail_call(code, "cannot start the session '%s'", name);
-	}
-	if (wpr_files_kept(w, c)) {
-		code = openetw_session_rotate(name, 0, wpr_files_kept(w, c));
-		if (code) {
-			return wpr_fail_call(code, "cannot limit the files of '%s'", name);
-		}
 	}
 	if (w->settle) {
 		let_providers_come();
@@ -393,10 +383,10 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 		return status;
 	}
 	if (!w->marks) { /* in one session: marks are not to come twice into a merged file */
-		w->marks = cli_mark_enable(h) == ERROR_SUCCESS;
+		w->marks = cli_mark_enable(r.handle) == ERROR_SUCCESS;
 	}
 	for (const struct profile_provider *v = c->providers; v; v = v->next) {
-		code = start_provider(h, v);
+		code = start_provider(r.handle, v);
 		if (code == ERROR_SUCCESS) {
 			continue;
 		}
@@ -586,94 +576,50 @@ void wpr_sessions_cancel(struct wpr *w)
 
 /* ---- --explain -------------------------------------------------------------------------------- */
 
-static void explain_ids(const char *option, const struct profile_ids *s)
+static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask, bool capture)
 {
-	if (s->present) {
-		printf(" --%s '%s", option, s->in ? "" : "!"); /* numbers */
-		for (unsigned i = 0; i < s->count; i++) {
-			printf("%s%u", i ? "," : "", s->id[i]);
-		}
-		putchar('\'');
+	struct session_provider v = {.enabled = true};
+	GUID g;
+	if (!wpr_describe_provider(p, &v)) {
+		printf("# the filters of %s are too long for a command line\n", p->name);
 	}
-}
-
-static void explain_names(const char *option, const struct profile_names *s)
-{
-	if (s->present) {
-		struct strbuf b = {0};
-		for (const struct profile_word *n = s->names; n; n = n->next) {
-			strbuf_adds(&b, n == s->names ? "" : ",");
-			strbuf_adds(&b, n->text);
-		}
-		printf(" --%s %s", option, cli_quoted("%s%s", s->in ? "" : "!", b.s ? b.s : ""));
-		strbuf_finish(&b);
+	if (wpr_provider_guid(p->name, &g)) {
+		memcpy(v.guid.b, &g, sizeof v.guid.b);
 	}
-}
-
-static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask, const char *option)
-{
-	printf("openetw enable %s %s%s", cli_quoted("%s", name), option,
-	       cli_quoted("%s:0x%llx:%u%s", p->name, (unsigned long long)mask, p->level, p->stack ? ":stack" : ""));
-	if (!*option) {
-		explain_ids("event-id", &p->events);
-		explain_names("event-name", &p->event_names);
-		explain_ids("stack-id", &p->stack_events);
-		explain_names("stack-name", &p->stack_names);
-		if (p->exe) {
-			printf(" --exe %s", cli_quoted("%s", p->exe));
-		}
+	snprintf(v.name, sizeof v.name, "%s", p->name); /* as the profile spells it */
+	v.any = mask;
+	if (capture) {
+		memset(v.filter, 0, sizeof v.filter);
 	}
-	putchar('\n');
+	cli_session_explain_enable(stdout, name, &v, capture ? "--capture-state" : NULL);
 }
 
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
-		char name[512];
-		struct cli_props p;
+		struct etw_session s;
 		if (!wpr_recorded(c)) {
 			continue;
 		}
-		wpr_session_name(w->instance, c, name, sizeof name);
-		wpr_sessions_properties(w, c, index, &p);
-		printf("openetw start %s --buffer-size %uK", cli_quoted("%s", name), p.p.BufferSize);
-		if (w->profile->mode == PROFILE_MEMORY) {
-			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
-			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
-		} else {
-			printf(" -o %s", cli_quoted("%s", p.file));
-			if (p.p.MaximumFileSize) {
-				printf(" -m %s --max-size %uMB",
-				       c->circular            ? "circular"
-				       : wpr_files_kept(w, c) ? "newfile"
-							      : "sequential",
-				       p.p.MaximumFileSize);
-				if (wpr_files_kept(w, c)) {
-					printf(" --keep-files %u", wpr_files_kept(w, c));
-				}
-			}
-			if (c->kind != PROFILE_SYSTEM) {
-				printf("\n");
-			}
-		}
+		wpr_sessions_describe(w, c, index, &s);
 		if (c->kind == PROFILE_SYSTEM) {
-			struct cli_kernel_wish wish;
-			wpr_kernel_wish(c, &wish);
-			(void)wpr_kernel_counters(w->args, w->profile, c, &wish);
-			cli_kernel_explain(stdout, &wish);
-			printf("\n");
+			struct cli_counters counters;
+			wpr_kernel_wish(c, &s.kernel);
+			(void)wpr_kernel_counters(w->args, w->profile, c, &s.kernel, &counters);
+			cli_session_explain(stdout, "start", &s, &counters);
 			continue;
 		}
+		cli_session_explain(stdout, "start", &s, NULL);
 		for (const struct profile_provider *v = c->providers; v; v = v->next) {
-			const struct profile_state *s = &v->on_start;
-			uint64_t mask = s->has_keywords ? v->keywords | s->keywords : v->keywords;
-			if (s->wanted) {
-				explain_enable(name, v, mask, "");
-				explain_enable(name, v, mask, "--capture-state ");
+			const struct profile_state *on = &v->on_start;
+			uint64_t mask = on->has_keywords ? v->keywords | on->keywords : v->keywords;
+			if (on->wanted) {
+				explain_enable(s.name, v, mask, false);
+				explain_enable(s.name, v, mask, true);
 			}
 			if (!v->capture_only) {
-				explain_enable(name, v, v->keywords, "");
+				explain_enable(s.name, v, v->keywords, false);
 			}
 		}
 	}

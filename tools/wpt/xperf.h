@@ -7,7 +7,7 @@
 #ifndef TOOLS_WPT_XPERF_H
 #define TOOLS_WPT_XPERF_H
 
-#include "tools/common/kernel_options.h"
+#include "tools/common/session_start.h"
 #include "etw/values/session_names.h"
 
 #include <stdio.h>
@@ -34,6 +34,8 @@ struct xperf {
 
 /* The options in their order, each to its scope. */
 bool xperf_scopes(struct xperf *x);
+/* All but its providers. */
+void xperf_describe(const struct xperf_scope *s, struct etw_session *ret);
 int xperf_start(struct xperf *x);
 int xperf_stop(struct cli_args *a);
 int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */
@@ -45,7 +47,8 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 /* ---- names and text ----------------------------------------------------------------------------- */
 
 /* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
-int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct session_kernel *ret,
+		      struct cli_counters *counters);
 /* -SetProfInt SOURCE N, repeatable, as sources with intervals; and to the machine. */
 bool xperf_intervals(const struct cli_args *a, struct cli_counters *c);
 uint32_t xperf_set_intervals(const struct cli_counters *c);

@@ -12,7 +12,7 @@
 #include <strings.h>
 
 /* "@FILE" is a list, one event a line. */
-static bool parse_stacks(const struct cli_args *a, const char *text, struct cli_kernel_wish *w)
+static bool parse_stacks(const struct cli_args *a, const char *text, struct session_kernel *w)
 {
 	char line[256];
 	if (*text != '@') {
@@ -128,18 +128,20 @@ static bool parse_counters(const struct cli_args *a, struct cli_counters *c)
 	return true;
 }
 
-int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret)
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct session_kernel *ret,
+		      struct cli_counters *counters)
 {
-	*ret = (struct cli_kernel_wish){0};
+	*ret = (struct session_kernel){0};
+	*counters = (struct cli_counters){0};
 	int status = cli_kernel_flags(a, s->on, cli_flag(a, "partial"), ret);
 	if (status == CLI_OK &&
 	    ((s->stack && !parse_stacks(a, s->stack, ret)) || !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && !parse_counters(a, &ret->counters)) {
+	if (status == CLI_OK && !parse_counters(a, counters)) {
 		status = cli_told();
 	}
-	if (status == CLI_OK && ret->counters.sampleds) {
+	if (status == CLI_OK && counters->sampleds) {
 		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return status;
@@ -165,8 +167,8 @@ int xperf_boot(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	struct xperf_scope scope = x->scope[0];
-	struct session_spec s;
-	struct cli_kernel_wish wish;
+	struct etw_session s;
+	struct cli_counters unused;
 	char path[4200];
 	bool system = wpr_boot_system();
 	scope.on = cli_value(a, "boottrace", "");
@@ -176,25 +178,21 @@ int xperf_boot(struct xperf *x)
 	if (strcasecmp(scope.on, "off") == 0) {
 		return boot_off(a, path);
 	}
-	int status = xperf_kernel_wish(a, &scope, &wish);
+	xperf_describe(&scope, &s);
+	int status = xperf_kernel_wish(a, &scope, &s.kernel, &unused);
 	if (status != CLI_OK) {
 		return status;
 	}
-	session_init(&s);
+	s.kernel.pids = 0; /* a file cannot say them */
 	snprintf(s.name, sizeof s.name, "%s", XPERF_KERNEL);
 	s.start = 1;
-	s.buffer_kb = (uint32_t)scope.buffer_kb;
-	s.minimum_buffers = (uint32_t)scope.min;
-	s.maximum_buffers = (uint32_t)scope.max;
-	s.maximum_file_size = (uint32_t)scope.max_file;
 	bool circular = scope.file_mode && strcasecmp(scope.file_mode, "Circular") == 0;
-	s.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.props.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	s.props.clock = 1;
+	s.file[0] = 0; /* in the state directory, unless one is named */
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
-	memcpy(s.kernel_mask, wish.mask.word, sizeof s.kernel_mask);
-	s.kernel_stacks = BASE_MIN(wish.stacks, SESSION_STACKS_MAX);
-	memcpy(s.kernel_stack, wish.stack, s.kernel_stacks * sizeof s.kernel_stack[0]);
 	if (cli_flag(a, "explain")) {
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};

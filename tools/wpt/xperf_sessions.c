@@ -114,73 +114,82 @@ static bool has_level(const char *spec)
 	return s && s[1] && s[1] != ':';
 }
 
-static int parse_specs(struct cli_args *a, const char *text, struct cli_provider *out, int *ret_n)
+/* What -on says, as providers of the session. */
+static int parse_specs(struct cli_args *a, const char *text, struct etw_session *out)
 {
-	int n = 0;
 	for (const char *s = text; *s;) {
 		char spec[512];
 		size_t k = strcspn(s, "+");
-		if (n == XPERF_SPECS_MAX || k >= sizeof spec) {
-			return cli_usage(a, n == XPERF_SPECS_MAX ? "more than 64 providers" : "'%s' is too long", s);
+		if (out->provider_count == XPERF_SPECS_MAX || k >= sizeof spec) {
+			return cli_usage(a, k < sizeof spec ? "more than 64 providers" : "'%s' is too long", s);
 		}
 		memcpy(spec, s, k);
 		spec[k] = 0;
 		s += k + (s[k] == '+');
-		if (!cli_provider_parse(a, spec, &out[n])) {
+		if (!cli_session_add_provider(a, spec, out)) {
 			return CLI_USAGE;
 		}
-		out[n].level = has_level(spec) ? out[n].level : 255;
-		n++;
+		if (!has_level(spec)) {
+			out->provider[out->provider_count - 1].level = 255;
+		}
 	}
-	*ret_n = n;
-	return n ? CLI_OK : cli_usage(a, "-on names no provider");
+	return out->provider_count ? CLI_OK : cli_usage(a, "-on names no provider");
 }
 
-/* How many; -1: it is no list of at most eight. */
-static int parse_pids(const char *text, ULONG ids[8])
+/* -on and -pids. CLI_OK, or printed why. */
+static int parse_providers(struct cli_args *a, const struct xperf_scope *s, struct etw_session *out)
 {
-	return text ? parse_numbers(text, 0, UINT32_MAX, ids, 8) : 0;
-}
-
-static uint32_t enable(TRACEHANDLE h, const struct cli_provider *p, const char *pids)
-{
-	ULONG ids[8], n = (ULONG)BASE_MAX(parse_pids(pids, ids), 0);
-	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)ids, 4 * n, EVENT_FILTER_TYPE_PID};
-	ENABLE_TRACE_PARAMETERS parameters = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-					      .EnableProperty = p->properties,
-					      .EnableFilterDesc = n ? &f : NULL,
-					      .FilterDescCount = n ? 1 : 0};
-	return EnableTraceEx2(h, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all, 5000,
-			      &parameters);
+	ULONG ids[8];
+	char pids[SESSION_FILTER_TEXT] = "";
+	int n = s->pids ? parse_numbers(s->pids, 0, UINT32_MAX, ids, 8) : 0, at = 0;
+	if (n < 0) {
+		return cli_usage(a, "-pids takes up to 8 process ids such as 17,42, not '%s'", s->pids);
+	}
+	for (int i = 0; i < n; i++) {
+		at += snprintf(pids + at, sizeof pids - (size_t)at, "%s%u", i ? "," : "", (unsigned)ids[i]);
+	}
+	int status = s->on ? parse_specs(a, s->on, out) : CLI_OK;
+	for (uint32_t i = 0; i < out->provider_count && status == CLI_OK; i++) {
+		memcpy(out->provider[i].filter[SESSION_FILTER_PID], pids, sizeof pids);
+	}
+	return status;
 }
 
 int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h)
 {
-	struct cli_provider p[XPERF_SPECS_MAX];
-	int n = 0, status = s->on ? parse_specs(a, s->on, p, &n) : CLI_OK;
-	for (int i = 0; i < n && status == CLI_OK; i++) {
-		uint32_t code = enable(h, &p[i], s->pids);
+	struct etw_session of;
+	session_init(&of);
+	int status = parse_providers(a, s, &of);
+	for (uint32_t i = 0; i < of.provider_count && status == CLI_OK; i++) {
+		const struct session_provider *p = &of.provider[i];
+		uint32_t code = cli_session_enable(h, p, 5000);
 		if (code == ERROR_TIMEOUT) {
 			fprintf(stderr, "xperf: warning: %s: a process is slow to take notice of being enabled\n",
-				p[i].name);
+				p->name);
 		} else if (code) {
-			status = cli_fail(a, code, "%s: cannot enable '%s'", s->name, p[i].name);
+			status = cli_fail(a, code, "%s: cannot enable '%s'", s->name, p->name);
 		} else {
-			cli_provider_tell(&p[i].guid, p[i].name);
+			cli_session_enable_tell(p);
 		}
 	}
+	session_finish(&of);
 	return status;
 }
 
 int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const char *specs)
 {
-	struct cli_provider p[XPERF_SPECS_MAX];
-	int n = 0, status = parse_specs(a, specs, p, &n);
-	for (int i = 0; i < n && status == CLI_OK; i++) {
-		uint32_t code = EnableTraceEx2(h, &p[i].guid, EVENT_CONTROL_CODE_CAPTURE_STATE, p[i].level, p[i].any,
-					       p[i].all, 60000, NULL);
-		status = code ? cli_fail(a, code, "%s: cannot ask '%s' for its state", session, p[i].name) : CLI_OK;
+	struct etw_session of;
+	session_init(&of);
+	int status = parse_specs(a, specs, &of);
+	for (uint32_t i = 0; i < of.provider_count && status == CLI_OK; i++) {
+		const struct session_provider *p = &of.provider[i];
+		GUID g;
+		memcpy(&g, p->guid.b, sizeof g);
+		uint32_t code =
+			EnableTraceEx2(h, &g, EVENT_CONTROL_CODE_CAPTURE_STATE, p->level, p->any, p->all, 60000, NULL);
+		status = code ? cli_fail(a, code, "%s: cannot ask '%s' for its state", session, p->name) : CLI_OK;
 	}
+	session_finish(&of);
 	return status;
 }
 
@@ -191,70 +200,35 @@ static bool wants_kernel(const struct xperf_scope *s)
 	return s->on || s->stack || s->file;
 }
 
-static void fill(const struct xperf_scope *s, struct cli_props *p)
+void xperf_describe(const struct xperf_scope *s, struct etw_session *ret)
 {
 	const char *m = s->file_mode ? s->file_mode : "Sequential";
-	cli_props_init(p);
-	p->p.BufferSize = (ULONG)s->buffer_kb;
-	p->p.MinimumBuffers = (ULONG)s->min;
-	p->p.MaximumBuffers = (ULONG)BASE_MAX(s->min, s->max);
-	p->p.MaximumFileSize = (ULONG)s->max_file;
-	p->p.FlushTimer = (ULONG)s->flush;
-	p->p.Wnode.ClientContext = !s->clock || strcasecmp(s->clock, "PerfCounter") == 0 ? 1
-				   : strcasecmp(s->clock, "SystemTime") == 0             ? 2
-											 : 3;
-	p->p.LogFileMode = strcasecmp(m, "Circular") == 0  ? EVENT_TRACE_FILE_MODE_CIRCULAR
-			   : strcasecmp(m, "Append") == 0  ? EVENT_TRACE_FILE_MODE_APPEND
-			   : strcasecmp(m, "NewFile") == 0 ? EVENT_TRACE_FILE_MODE_NEWFILE
-							   : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	if (p->p.LogFileMode == EVENT_TRACE_FILE_MODE_APPEND && !s->clock) {
-		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
+	struct session_properties *p = &ret->props;
+	session_init(ret);
+	snprintf(ret->name, sizeof ret->name, "%s", s->name);
+	p->buffer_kb = (uint32_t)s->buffer_kb;
+	p->minimum_buffers = (uint32_t)s->min;
+	p->maximum_buffers = (uint32_t)BASE_MAX(s->min, s->max);
+	p->maximum_file_size = (uint32_t)s->max_file;
+	p->flush_timer = (uint32_t)s->flush;
+	p->clock = !s->clock || strcasecmp(s->clock, "PerfCounter") == 0 ? 1
+		   : strcasecmp(s->clock, "SystemTime") == 0             ? 2
+									 : 3;
+	p->mode = strcasecmp(m, "Circular") == 0  ? EVENT_TRACE_FILE_MODE_CIRCULAR
+		  : strcasecmp(m, "Append") == 0  ? EVENT_TRACE_FILE_MODE_APPEND
+		  : strcasecmp(m, "NewFile") == 0 ? EVENT_TRACE_FILE_MODE_NEWFILE
+						  : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	if (p->mode == EVENT_TRACE_FILE_MODE_APPEND && !s->clock) {
+		p->clock = 2; /* an appended file can only be in system time */
 	}
 	if (s->buffering) {
-		p->p.LogFileMode = EVENT_TRACE_BUFFERING_MODE;
-		p->p.LogFileNameOffset = 0;
+		p->mode = EVENT_TRACE_BUFFERING_MODE;
 	} else if (s->realtime && !s->file) {
-		p->p.LogFileMode = EVENT_TRACE_REAL_TIME_MODE;
-		p->p.LogFileNameOffset = 0;
+		p->mode = EVENT_TRACE_REAL_TIME_MODE;
 	} else {
-		p->p.LogFileMode |= s->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
-		snprintf(p->file, sizeof p->file, "%s", s->file ? s->file : s->kernel ? "kernel.etl" : "user.etl");
+		p->mode |= s->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
+		snprintf(ret->file, sizeof ret->file, "%s", s->file ? s->file : s->kernel ? "kernel.etl" : "user.etl");
 	}
-}
-
-static void explain_start(const struct xperf_scope *s, const struct cli_kernel_wish *wish)
-{
-	struct cli_props p;
-	fill(s, &p);
-	printf("openetw start %s", cli_quoted("%s", s->name));
-	if (p.p.LogFileNameOffset) {
-		printf(" -o %s", cli_quoted("%s", p.file));
-	}
-	if (s->buffering || s->file_mode) {
-		char mode[16];
-		snprintf(mode, sizeof mode, "%s", s->buffering ? "buffering" : s->file_mode);
-		for (char *c = mode; *c; c++) {
-			*c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
-		}
-		printf(" -m %s", mode);
-	}
-	printf("%s --buffer-size %uK --buffers %u:%u", s->realtime ? " -r" : "", p.p.BufferSize, p.p.MinimumBuffers,
-	       p.p.MaximumBuffers);
-	if (s->max_file) {
-		printf(" --max-size %uMB", p.p.MaximumFileSize);
-	}
-	for (const char *v = s->kernel ? NULL : s->on; v && *v;) {
-		int k = (int)strcspn(v, "+");
-		/* 'stack' has single quotes as a rule. */
-		bool plain = printable_is(v, (size_t)k) && (int)strcspn(v, "\"$`\\!") >= k;
-		printf(" -p ");
-		plain ? printf("\"%.*s\"", k, v) : printf("%s", cli_quoted("%.*s", k, v));
-		v += k + (v[k] == '+');
-	}
-	if (wish) {
-		cli_kernel_explain(stdout, wish);
-	}
-	printf("\n");
 }
 
 static void undo(struct xperf *x)
@@ -287,8 +261,9 @@ static int start_kernel(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	struct xperf_scope *k = &x->scope[0];
-	struct cli_kernel_wish wish;
-	struct cli_props p;
+	struct cli_counters counters;
+	struct etw_session s;
+	struct cli_session_run r;
 	bool partial = cli_flag(a, "partial") && x->count > 1;
 	if (!wants_kernel(k)) {
 		return CLI_OK;
@@ -296,7 +271,8 @@ static int start_kernel(struct xperf *x)
 	if (!k->on) {
 		return cli_usage(a, "the kernel's session needs -on FLAGS");
 	}
-	int status = xperf_kernel_wish(a, k, &wish);
+	xperf_describe(k, &s);
+	int status = xperf_kernel_wish(a, k, &s.kernel, &counters);
 	if (status != CLI_OK) {
 		if (status == CLI_FAILED) {
 			fprintf(stderr, "xperf: error: \"%s\" is not started.\n", k->name);
@@ -305,56 +281,70 @@ static int start_kernel(struct xperf *x)
 		return status;
 	}
 	if (cli_flag(a, "explain")) {
-		explain_start(k, &wish);
+		cli_session_explain(stdout, "start", &s, &counters);
 		return CLI_OK;
 	}
-	if (partial && kernel_mask_empty(&wish.mask)) {
+	if (partial && kernel_mask_empty(&s.kernel.mask)) {
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: nothing of %s is there on Linux\n", k->name,
 			k->on);
 		return CLI_OK;
 	}
-	fill(k, &p);
-	uint32_t code = cli_kernel_start(&k->handle, k->name, &p, &wish);
+	char cannot[sizeof s.name + 32];
+	snprintf(cannot, sizeof cannot, "\"%s\" is not started", k->name);
+	struct cli_session_how how = {
+		.args = partial ? NULL : a, .cannot = cannot, .tool = "xperf", .counters = &counters};
+	uint32_t code = cli_session_start(&s, &how, &r);
+	k->handle = r.handle;
 	if (code == ERROR_SUCCESS) {
-		cli_kernel_tell("xperf", k->name);
 		return CLI_OK;
 	}
 	if (partial) {
-		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+		const char *why = cli_session_why(), *text = openetw_error_text(code);
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: %s\n", k->name,
 			*why   ? why
 			: text ? text
 			       : "unknown error");
 		return CLI_OK;
 	}
-	status = cli_fail(a, code, "\"%s\" is not started", k->name);
 	only_these(x);
-	return status;
+	return r.status;
 }
 
-static int start_one(struct xperf *x, struct xperf_scope *s)
+/* In one session: marks are not to come twice into a merged file. */
+static void enable_marks(void *ctx, TRACEHANDLE h)
 {
-	struct cli_props p;
-	fill(s, &p);
-	uint32_t code = cli_start_trace(&s->handle, s->name, &p.p);
-	if (code) {
-		s->handle = 0;
-		return cli_fail(x->a, code, "cannot start '%s'", s->name);
+	(void)ctx;
+	cli_mark_enable(h);
+}
+
+static int start_one(struct xperf *x, struct xperf_scope *scope)
+{
+	struct etw_session s;
+	struct cli_session_run r = {0};
+	struct cli_session_how how = {.args = x->a,
+				      .tool = "xperf",
+				      .late_is_fine = true,
+				      .late_is_told = true,
+				      .begun = scope == &x->scope[1] ? enable_marks : NULL};
+	xperf_describe(scope, &s);
+	int status = parse_providers(x->a, scope, &s);
+	if (status == CLI_OK && cli_flag(x->a, "explain")) {
+		cli_session_explain(stdout, "start", &s, NULL);
+	} else if (status == CLI_OK) {
+		cli_session_start(&s, &how, &r);
+		scope->handle = r.handle;
+		status = r.status;
 	}
-	if (s == &x->scope[1]) { /* in one session: marks are not to come twice into a merged file */
-		cli_mark_enable(s->handle);
-	}
-	return xperf_enable(x->a, s, s->handle);
+	session_finish(&s);
+	return status;
 }
 
 int xperf_start(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	int status = CLI_OK;
-	struct cli_provider unused[XPERF_SPECS_MAX];
 	for (int i = 1; i < x->count; i++) { /* mistakes first */
 		struct xperf_scope *s = &x->scope[i];
-		int n;
 		if (!s->on) {
 			return cli_usage(
 				a,
@@ -367,13 +357,12 @@ int xperf_start(struct xperf *x)
 		if (s->stack) {
 			return cli_usage(a, "-StackWalk is for kernel events; write %s:::'stack'", s->on);
 		}
-		status = parse_specs(a, s->on, unused, &n);
+		struct etw_session unused;
+		session_init(&unused);
+		status = parse_providers(a, s, &unused);
+		session_finish(&unused);
 		if (status) {
 			return status;
-		}
-		ULONG ids[8];
-		if (parse_pids(s->pids, ids) < 0) {
-			return cli_usage(a, "-pids takes up to 8 process ids such as 17,42, not '%s'", s->pids);
 		}
 		for (int k = 1; k < i; k++) {
 			const char *f = s->file ? s->file : "user.etl";
@@ -386,11 +375,7 @@ int xperf_start(struct xperf *x)
 	}
 	status = start_kernel(x);
 	for (int i = 1; i < x->count && status == CLI_OK; i++) {
-		if (cli_flag(a, "explain")) {
-			explain_start(&x->scope[i], NULL);
-		} else {
-			status = start_one(x, &x->scope[i]);
-		}
+		status = start_one(x, &x->scope[i]);
 	}
 	for (int i = 1; i < x->count && status == CLI_OK && !cli_flag(a, "explain"); i++) {
 		const struct xperf_scope *s = &x->scope[i];

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * A session as command lines of openetw: what -explain of the other tools prints.
+ */
+#include "tools/common/session_start.h"
+
+#include "filter/filter_parse.h"
+#include "tools/common/winargs.h"
+
+void cli_quote(FILE *f, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./:,+=@%{}";
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, f);
+		return;
+	}
+	fputs(cli_quoted("%s", word), f);
+}
+
+static void put_provider(FILE *f, const struct session_provider *p)
+{
+	char text[400], guid[37];
+	int n = p->name[0] && !strchr(p->name, ':') ? snprintf(text, sizeof text, "%s", p->name)
+						    : snprintf(text, sizeof text, "{%s}", guid_format(&p->guid, guid));
+	/* Always with the level: without one openetw means 5. */
+	if (p->any) {
+		n += snprintf(text + n, sizeof text - (size_t)n, ":0x%llx", (unsigned long long)p->any);
+	} else {
+		n += snprintf(text + n, sizeof text - (size_t)n, ":");
+	}
+	n += snprintf(text + n, sizeof text - (size_t)n, ":%u", p->level);
+	if (p->properties) {
+		snprintf(text + n, sizeof text - (size_t)n,
+			 p->properties == EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ":0x%x", p->properties);
+	}
+	cli_quote(f, text);
+}
+
+static void put_filters(FILE *f, const struct session_provider *p)
+{
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
+		if (p->filter[i][0]) {
+			fprintf(f, " --%s ", filter_expr_option((enum session_filter)i));
+			cli_quote(f, p->filter[i]);
+		}
+	}
+	if (p->expression[0]) {
+		fputs(" --filter ", f);
+		cli_quote(f, p->expression);
+	}
+	if (p->all) {
+		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
+	}
+	putc('\n', f);
+}
+
+void cli_session_explain_enable(FILE *f, const char *session, const struct session_provider *p, const char *option)
+{
+	fputs(p->enabled ? "openetw enable " : "openetw disable ", f);
+	cli_quote(f, session);
+	fprintf(f, " %s%s", option ? option : "", option ? " " : "");
+	put_provider(f, p);
+	put_filters(f, p);
+}
+
+/* --match-all and the filters of start are for all its providers. */
+static bool by_itself(const struct session_provider *p)
+{
+	bool filtered = false;
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
+		filtered |= p->filter[i][0] != 0;
+	}
+	return filtered || p->expression[0] || p->all;
+}
+
+void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters)
+{
+	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
+	uint32_t m = s->props.mode, said = 0;
+	/* A session that runs takes a provider with filters of its own afterwards; a file has them in it, and what it
+	 * asks of the kernel. */
+	bool live = strcmp(verb, "start") == 0;
+	fprintf(f, "openetw %s ", verb);
+	cli_quote(f, s->name);
+	if (s->file[0]) {
+		fputs(" -o ", f);
+		cli_quote(f, s->file);
+	}
+	const struct {
+		uint32_t bit;
+		const char *text;
+	} modes[] = {{EVENT_TRACE_FILE_MODE_CIRCULAR, " -m circular"},
+		     {EVENT_TRACE_FILE_MODE_NEWFILE, " -m newfile"},
+		     {EVENT_TRACE_FILE_MODE_APPEND, " -m append"},
+		     {EVENT_TRACE_BUFFERING_MODE, " -m buffering"},
+		     {EVENT_TRACE_FILE_MODE_SEQUENTIAL, ""},
+		     {EVENT_TRACE_REAL_TIME_MODE, " -r"},
+		     {EVENT_TRACE_FILE_MODE_PREALLOCATE, " --preallocate"},
+		     {EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, " --no-per-cpu"}};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(modes); i++) {
+		if (m & modes[i].bit) {
+			fputs(modes[i].text, f);
+			said |= modes[i].bit;
+		}
+	}
+	if (m & ~said) {
+		fprintf(f, " --mode-bits 0x%x", m & ~said);
+	}
+	if (s->props.maximum_file_size) {
+		/* In KB it is said by --mode-bits. */
+		fprintf(f, " --max-size %u%s", s->props.maximum_file_size,
+			m & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? "" : "MB");
+	}
+	if (s->props.buffer_kb) {
+		fprintf(f, " --buffer-size %uK", s->props.buffer_kb);
+	}
+	if (s->props.minimum_buffers || s->props.maximum_buffers) {
+		fprintf(f, " --buffers %u", s->props.minimum_buffers ? s->props.minimum_buffers : 1);
+		if (s->props.maximum_buffers) {
+			fprintf(f, ":%u", s->props.maximum_buffers);
+		}
+	}
+	struct session_kernel kernel = s->kernel;
+	kernel.mask = cli_session_kernel(s);
+	if (!kernel_mask_empty(&kernel.mask) && live) {
+		cli_kernel_explain(f, &kernel, counters);
+	}
+	if (s->props.flush_timer) {
+		fprintf(f, " --flush-timer %us", s->props.flush_timer);
+	}
+	if (s->expire_s) {
+		fprintf(f, " --expire %us", s->expire_s);
+	}
+	if (s->quota) {
+		fprintf(f, " --quota %lluMB", (unsigned long long)((s->quota + (1u << 20) - 1) >> 20));
+	}
+	if (s->rotate_s) {
+		fprintf(f, " --new-file-every %us", s->rotate_s);
+	}
+	if (s->keep_files) {
+		fprintf(f, " --keep-files %u", s->keep_files);
+	}
+	fputs(s->props.clock < 4 ? clocks[s->props.clock] : "", f);
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		const struct session_provider *p = &s->provider[i];
+		if (p->enabled && !(live && by_itself(p)) && !session_provider_is_kernel(p)) {
+			fputs(" -p ", f);
+			put_provider(f, p);
+		}
+	}
+	putc('\n', f);
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		const struct session_provider *p = &s->provider[i];
+		if (p->enabled && by_itself(p) && live) {
+			cli_session_explain_enable(f, s->name, p, NULL);
+		} else if (p->enabled && by_itself(p) && !session_provider_is_kernel(p)) {
+			fputs("# and in its file, of ", f);
+			put_provider(f, p);
+			putc(':', f);
+			put_filters(f, p);
+		}
+	}
+}
