@@ -15,9 +15,10 @@
  *
  *   TraceLoggingActivity        its id goes where you put it; may be moved
  *   TraceLoggingThreadActivity  its id is the thread's while it runs, and the thread's id before it
- * is the related id. Must nest, and stay on its thread TraceLoggingThreadActivityIdSetter   gives
- * the thread an id for a scope TraceLoggingFunction(provider, arguments)   a thread activity for
- * the rest of the scope, named after the function
+ *                               is the related id; must nest, and stay on its thread
+ *   TraceLoggingThreadActivityIdSetter   gives the thread an id for a scope
+ *   TraceLoggingFunction        with provider and arguments: a thread activity for the rest of the
+ *                               scope, named after the function
  *
  * Objects are not safe for use by two threads at once.
  */

@@ -2,6 +2,14 @@
  *
  * What a consumer's callback receives: EVENT_RECORD, its header and its extended data items; and
  * the rights of a session or provider.
+ *
+ *   EVENT_TRACE_LOGFILEA file = {.LogFileName = path, .ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD};
+ *   file.EventRecordCallback = callback;   // VOID WINAPI callback(EVENT_RECORD *event)
+ *   TRACEHANDLE trace = OpenTraceA(&file);
+ *   if (trace != INVALID_PROCESSTRACE_HANDLE) {
+ *           ProcessTrace(&trace, 1, NULL, NULL);
+ *           CloseTrace(trace);
+ *   }
  */
 #ifndef ETW_EVNTCONS_H
 #define ETW_EVNTCONS_H

@@ -7,6 +7,14 @@
  * and hands it to every session whose level and keywords let it pass. With no session listening a
  * write costs one test.
  *
+ *   REGHANDLE provider;
+ *   EVENT_DESCRIPTOR opened = {.Id = 7, .Level = 4, .Keyword = 0x1};
+ *   EVENT_DATA_DESCRIPTOR data;
+ *   EventRegister(guid, NULL, NULL, &provider);
+ *   EventDataDescCreate(&data, &number, sizeof number);
+ *   EventWrite(provider, &opened, 1, &data);
+ *   EventUnregister(provider);
+ *
  * Every function is safe from any thread. Functions return a Win32 code (ERROR_SUCCESS is 0).
  */
 #ifndef ETW_EVNTPROV_H

@@ -3,9 +3,25 @@
  * Sessions and their consumers, and the classic (pre-Vista) providers.
  *
  *   controller  StartTrace makes a session, EnableTraceEx2 connects providers to it, ControlTrace
- * asks, changes, flushes and stops it consumer    OpenTrace on a file or a real-time session,
- * ProcessTrace delivers its events in order of time, CloseTrace classic     RegisterTraceGuids,
- * TraceEvent, TraceMessage
+ *               asks, changes, flushes and stops it
+ *   consumer    OpenTrace on a file or a real-time session, ProcessTrace delivers its events in
+ *               order of time, CloseTrace
+ *   classic     RegisterTraceGuids, TraceEvent, TraceMessage
+ *
+ *   struct {
+ *           EVENT_TRACE_PROPERTIES p;
+ *           char names[2048];
+ *   } session = {.p.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL};
+ *   CONTROLTRACE_ID id;
+ *   session.p.Wnode.BufferSize = sizeof session;
+ *   session.p.LoggerNameOffset = sizeof session.p;
+ *   session.p.LogFileNameOffset = sizeof session.p + 1024;
+ *   strcpy(session.names + 1024, "web.etl");
+ *   if (StartTraceA(&id, "web", &session.p) == ERROR_SUCCESS) {
+ *           EnableTraceEx2(id, guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0, 0, 0, NULL);
+ *           …
+ *           StopTraceA(id, NULL, &session.p);
+ *   }
  *
  * Functions return a Win32 code unless stated otherwise. Names ending in W take UTF-16, those
  * ending in A UTF-8; the name without suffix is one of them, by UNICODE.

@@ -3,6 +3,15 @@
  * The decoder of events (Trace Data Helper): what fields does an event have, how are they named,
  * and how are their values shown.
  *
+ *   ULONG bytes = 0;   // event: of an EventRecordCallback
+ *   if (TdhGetEventInformation(event, 0, NULL, NULL, &bytes) == ERROR_INSUFFICIENT_BUFFER) {
+ *           TRACE_EVENT_INFO *info = malloc(bytes);
+ *           if (info && TdhGetEventInformation(event, 0, NULL, info, &bytes) == ERROR_SUCCESS) {
+ *                   printf("event %u has %u fields\n", info->EventDescriptor.Id, info->TopLevelPropertyCount);
+ *           }
+ *           free(info);
+ *   }
+ *
  * Results are one block each: a structure whose ...Offset members count bytes from its start to
  * NUL-terminated UTF-16 strings; 0 means that there is none. Functions with a buffer and an in/out
  * size return ERROR_INSUFFICIENT_BUFFER and the number of bytes needed while the buffer is too

@@ -123,11 +123,11 @@ OPENETW_API bool openetw_decoder_learn(struct openetw_decoder *d, const openetw_
 OPENETW_API bool openetw_schema_learn(const openetw_event_record *r);
 /* Load a file that describes providers, for the whole process: an instrumentation manifest (.man), a
  * PE file with such a manifest as resource (.dll, .exe, .mui), a catalogue (.etwcat), WPP formats
- * (.tmf). On failure `problem` (may be NULL) says where and why: ERROR_FILE_NOT_FOUND, ERROR_ACCESS_DENIED,
- * ERROR_INVALID_DATA, … Files in the directories of
+ * (.tmf). ERROR_FILE_NOT_FOUND, ERROR_ACCESS_DENIED, ERROR_INVALID_DATA, …;
+ * openetw_last_error_text() says where and why. Files in the directories of
  * OPENETW_CATALOGUE, ~/.local/share/openetw/manifests and <prefix>/share/openetw/manifests are found
  * without this. Any thread. */
-OPENETW_API uint32_t openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes);
+OPENETW_API uint32_t openetw_schema_load_file(const char *path);
 
 /* The GUID (16 bytes, as Windows' GUID) that a provider's name stands for: "{guid}" or "guid" itself; of
  * "Name" the one of the installed or loaded manifest of that name, else the one that TraceLogging and

@@ -10,6 +10,11 @@
  *             returns NULL when memory runs out; the one that destroys the object accepts NULL.
  * Mistakes    The functions of a reader or recorder that say what is wanted return nothing. The object keeps the first
  *             mistake; its start function returns the code, its ..._problem() function returns a sentence.
+ * Reasons     A code is often not all that is known. There are two places for the sentence that says more. A reader or
+ *             recorder keeps its own: openetw_reader_problem(), openetw_recorder_problem(), and a decoder says why it
+ *             could not decode an event: openetw_decoder_reason(). All other functions of this folder and of the
+ *             Windows headers leave it to the thread that called: openetw_last_error_text(). Functions that take a
+ *             reader or recorder may overwrite the thread's sentence, too.
  * Callbacks   A callback returns bool: true to go on, false to end the work of the function that calls it. The one
  *             exception is openetw_reader_filter_fn, which selects events.
  * Sizes       A structure that the library fills begins with `uint32_t size`. The caller sets it to sizeof the

@@ -17,9 +17,10 @@
 extern "C" {
 #endif
 
-/* One English sentence (UTF-8) that says why this thread's last failed StartTrace, ControlTrace,
- * EnableTrace*, Query* or OpenTrace call failed, more exactly than its Win32 code can; "" when nothing
- * more is known. Valid until the thread's next such call. */
+/* One English sentence (UTF-8) that says why this thread's last call that failed did so, more exactly than its Win32
+ * code can: of StartTrace, ControlTrace, EnableTrace*, Query*, OpenTrace and other functions of the Windows headers, and of
+ * those of this folder that take no reader, recorder or decoder (defs.h, "Reasons"). "" when nothing more is known.
+ * Valid until the thread's next call. */
 OPENETW_API const char *openetw_last_error_text(void);
 
 /* English sentence and symbolic name ("ERROR_ACCESS_DENIED") of a Win32 code; NULL when unknown. */

@@ -220,6 +220,11 @@ class recorder : public owner<openetw_recorder, openetw_recorder_destroy>
 	{
 		openetw_recorder_add_provider(get(), provider.c_str(), level, any_keyword, all_keywords, properties);
 	}
+	/* Of the provider that was added last. */
+	void set_filter(const std::string &filter)
+	{
+		openetw_recorder_set_filter(get(), filter.c_str());
+	}
 	void add_kernel(const std::string &flags)
 	{
 		openetw_recorder_add_kernel(get(), flags.c_str());

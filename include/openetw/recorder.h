@@ -51,6 +51,10 @@ OPENETW_API void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t
  * which all must be there, 0 for no such condition; EVENT_ENABLE_PROPERTY_* of evntrace.h. */
 OPENETW_API void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider, uint32_t level,
 					       uint64_t any_keyword, uint64_t all_keywords, uint32_t properties);
+/* Only these events of the provider that was added last, in the filter language of docs/cli.md as far as a session evaluates
+ * it: "event == Order and Number >= 3 or event in (Login, Logout)", "id in (7, 8)", "event != Tick". Conditions on fields
+ * are for TraceLogging events. NULL: all events. */
+OPENETW_API void openetw_recorder_set_filter(struct openetw_recorder *s, const char *filter);
 /* Kernel events, by xperf's names of flags and groups, joined by '+', in any case: "CSWITCH+DISK_IO", "DiagEasy";
  * `openetw xperf -providers K` lists them. A flag that Linux has nothing for is a mistake; of a group it is left out.
  * May be called again: the flags add up. Any number of such sessions run at a time; one called "NT Kernel Logger" is
@@ -92,6 +96,7 @@ enum openetw_mistake {
 	OPENETW_MISTAKE_KERNEL_FLAG,  /* unknown, or Linux has nothing for it */
 	OPENETW_MISTAKE_KERNEL_STACK, /* unknown, or without kernel events */
 	OPENETW_MISTAKE_KERNEL_NAME,  /* events of programs in the NT Kernel Logger */
+	OPENETW_MISTAKE_FILTER,       /* no such filter, more than a session evaluates, or of no provider */
 };
 /* The first mistake; openetw_recorder_problem() says which value it is and what is allowed. */
 OPENETW_API enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s);

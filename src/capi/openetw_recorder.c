@@ -8,6 +8,7 @@
 #include "openetw/openetw.h"
 
 #include "base/printable.h"
+#include "capi/recorder_filter.h"
 #include "capi/recorder_kernel.h"
 #include "session/session_properties.h"
 
@@ -24,7 +25,7 @@
 #define FLUSH_MAX     3600000u
 
 struct wanted_provider {
-	char *name;
+	char *name, *filter; /* filter: NULL: none */
 	uint32_t level, properties;
 	uint64_t any, all;
 	GUID guid;   /* once checked */
@@ -42,7 +43,7 @@ struct openetw_recorder {
 	/* As said: names joined by '+' over all calls; once checked, what they come to. */
 	char *kernel_flags, *kernel_stacks;
 	uint32_t kernel_bits;
-	bool kernel_bits_said, replace;
+	bool kernel_bits_said, replace, filter_of_none;
 	struct recorder_kernel kernel;
 	bool running;
 	TRACEHANDLE handle;
@@ -79,6 +80,7 @@ void openetw_recorder_destroy(struct openetw_recorder *s)
 	openetw_recorder_stop(s);
 	for (uint32_t i = 0; i < BASE_MIN(s->provider_count, PROVIDERS_MAX); i++) {
 		free(s->providers[i].name);
+		free(s->providers[i].filter);
 	}
 	free(s->name);
 	free(s->path);
@@ -126,6 +128,17 @@ void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provi
 		};
 	}
 	s->provider_count++;
+}
+
+void openetw_recorder_set_filter(struct openetw_recorder *s, const char *filter)
+{
+	if (s->provider_count == 0) {
+		s->filter_of_none = true;
+	} else if (s->provider_count <= PROVIDERS_MAX) {
+		struct wanted_provider *p = &s->providers[s->provider_count - 1];
+		free(p->filter);
+		p->filter = filter ? copy_of(s, filter) : NULL;
+	}
 }
 
 /* One more behind those that were named, also an empty one. */
@@ -265,8 +278,27 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 	return OPENETW_MISTAKE_NONE;
 }
 
+static enum openetw_mistake check_filter(struct openetw_recorder *s, const struct wanted_provider *p)
+{
+	struct recorder_filter f;
+	struct diag d = {0};
+	if (p->filter && (p->kernel || p->system)) {
+		return wrong(s, OPENETW_MISTAKE_FILTER, "'%.200s' has events of the kernel, which take no filter",
+			     p->name);
+	}
+	if (p->filter && recorder_filter_make(p->filter, &p->guid, &f, &d) < 0) {
+		return wrong(s, OPENETW_MISTAKE_FILTER, "filter of provider '%.150s', column %u: %.240s", p->name,
+			     d.column, d.text);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
 static enum openetw_mistake check_providers(struct openetw_recorder *s)
 {
+	if (s->filter_of_none) {
+		return wrong(s, OPENETW_MISTAKE_FILTER,
+			     "a filter was set before the provider that it is for was added");
+	}
 	if (s->provider_count == 0 && !s->kernel.said) {
 		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider", s->name);
 	}
@@ -292,6 +324,10 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 		if (p->level > 255) {
 			return wrong(s, OPENETW_MISTAKE_LEVEL, "level %u of provider '%.200s': 0 to 255 are allowed",
 				     p->level, p->name);
+		}
+		enum openetw_mistake m = check_filter(s, p);
+		if (m != OPENETW_MISTAKE_NONE) {
+			return m;
 		}
 		for (uint32_t k = 0; k < i; k++) {
 			if (memcmp(&s->providers[k].guid, &p->guid, sizeof p->guid) == 0) {
@@ -398,14 +434,19 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 
 static uint32_t enable(const struct openetw_recorder *s, const struct wanted_provider *p)
 {
-	EVENT_FILTER_DESCRIPTOR pids = {(ULONGLONG)(uintptr_t)s->pids, s->pid_count * (ULONG)sizeof s->pids[0],
-					EVENT_FILTER_TYPE_PID};
-	bool filtered = s->pid_count && !p->system; /* the kernel's events are filtered in the session */
+	struct recorder_filter f = {.count = 0};
+	if (p->filter && recorder_filter_make(p->filter, &p->guid, &f, NULL) < 0) {
+		return ERROR_INVALID_PARAMETER; /* the check has seen it: memory ran out */
+	}
+	if (s->pid_count && !p->system) { /* the kernel's events are filtered in the session */
+		f.d[f.count++] = (EVENT_FILTER_DESCRIPTOR){
+			(ULONGLONG)(uintptr_t)s->pids, s->pid_count * (ULONG)sizeof s->pids[0], EVENT_FILTER_TYPE_PID};
+	}
 	ENABLE_TRACE_PARAMETERS a = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 		.EnableProperty = p->properties,
-		.EnableFilterDesc = filtered ? &pids : NULL,
-		.FilterDescCount = filtered ? 1 : 0,
+		.EnableFilterDesc = f.count ? f.d : NULL,
+		.FilterDescCount = f.count,
 	};
 	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, (UCHAR)p->level, p->any, p->all,
 			      0, &a);

@@ -26,7 +26,7 @@
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
- *   etwd_filter.c    filters of an enable: parsing, evaluation
+ *   etwd_enable_filter.c  filters of an enable: parsing, evaluation
  *   etwd_session*.c  finding, start, control; etwd_stop.c: stop, update
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
  *   etwd_share.c     what one user may have of the instance for all

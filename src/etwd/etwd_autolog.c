@@ -192,6 +192,15 @@ static bool send_start(struct autolog *a)
 	return n > 0 && proto_send(a->src.fd, req, (size_t)n, NULL, 0) == 0;
 }
 
+static bool put_filter(void *ctx, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	uint8_t blob[4 + SESSION_FILTER_BYTES];
+	le32_put(blob, type);
+	memcpy(blob + 4, bytes, n);
+	proto_put((struct proto_writer *)ctx, PROTO_TAG_FILTER, blob, 4 + n);
+	return true;
+}
+
 /* The next ENABLE; false when there is none left. */
 static bool send_enable(struct etwd *d, struct autolog *a)
 {
@@ -229,11 +238,9 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 		}
 	}
 	if (p->payload) {
-		uint8_t blob[4 + SESSION_FILTER_BYTES];
-		le32_put(blob, 0x80000100); /* EVENT_FILTER_TYPE_PAYLOAD */
-		memcpy(blob + 4, p->payload, p->payload_bytes);
-		proto_put(&w, PROTO_TAG_FILTER, blob, 4 + p->payload_bytes);
+		put_filter(&w, 0x80000100, p->payload, p->payload_bytes); /* EVENT_FILTER_TYPE_PAYLOAD */
 	}
+	session_expression_each(p, put_filter, &w, NULL);
 	proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 	proto_put(&w, PROTO_TAG_SOURCE_ID, GUID_ZERO.b, 16);
 	if (p->name[0]) {

@@ -4,8 +4,7 @@
 #include "filter/filter_event_id.h"
 
 #include "base/match.h"
-
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 #include "filter/filter_named.h"
 
 #include <strings.h>
@@ -87,6 +86,40 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 		return b.bad ? -EINVAL : 0;
 	default: return 0; /* a scope filter, or the provider's business */
 	}
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+enum { IDS_AT = 4, NAMES_IN = 17, NAMES_COUNT = 18, NAMES_AT = 20 };
+
+size_t filter_ids_write(bool in, const uint16_t *ids, uint16_t count, uint8_t *out)
+{
+	out[0] = in;
+	out[1] = 0;
+	le16_put(out + 2, count);
+	for (uint16_t i = 0; i < count; i++) {
+		le16_put(out + IDS_AT + 2 * i, ids[i]);
+	}
+	return IDS_AT + 2 * (size_t)count;
+}
+
+size_t filter_names_begin(bool in, uint8_t *out)
+{
+	memset(out, 0, NAMES_AT);
+	out[NAMES_IN] = in;
+	return NAMES_AT;
+}
+
+bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n)
+{
+	if (n > FILTER_NAMES_MAX || *inout_bytes + n + 1 > FILTER_NAMES_MAX) {
+		return false;
+	}
+	memcpy(out + *inout_bytes, name, n);
+	out[*inout_bytes + n] = 0;
+	*inout_bytes += n + 1;
+	le16_put(out + NAMES_COUNT, (uint16_t)(le16_get(out + NAMES_COUNT) + 1));
+	return true;
 }
 
 bool filter_exe_listed(const char *list, const char *exe)

@@ -10,6 +10,9 @@
 #include "base/base.h"
 #include "etw/values/filter_types.h"
 
+#define FILTER_IDS_MAX   64u
+#define FILTER_NAMES_MAX 4096u /* bytes of a filter of names */
+
 struct filter_ids {
 	bool present, filter_in;
 	uint16_t count;
@@ -26,7 +29,7 @@ struct filter_names {
 struct filter_select {
 	bool filtered;          /* some event may be refused */
 	bool stack_filtered;    /* some stack may be */
-	const uint8_t *payload; /* a blob of filter/filter.h; NULL: none */
+	const uint8_t *payload; /* a blob of filter/filter_payload.h; NULL: none */
 	const uint8_t *named;   /* likewise of filter/filter_named.h */
 	struct filter_ids ids, stack_ids;
 	struct filter_names names, stack_names;
@@ -56,6 +59,13 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 /* To be called only when filtered or stack_filtered, after level and keywords passed. */
 bool filter_select_event(const struct filter_select *s, const struct filter_facts *f);
 bool filter_select_stack(const struct filter_select *s, const struct filter_facts *f);
+
+/* EVENT_FILTER_EVENT_ID as bytes, of up to FILTER_IDS_MAX ids; how many bytes. `in`: only these, else all others. */
+size_t filter_ids_write(bool in, const uint16_t *ids, uint16_t count, uint8_t *out);
+/* EVENT_FILTER_EVENT_NAME as bytes, for any level and keywords: begun, then one name after another. How many bytes
+ * there are yet. False: no room, in FILTER_NAMES_MAX bytes. */
+size_t filter_names_begin(bool in, uint8_t *out);
+bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n);
 
 /* Is a program of this file name in a ";"-separated list? "app.exe" in the list means "app", too, and a
  * path its last part: callers write what they know from elsewhere. */

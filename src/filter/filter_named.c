@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "filter/filter_named.h"
 
+#include "filter/filter_parse.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -44,27 +46,18 @@ enum { TLG_COUNT = 0x60, TLG_FIXED = 0x20, TLG_VARIABLE = 0x40, TLG_CUSTOM = 0x6
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
+/* The whole number that the text is, and the types of fields that can have it. */
 static bool one_number(const char *s, size_t n, uint64_t *ret, uint8_t *inout_kinds)
 {
-	char text[40], *end;
-	if (n == 0 || n >= sizeof text || !((*s >= '0' && *s <= '9') || *s == '-')) {
+	struct filter_number x = filter_number_of(s, n);
+	if (!x.is_int || (x.negative && x.magnitude > (uint64_t)INT64_MAX + 1)) {
 		*inout_kinds = 0;
 		return false;
 	}
-	memcpy(text, s, n);
-	text[n] = 0;
-	errno = 0;
-	if (*s == '-') {
-		*ret = (uint64_t)strtoll(text, &end, 0);
-		*inout_kinds &= NUMBER_SIGNED;
-	} else {
-		*ret = strtoull(text, &end, 0);
-		*inout_kinds &= *ret > INT64_MAX ? NUMBER_UNSIGNED : NUMBER_SIGNED | NUMBER_UNSIGNED;
-	}
-	if (*end || errno) {
-		*inout_kinds = 0;
-		return false;
-	}
+	*ret = x.negative ? 0 - x.magnitude : x.magnitude;
+	*inout_kinds &= x.negative                ? NUMBER_SIGNED
+			: x.magnitude > INT64_MAX ? NUMBER_UNSIGNED
+						  : NUMBER_SIGNED | NUMBER_UNSIGNED;
 	return true;
 }
 
@@ -75,6 +68,9 @@ static int put_condition(uint8_t *out, size_t cap, size_t *inout_at, const struc
 	uint8_t kinds = NUMBER_SIGNED | NUMBER_UNSIGNED;
 	uint64_t low = 0, high = 0;
 	bool interval = c->op == FILTER_BETWEEN || c->op == FILTER_NOTBETWEEN;
+	if (d && d->text[0] == 0) {
+		d->column = c->column;
+	}
 	if (field == 0 || field >= FILTER_NAMED_TEXT_MAX || text >= FILTER_NAMED_TEXT_MAX) {
 		diag_at(d, UINT64_MAX, "a field's name or value is empty or longer than 255 bytes");
 		return -EINVAL;
@@ -107,6 +103,9 @@ static int put_condition(uint8_t *out, size_t cap, size_t *inout_at, const struc
 	at += field + 1;
 	memcpy(out + at, c->value, text);
 	*inout_at = at + text;
+	if (d && d->text[0] == 0) {
+		d->column = 0;
+	}
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * stands only each event itself says, in the metadata that travels with it. Ours: Windows' payload
  * filters know events by number.
  *
- *   blob       as in filter.h, with another magic: u32 magic | u16 format | u16 filters | u32 bytes,
+ *   blob       as in filter_payload.h, with another magic: u32 magic | u16 format | u16 filters | u32 bytes,
  *              all of it | u32 zero | GUID provider
  *   filter     u16 bytes, all of it | u8 flags (FILTER_ANY) | u8 predicates | event name NUL
  *   predicate  u8 operator | u8 numbers | u16 text bytes | u64 low | u64 high | field NUL | text
@@ -19,7 +19,7 @@
 #ifndef FILTER_FILTER_NAMED_H
 #define FILTER_FILTER_NAMED_H
 
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 
 #define FILTER_NAMED_MAGIC    0x464E454Fu /* "OENF" */
 #define FILTER_NAMED_TEXT_MAX 256u        /* bytes of a value or a name */
@@ -27,9 +27,11 @@
 struct filter_named_condition {
 	const char *field, *value; /* UTF-8; an interval is "low,high" */
 	uint8_t op;                /* enum filter_operator */
+	uint32_t column;           /* where the value stands, for reports; 0: nowhere */
 };
 
-/* Appends one filter to a blob that begins with *inout_bytes 0. -EINVAL with the reason, -ENOSPC. */
+/* Appends one filter to a blob that begins with *inout_bytes 0. -EINVAL with the reason and the condition's column,
+ * -ENOSPC. */
 int filter_named_add(uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, const struct guid *provider, const char *event,
 		     bool any, const struct filter_named_condition *c, size_t count, struct diag *d);
 /* Is it one of these, whether sound or not? */

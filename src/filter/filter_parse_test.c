@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The --filter language against its documentation in filter.h, and times, durations and sizes as
+ * The --filter language against its documentation in filter_parse.h, and times, durations and sizes as
  * text.
  */
 #include "filter/filter_parse.h"
@@ -133,6 +133,25 @@ static void expressions_mean_what_the_manual_says(void **state)
 		{"keywords & 0x8000000000000000", true},
 		{"pid & 1 && pid & 2", true},
 		{"Name & 1", false},
+		/* % can be divided by; intervals have both of their ends */
+		{"pid % 7", true},
+		{"Number % 17", true},
+		{"Number % 2", false},
+		{"Name % 2", false},
+		{"pid between 4711,4712", true},
+		{"pid between 4710 , 4711", true},
+		{"pid between '4710, 4711'", true},
+		{"pid between 1,2", false},
+		{"pid outside 1,2", true},
+		{"pid outside 4711,4712", false},
+		{"Number between -18,-16", true},
+		{"Ratio between 2,3", true},
+		{"Line.Article between tea,teb", true},
+		{"level between error,info", true},
+		{"Nothing outside 1,2", false},
+		{"pid between 4711,4711 and Number is -17", true},
+		{"Line.Article isnot cup", true},
+		{"Line.Article IS teapot", true},
 		/* lists */
 		{"pid in (1, 2, 4711)", true},
 		{"pid in (1)", false},
@@ -199,6 +218,13 @@ static void mistakes_are_found_at_their_column(void **state)
 		{"time > noon", 8},
 		{"a == 1 b == 2", 8},
 		{"time > 2021-02-30", 8},
+		{"pid between 1", 14},
+		{"pid between 1,", 15},
+		{"pid between 1,x", 13},
+		{"pid % 0", 7},
+		{"pid % x", 7},
+		{"Name matches 'a.*'", 6},
+		{"level between 1,loud", 17},
 	};
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
@@ -232,6 +258,104 @@ static void depth_and_length_are_limited(void **state)
 	diag_clear(&d);
 	assert_int_equal(filter_expr_parse(longer, &f, &d), -EINVAL);
 	free(longer);
+}
+
+static void every_node_knows_its_place(void **state)
+{
+	static const char text[] = "not (pid == 1 and  Name ~ 'x y' ) or id in (7, 8)";
+	static const struct {
+		enum filter_node_type type;
+		const char *whole, *op;
+	} wanted[] = {
+		{FILTER_NODE_TEST, "pid == 1", "=="},
+		{FILTER_NODE_TEST, "Name ~ 'x y'", "~"},
+		{FILTER_NODE_AND, "pid == 1 and  Name ~ 'x y'", "and"},
+		{FILTER_NODE_NOT, "not (pid == 1 and  Name ~ 'x y' )", "not"},
+		{FILTER_NODE_TEST, "id in (7", "in"},
+		{FILTER_NODE_TEST, "id in (7, 8", "in"},
+		{FILTER_NODE_OR, "id in (7, 8", "in"},
+		{FILTER_NODE_OR, "not (pid == 1 and  Name ~ 'x y' ) or id in (7, 8", "or"},
+	};
+	struct filter_expr *f;
+	(void)state;
+	assert_int_equal(filter_expr_parse(text, &f, NULL), 0);
+	assert_int_equal(f->count, BASE_ARRAY_LEN(wanted));
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct filter_node *n = &f->nodes[i];
+		assert_int_equal(n->type, wanted[i].type);
+		assert_int_equal(n->whole.bytes, strlen(wanted[i].whole));
+		assert_memory_equal(text + n->whole.at, wanted[i].whole, n->whole.bytes);
+		assert_int_equal(n->op.bytes, strlen(wanted[i].op));
+		assert_memory_equal(text + n->op.at, wanted[i].op, n->op.bytes);
+	}
+	assert_int_equal(f->root, f->count - 1);
+	filter_expr_destroy(f);
+}
+
+static void what_is_printed_is_the_same_filter(void **state)
+{
+	static const struct {
+		const char *text, *printed;
+	} cases[] = {
+		{"pid=4711", "pid == 4711"},
+		{"a && !b || c", "a and not b or c"},
+		{"a and (b or c)", "a and (b or c)"},
+		{"(a and b) and c", "a and b and c"},
+		{"a and (b and c)", "a and (b and c)"},
+		{"not (a or b)", "not (a or b)"},
+		{"!!a", "not not a"},
+		{"pid not in (1,2)", "pid != 1 and pid != 2"},
+		{"pid in (1, 2) and b", "(pid == 1 or pid == 2) and b"},
+		{"Name is \"it's\"", "Name == \"it's\""},
+		{"Name ~ 'a \"b\" \\\\ c'", "Name ~ \"a \\\"b\\\" \\\\ c\""},
+		{"[Odd name!] == ''", "[Odd name!] == \"\""},
+		{"[pid] outside 1 , 2", ".pid outside 1,2"},
+		{"x isnot y", "x != y"},
+		{"Url ~ a=b", "Url ~ \"a=b\""},
+	};
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		const char *text = cases[i].text;
+		for (int round = 0; round < 2; round++, text = cases[i].printed) {
+			struct filter_expr *f;
+			struct strbuf b = {0};
+			assert_int_equal(filter_expr_parse(text, &f, NULL), 0);
+			filter_expr_print(f, &b);
+			assert_string_equal(b.s, cases[i].printed);
+			strbuf_finish(&b);
+			filter_expr_destroy(f);
+		}
+	}
+}
+
+static void a_clause_names_its_event(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned column;
+	} bad[] = {
+		{"Order", 1}, {": a == 1", 1}, {"Order: a", 0}, {"Order:", 7}, {"Order: Number is", 17}, {"  ", 3},
+	};
+	struct filter_clause c;
+	struct diag d;
+	(void)state;
+	assert_int_equal(filter_clause_parse(" Order : pid == 1 and level == loud", &c, NULL), 0);
+	assert_string_equal(c.event, "Order");
+	assert_false(c.by_id);
+	assert_true(c.expr->nodes[0].payload); /* a property's name means a field here */
+	filter_clause_finish(&c);
+	assert_int_equal(filter_clause_parse("0x11: a == 1", &c, NULL), 0);
+	assert_true(c.by_id && c.id == 17);
+	filter_clause_finish(&c);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
+		diag_clear(&d);
+		int err = filter_clause_parse(bad[i].text, &c, &d);
+		assert_int_equal(err, bad[i].column ? -EINVAL : 0);
+		assert_int_equal(d.column, bad[i].column);
+		if (err == 0) {
+			filter_clause_finish(&c);
+		}
+	}
 }
 
 static void times_are_read_and_written_as_iso_8601(void **state)
@@ -302,6 +426,9 @@ int main(void)
 		cmocka_unit_test(expressions_mean_what_the_manual_says),
 		cmocka_unit_test(mistakes_are_found_at_their_column),
 		cmocka_unit_test(depth_and_length_are_limited),
+		cmocka_unit_test(every_node_knows_its_place),
+		cmocka_unit_test(what_is_printed_is_the_same_filter),
+		cmocka_unit_test(a_clause_names_its_event),
 		cmocka_unit_test(times_are_read_and_written_as_iso_8601),
 		cmocka_unit_test(sizes_and_durations_have_units),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * u16 bytes of the blob, the blob, a payload. What the check accepts must run.
  */
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 
 #include <stdlib.h>
 

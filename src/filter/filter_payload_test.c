@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -27,7 +27,7 @@ static bool know_own_modules(void)
 	char path[PATH_MAX];
 	pthread_mutex_lock(&lock);
 	while (provider_described_path(known, path, sizeof path)) {
-		(void)openetw_schema_load_file(path, NULL, 0);
+		(void)openetw_schema_load_file(path);
 		known++;
 	}
 	bool some = known > 0;

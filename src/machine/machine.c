@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/machine.h"
 #include "machine/machine_code.h"
-#include "machine/machine_filter.h"
+#include "machine/machine_watched.h"
 #include "machine/machine_function.h"
 #include "machine/machine_payload.h"
 #include "machine/machine_stack.h"

@@ -748,24 +748,16 @@ bool openetw_schema_learn(const EVENT_RECORD *r)
 	return s.metadata && schema_process_learn(s.opcode, s.payload, s.payload_bytes) == 1;
 }
 
-uint32_t openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes)
+uint32_t openetw_schema_load_file(const char *path)
 {
 	struct diag d = {0};
+	err_text_clear();
 	int err = path ? schema_process_load_file(path, &d) : -EINVAL;
-	if (err < 0 && problem && problem_bytes) {
-		struct openetw_text t = {0};
-		if (d.line) {
-			say_number(&t, "line ", d.line);
-			say_number(&t, ":", d.column);
-			out_str(&t, ": ");
-		}
-		out_str(&t, d.text[0] ? d.text : strerror(-err));
-		size_t n = BASE_MIN(t.length, problem_bytes - 1);
-		if (n) {
-			memcpy(problem, t.data, n);
-		}
-		problem[n] = 0;
-		openetw_text_free(&t);
+	const char *why = d.text[0] ? d.text : strerror(-err);
+	if (err < 0 && d.line) {
+		err_text_set("line %u:%u: %s", d.line, d.column, why);
+	} else if (err < 0) {
+		err_text_set("%s", why);
 	}
 	return win32_from_errno(err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Payload filters. A filter and what an aggregate's descriptor points to are blobs of
- * filter/filter.h.
+ * filter/filter_payload.h.
  */
-#include "schema/schema_filter.h"
+#include "schema/schema_payload_filter.h"
 #include "schema/schema_tdh.h"
 
 #include <stdlib.h>

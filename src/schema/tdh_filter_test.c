@@ -3,7 +3,7 @@
  * TdhCreatePayloadFilter and its family: codes, and what a filter made from a manifest lets
  * through.
  */
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 #include "schema/schema_testing.h"
 
 #include <stdio.h>

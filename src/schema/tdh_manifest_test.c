@@ -299,9 +299,8 @@ static void a_manifest_in_the_users_directory_is_found_by_provider(void **state)
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_NO_SCHEMA);
 	assert_non_null(strstr(o.data, "provider Acme-Tdh {88888888-2222-3333-4444-555555555555} is "
 				       "known, but not its event 5 version 9"));
-	char why[200];
-	assert_int_equal(openetw_schema_load_file("/no/such.man", why, sizeof why), ERROR_FILE_NOT_FOUND);
-	assert_string_equal(why, "No such file or directory");
+	assert_int_equal(openetw_schema_load_file("/no/such.man"), ERROR_FILE_NOT_FOUND);
+	assert_string_equal(err_text_get(), "No such file or directory");
 	openetw_text_free(&o);
 	openetw_decoder_destroy(d);
 }

@@ -76,7 +76,7 @@ static void messages_are_written_with_their_arguments(void **state)
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_NO_SCHEMA);
 	assert_non_null(strstr(o.data, "WPP message {d58c126f-b309-11d1-969e-0000f875a5bc} number "
 				       "10: supply its .tmf file"));
-	assert_int_equal(openetw_schema_load_file(path, NULL, 0), 0);
+	assert_int_equal(openetw_schema_load_file(path), 0);
 	openetw_text_clear(&o);
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
 	assert_string_equal(o.data, "{\"_message\":\"Dispatch: \\\"IOCTL\\\" = READ,    -7|beef  |0000000A "

@@ -47,8 +47,9 @@ enum session_filter {
 	SESSION_FILTER_PID, /* of what lives when the session starts */
 	SESSION_FILTER_COUNT,
 };
-#define SESSION_FILTER_BYTES 4096u
-#define SESSION_FILTER_TEXT  512u
+#define SESSION_FILTER_BYTES    4096u
+#define SESSION_FILTER_TEXT     512u
+#define SESSION_EXPRESSION_TEXT 1024u
 const char *session_filter_key(enum session_filter kind); /* in a file */
 uint32_t session_filter_type(enum session_filter kind);   /* EVENT_FILTER_TYPE_* */
 bool session_filter_is_stack(enum session_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
@@ -65,6 +66,7 @@ struct session_provider {
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all;
 	char filter[SESSION_FILTER_COUNT][SESSION_FILTER_TEXT]; /* "": none */
+	char expression[SESSION_EXPRESSION_TEXT];               /* of src/filter, whole; "": none */
 	uint8_t *payload; /* heap: what EVENT_FILTER_TYPE_PAYLOAD takes; NULL: none */
 	uint32_t payload_bytes;
 };
@@ -122,6 +124,13 @@ void session_format(const struct etw_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
 int session_write(const char *path, const struct etw_session *s);
 void session_finish(struct etw_session *s);
+/* A filter of src/filter/filter_compile.h instead of the one it has; the text is kept. Conditions on a manifest's event
+ * are the payload filter, which has to be set before. -EINVAL: *d says what the
+ * session cannot evaluate, and in which column. -ENOMEM. */
+int session_set_expression(struct session_provider *p, const char *text, struct diag *d);
+/* What EVENT_FILTER_DESCRIPTORs point to for it: type and bytes; false: no memory. Nothing when there is none. */
+typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n); /* filter_plan_fn */
+int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d);
 /* Another payload filter instead. -EINVAL, -ENOMEM. */
 int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d);
 /* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */

@@ -3,11 +3,12 @@
  */
 #include "session/session.h"
 #include "base/parse.h"
+#include "filter/filter_event_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_IDS = 64, MAX_PIDS = 8, NAMES_AT = 20, LEVEL_BYTES = 24 };
+enum { MAX_PIDS = 8, LEVEL_BYTES = 24 };
 
 static const struct {
 	const char *key;
@@ -47,40 +48,29 @@ bool session_filter_is_stack(enum session_filter kind)
 	       kind == SESSION_FILTER_STACK_LEVEL;
 }
 
-/* EVENT_FILTER_EVENT_ID: u8 FilterIn, u8, u16 Count, u16 Events[] */
 static size_t put_ids(const char *s, bool in, uint8_t *out)
 {
-	uint32_t ids[MAX_IDS];
-	int count = parse_numbers(s, 0, UINT16_MAX, ids, (int)MAX_IDS);
-	out[0] = in;
-	out[1] = 0;
+	uint32_t ids[FILTER_IDS_MAX];
+	uint16_t narrow[FILTER_IDS_MAX];
+	int count = parse_numbers(s, 0, UINT16_MAX, ids, (int)FILTER_IDS_MAX);
 	for (int i = 0; i < count; i++) {
-		le16_put(out + 4 + 2 * i, (uint16_t)ids[i]);
+		narrow[i] = (uint16_t)ids[i];
 	}
-	le16_put(out + 2, (uint16_t)BASE_MAX(count, 0));
-	return count > 0 ? 4 + 2 * (size_t)count : 0;
+	return count > 0 ? filter_ids_write(in, narrow, (uint16_t)count, out) : 0;
 }
 
-/* EVENT_FILTER_EVENT_NAME: u64 any, u64 all, u8 level, u8 FilterIn, u16 NameCount, names */
-static size_t put_names(const char *s, bool in, uint8_t *out, size_t cap)
+static size_t put_names(const char *s, bool in, uint8_t *out)
 {
-	uint16_t count = 0;
-	size_t at = NAMES_AT;
-	memset(out, 0, NAMES_AT);
-	out[17] = in;
+	size_t at = filter_names_begin(in, out);
+	bool any = *s != 0;
 	while (*s) {
 		size_t n = strcspn(s, ",");
-		if (n == 0 || at + n + 1 > cap || (s[n] && !s[n + 1])) {
+		if (n == 0 || (s[n] && !s[n + 1]) || !filter_names_add(out, &at, s, n)) {
 			return 0;
 		}
-		memcpy(out + at, s, n);
-		out[at + n] = 0;
-		at += n + 1;
-		count++;
 		s += n + (s[n] == ',');
 	}
-	le16_put(out + 18, count);
-	return count ? at : 0;
+	return any ? at : 0;
 }
 
 /* EVENT_FILTER_LEVEL_KW: u64 any, u64 all, u8 level, u8 FilterIn, padding */
@@ -132,7 +122,7 @@ int session_filter_make(enum session_filter kind, const char *text, uint8_t out[
 	case SESSION_FILTER_EVENT_ID:
 	case SESSION_FILTER_STACK_ID: n = put_ids(list, in, out); break;
 	case SESSION_FILTER_EVENT_NAME:
-	case SESSION_FILTER_STACK_NAME: n = put_names(list, in, out, cap); break;
+	case SESSION_FILTER_STACK_NAME: n = put_names(list, in, out); break;
 	case SESSION_FILTER_PID: n = put_pids(text, out); break;
 	case SESSION_FILTER_STACK_LEVEL: n = put_level(list, in, out); break;
 	default: n = put_text(text, out, cap);

@@ -2,6 +2,7 @@
  * Text -> session and back. The keys are one table.
  */
 #include "session/session_payload.h"
+#include "filter/filter_named.h"
 #include "base/parse.h"
 
 #include "base/printable.h"
@@ -320,6 +321,11 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 		return session_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
 		       report(d, line, SESSION_PAYLOAD_KEY " %s", why.text);
 	}
+	if (*inout_provider && strcasecmp(SESSION_EXPRESSION_KEY, name) == 0) {
+		struct diag why = {0};
+		return session_set_expression(&s->provider[s->provider_count - 1], value, &why) == 0 ||
+		       report(d, line, SESSION_EXPRESSION_KEY " %s", why.text);
+	}
 	const struct key *k = *inout_provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
 					      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
 	if (!k) {
@@ -355,6 +361,19 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 		copy[stop] = 0;
 		fine = line_parse(&s, copy + at, installed, ++line, &provider, d);
 		at = stop + 1;
+	}
+	for (uint32_t i = 0; fine && i < s.provider_count; i++) {
+		const struct session_provider *p = &s.provider[i];
+		struct diag why = {0};
+		if (p->expression[0] &&
+		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] ||
+		     (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
+			fine = report(d, p->line,
+				      SESSION_EXPRESSION_KEY
+				      " says it all: leave out EventIdFilter, EventNameFilter and PayloadFilter");
+		} else if (session_expression_each(p, NULL, NULL, &why) < 0) {
+			fine = report(d, p->line, SESSION_EXPRESSION_KEY " (column %u): %s", why.column, why.text);
+		}
 	}
 	if (fine && s.name[0] == 0) {
 		snprintf(s.name, sizeof s.name, "%s", name ? name : "");
@@ -440,6 +459,7 @@ void session_format(const struct etw_session *s, struct strbuf *out)
 		for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
 			put_text(out, session_filter_key((enum session_filter)f), p->filter[f]);
 		}
-		session_payload_format(p, out);
+		session_payload_format(p, out); /* before the filter, which may be about it */
+		put_text(out, SESSION_EXPRESSION_KEY, p->expression);
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Payload filters in files: conditions on TraceLogging events as people write them, or the bytes of a filter
- * ("hex:…"), which is what commands write of a manifest's events. Several lines are one filter.
+ * What a provider's events carry, in files: conditions on TraceLogging events as people write them, or the bytes of
+ * a filter ("hex:…"), which is what commands write of a manifest's events. Several lines are one filter. And whole
+ * filters (Filter = …), which are kept as they were written and compiled when the session starts.
  */
 #include "session/session_payload.h"
 
-#include "filter/filter_text.h"
+#include "filter/filter_compile.h"
 
 #include <stdlib.h>
 
@@ -34,37 +35,35 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-int session_payload_add(struct session_provider *p, const char *text, struct diag *d)
+static int add_hex(struct session_provider *p, const char *text, struct diag *d)
 {
 	uint8_t blob[FILTER_BYTES_MAX];
 	size_t n = 0;
-	if (strncmp(text, "hex:", 4) == 0) {
-		for (text += 4; text[0] && n < sizeof blob; text += 2) {
-			int a = digit(text[0]), b = a < 0 ? -1 : digit(text[1]);
-			if (b < 0) {
-				break;
-			}
-			blob[n++] = (uint8_t)(a << 4 | b);
+	for (; text[0] && n < sizeof blob; text += 2) {
+		int a = digit(text[0]), b = a < 0 ? -1 : digit(text[1]);
+		if (b < 0) {
+			break;
 		}
-		if (*text || n == 0 || p->payload) {
-			diag_at(d, UINT64_MAX,
-				p->payload ? "in hex: stands alone"
-					   : "hex: is followed by up to 4096 bytes in hexadecimal");
-			return -EINVAL;
-		}
-		return session_set_payload(p, blob, n, d);
+		blob[n++] = (uint8_t)(a << 4 | b);
 	}
-	struct filter_text t;
-	uint16_t id;
-	int r = filter_text_parse(text, &t, d);
-	if (r < 0) {
-		return r;
+	if (*text || n == 0 || p->payload) {
+		diag_at(d, UINT64_MAX,
+			p->payload ? "in hex: stands alone" : "hex: is followed by up to 4096 bytes in hexadecimal");
+		return -EINVAL;
 	}
-	if (filter_text_number(&t, &id)) {
+	return session_set_payload(p, blob, n, d);
+}
+
+static int add_clause(struct session_provider *p, const struct filter_clause *c, struct diag *d)
+{
+	uint8_t blob[FILTER_BYTES_MAX];
+	struct filter_conditions conditions;
+	size_t n = 0;
+	if (c->by_id) {
 		diag_at(d, UINT64_MAX,
 			"names event %u of a manifest, whose fields only the commands know: 'openetw autologger add "
 			"… --payload' writes such a filter",
-			id);
+			c->id);
 		return -EINVAL;
 	}
 	if (p->payload && !filter_is_named(p->payload, p->payload_bytes)) {
@@ -75,8 +74,36 @@ int session_payload_add(struct session_provider *p, const char *text, struct dia
 		n = p->payload_bytes;
 		memcpy(blob, p->payload, n);
 	}
-	r = filter_named_add(blob, &n, &p->guid, t.event, t.any, t.c, t.count, d);
+	int r = filter_conditions_of(c->expr, &conditions, d);
+	r = r < 0 ? r
+		  : filter_named_add(blob, &n, &p->guid, c->event, conditions.any, conditions.c, conditions.count, d);
 	return r < 0 ? r : session_set_payload(p, blob, n, d);
+}
+
+/* A reason that has a column says it in words: the file's line is told with it. */
+static int with_column(int r, const struct diag *why, struct diag *d)
+{
+	if (r < 0 && why->column) {
+		diag_at(d, UINT64_MAX, "(column %u): %s", why->column, why->text);
+	} else if (r < 0) {
+		diag_at(d, UINT64_MAX, "%s", why->text);
+	}
+	return r;
+}
+
+int session_payload_add(struct session_provider *p, const char *text, struct diag *d)
+{
+	struct filter_clause c;
+	struct diag why = {0};
+	if (strncmp(text, "hex:", 4) == 0) {
+		return add_hex(p, text + 4, d);
+	}
+	int r = filter_clause_parse(text, &c, &why);
+	if (r == 0) {
+		r = add_clause(p, &c, &why);
+		filter_clause_finish(&c);
+	}
+	return with_column(r, &why, d);
 }
 
 void session_payload_format(const struct session_provider *p, struct strbuf *out)
@@ -88,4 +115,26 @@ void session_payload_format(const struct session_provider *p, struct strbuf *out
 		}
 		strbuf_adds(out, "\n");
 	}
+}
+
+/* ---- Filter = … ------------------------------------------------------------------------------ */
+
+int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d)
+{
+	return p->expression[0] ? filter_text_each(p->expression, &p->guid, p->payload != NULL, each, ctx, d) : 0;
+}
+
+int session_set_expression(struct session_provider *p, const char *text, struct diag *d)
+{
+	struct diag why = {0};
+	size_t n = strlen(text);
+	if (n >= sizeof p->expression || strcspn(text, "\r\n") != n) {
+		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", sizeof p->expression - 1);
+		return -EINVAL;
+	}
+	int r = filter_text_each(text, &p->guid, p->payload != NULL, NULL, NULL, &why);
+	if (r == 0) {
+		memcpy(p->expression, text, n + 1);
+	}
+	return with_column(r, &why, d);
 }

@@ -4,7 +4,8 @@
 
 #include "session/session.h"
 
-#define SESSION_PAYLOAD_KEY "PayloadFilter"
+#define SESSION_PAYLOAD_KEY    "PayloadFilter"
+#define SESSION_EXPRESSION_KEY "Filter"
 
 /* One line's value. -EINVAL with the reason, -ENOMEM. */
 int session_payload_add(struct session_provider *p, const char *text, struct diag *d);

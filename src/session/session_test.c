@@ -53,6 +53,61 @@ static void the_registrys_names_mean_what_they_mean_there(void **state)
 	session_finish(&s);
 }
 
+static bool count_filter(void *ctx, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	static const uint32_t types[] = {0x80000200, 0x80000400, 0x80000100};
+	int *count = ctx;
+	assert_true(*count < 3 && bytes && n > 0);
+	assert_int_equal(type, types[(*count)++]);
+	return true;
+}
+
+static void a_filter_in_words_survives_the_file_and_becomes_bytes(void **state)
+{
+	static const char words[] = "event == Login and (User == \"ann b\" or Tries > 3)";
+	static const char text[] = "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n"
+				   "Filter = event == Login and (User == \"ann b\" or Tries > 3)\n";
+	struct etw_session s, t;
+	struct strbuf b = {0};
+	struct diag d = {0};
+	int count = 0;
+	(void)state;
+	assert_int_equal(session_parse(text, strlen(text), "x", NULL, &s, &d), 0);
+	assert_string_equal(s.provider[0].expression, words);
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
+	assert_string_equal(t.provider[0].expression, words);
+	assert_int_equal(session_expression_each(&t.provider[0], count_filter, &count, &d), 0);
+	assert_int_equal(count, 3);
+	strbuf_finish(&b);
+	session_finish(&s);
+	session_finish(&t);
+}
+
+static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void **state)
+{
+	static const struct {
+		const char *lines, *says;
+	} cases[] = {
+		{"Filter = event == A and B & 3", "(column 18): the session cannot evaluate '&'"},
+		{"Filter = event == A and", "(column 15): "},
+		{"Filter = id == 3 and B == 3", "(column 7): the fields of a manifest's event"},
+		{"Filter = event == A\nEventIdFilter = 3", "leave out EventIdFilter"},
+		{"PayloadFilter = A: B & 3", "(column 6): the session cannot evaluate '&'"},
+	};
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct etw_session s;
+		struct diag d = {0};
+		char text[200];
+		int n = snprintf(text, sizeof text, "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n%s\n", cases[i].lines);
+		assert_int_equal(session_parse(text, (size_t)n, "x", NULL, &s, &d), -EBADMSG);
+		if (!strstr(d.text, cases[i].says)) {
+			fail_msg("'%s': %s", cases[i].lines, d.text);
+		}
+	}
+}
+
 static void filters_of_processes_and_payloads_survive_the_file(void **state)
 {
 	(void)state;
@@ -375,6 +430,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
+		cmocka_unit_test(a_filter_in_words_survives_the_file_and_becomes_bytes),
+		cmocka_unit_test(a_filter_that_no_session_evaluates_is_refused_with_its_column),
 		cmocka_unit_test(kernel_masks_and_stacks_survive_the_file),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),

@@ -88,11 +88,42 @@ for pair in 'event == Order:event == Order and Number >= 3' 'event == Types:even
 done
 [ "$(lines some 'event == Order')" -gt 0 ] || fail "--payload let nothing through"
 run_status 2 openetw start bad -o bad.etl -p $S --payload 'Order: Number is'
+says 'column 17: a value is expected here' err "--payload"
+grep -q '^                  ^$' err || fail "no caret below column 17: $(cat err)"
+run_status 2 openetw start bad -o bad.etl -p $S --payload 'Number > 3'
 says 'write EVENT: FIELD OP VALUE' err "--payload"
+run_status 2 openetw start bad -o bad.etl -p $S --payload 'Order: Number & 3'
+says "column 15: the session cannot evaluate '&'; use it when reading" err "--payload"
 run_status 2 openetw start bad -o bad.etl -p $S --payload 'Order: Number > many'
 says "'many' is no whole number" err "--payload"
 run_status 2 openetw start bad -o bad.etl -p $S --payload '7: Number > 1'
 says 'no installed manifest describes event 7' err "--payload"
+# The same language as when reading: what the session let through is what reading lets through.
+for expr in 'event == Order and Number >= 3' 'event in (Order, Types)' \
+	"(event == Order and Number between 2,3) or (event == Types and Text ~ 'plain t')" 'event not in (Order, Types)'; do
+	run_status 0 openetw start expr -o expr.etl -p $S --filter "$expr"
+	"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+	run_status 0 openetw stop expr
+	expect "--filter $expr" "$(lines expr 'providerGuid')" "$(lines every "provider == $S and ($expr)")"
+	[ "$(lines expr "$expr")" -gt 0 ] || fail "--filter $expr let nothing through"
+done
+run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order and pid == 3'
+says "column 20: the session cannot evaluate 'pid'; --pid does that" err "--filter"
+run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order and Number >'
+says 'column 28: a value is expected' err "--filter"
+run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order' --event-name Order
+says 'leave out --event-id' err "--filter"
+cat >"$XDG_CONFIG_HOME/openetw/collectors/words.conf" <<END
+LogFileMode = 0x1
+FileName = $T/words.etl
+[$S]
+Filter = event == Order and Number >= 3
+END
+run_status 0 openetw logman start words
+"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+run_status 0 openetw logman stop words
+expect "a collector's Filter" "$(lines words providerGuid)" "$(lines every 'event == Order and Number >= 3')"
+
 # and of a manifest, by number
 export XDG_DATA_HOME="$T/data"
 M=OpenETW.Sample.Manifest
@@ -105,5 +136,15 @@ run_status 0 openetw stop none
 expect "a manifest's event" "$(openetw dump --quiet --fields Number --filter 'id == 1' start2.etl | tr '\n' ' ')" 'Number=2 Number=4 '
 expect "its other events" "$(lines start2 'id == 3')" 4
 expect "no event" "$(lines none 'id == 1 or id == 3')" 0
+run_status 0 openetw start both -o both.etl -p $M --filter 'id == 1 and File isnot other and Number <= 3 or id == 3'
+"$SAMPLES/manifest-style" 4 1 >/dev/null
+run_status 0 openetw stop both
+expect "--filter of a manifest's event" "$(lines both 'id == 1')" 3
+expect "--filter of its other event" "$(lines both 'id == 3')" 4
+expect "nothing else" "$(lines both providerGuid)" 7
+# in a file, too: its words, and of the manifest's event the bytes
+run_status 0 openetw autologger add kept -o "$T/kept.etl" -p $M --filter 'id == 1 and Number <= 3 or id == 3'
+says '^Filter = id == 1 and Number <= 3 or id == 3$' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "autologger --filter"
+says '^PayloadFilter = hex:' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "its conditions"
 run_status 2 openetw start bad -o bad.etl -p $M --payload '1: Nope == 2'
 says 'the event has no such field' err "--payload"

@@ -31,6 +31,8 @@ if command -v bash >/dev/null; then
 	expect "options" "$(complete_of openetw dump --filt)" "--filter"
 	expect "values" "$(complete_of openetw dump --format js)" "json"
 	expect "sessions" "$(complete_of openetw stop some)" "some-session"
+	expect "a filter" "$(complete_of openetw dump --filter 'pid == 7 and level <= e')" "pid == 7 and level <= error"
+	expect "a filter in quotes" "$(complete_of openetw start --filter "'eve")" "event"
 	expect "shells" "$(complete_of openetw completion z)" "zsh"
 	openetw stop some-session >/dev/null
 fi

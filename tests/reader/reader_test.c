@@ -503,6 +503,19 @@ static void every_mistake_of_a_session_has_its_value_and_sentence(void **state)
 	openetw_recorder_add_provider(s, "Other", 256, 0, 0, 0);
 	expect(s, OPENETW_MISTAKE_LEVEL, "level 256");
 	s = good_recorder("n");
+	openetw_recorder_set_filter(s, "event == Order and (Number >= 3 or Text ~ x)");
+	expect(s, OPENETW_MISTAKE_NONE, NULL);
+	s = good_recorder("n");
+	openetw_recorder_set_filter(s, "event == Order and Number & 3");
+	expect(s, OPENETW_MISTAKE_FILTER, "column 27: the session cannot evaluate '&'");
+	s = good_recorder("n");
+	openetw_recorder_set_filter(s, "id == 7 and Number == 3");
+	expect(s, OPENETW_MISTAKE_FILTER, "column 7: the fields of a manifest's event");
+	s = openetw_recorder_create("n");
+	openetw_recorder_set_live(s, 1);
+	openetw_recorder_set_filter(s, "id == 7");
+	expect(s, OPENETW_MISTAKE_FILTER, "before the provider");
+	s = good_recorder("n");
 	for (int i = 0; i < 9; i++) {
 		openetw_recorder_add_pid(s, 1000 + (uint32_t)i);
 	}
@@ -605,6 +618,32 @@ static void a_session_is_read_live(void **state)
 	EventUnregister(h);
 }
 
+static void a_session_takes_what_its_filter_says(void **state)
+{
+	static const GUID guid = {0x71e4037d, 0x56b7, 0x5e7c, {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
+	EVENT_DESCRIPTOR e = {.Id = 8, .Level = 4};
+	REGHANDLE h;
+	struct openetw_recorder *s = good_recorder("reader-filter");
+	struct openetw_session session = {.size = sizeof session};
+	openetw_recorder_set_filter(s, "id in (7, 9) or event == Order");
+	assert_int_equal(EventRegister(&guid, NULL, NULL, &h), ERROR_SUCCESS);
+	assert_int_equal(openetw_recorder_start(s), ERROR_SUCCESS);
+	for (int i = 0; i < 600 && session.events == 0; i++) {
+		e.Id = 8;
+		EventWrite(h, &e, 0, NULL);
+		if (i == 0) { /* behind one that is not wanted */
+			e.Id = 7;
+			assert_int_equal(EventWrite(h, &e, 0, NULL), ERROR_SUCCESS);
+		}
+		usleep(10000);
+		assert_int_equal(openetw_session_query("reader-filter", &session), ERROR_SUCCESS);
+	}
+	assert_int_equal(session.events, 1);
+	assert_int_equal(openetw_recorder_stop(s), ERROR_SUCCESS);
+	openetw_recorder_destroy(s);
+	EventUnregister(h);
+}
+
 static void programs_of_older_and_newer_releases_get_what_they_have_room_for(void **state)
 {
 	struct openetw_recorder *s = good_recorder("sizes-test");
@@ -671,6 +710,7 @@ int main(void)
 		cmocka_unit_test(every_mistake_of_kernel_events_has_its_value_and_sentence),
 		cmocka_unit_test(a_session_of_that_name_gives_way_when_asked),
 		cmocka_unit_test(a_session_is_read_live),
+		cmocka_unit_test(a_session_takes_what_its_filter_says),
 		cmocka_unit_test(programs_of_older_and_newer_releases_get_what_they_have_room_for),
 		cmocka_unit_test(events_of_a_batch_are_found_by_their_stride),
 	};

@@ -210,14 +210,14 @@ static void every_file_decodes_to_its_last_byte(void **state)
 		/* WinRM's manifest is nowhere to be had. */
 		{"tx/WsRm01.etl", NULL, 71, 70, 0},
 	};
-	char path[4096], why[300] = "";
+	char path[4096];
 	if (!corpus_present()) {
 		skip();
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		if (files[i].manifest &&
-		    openetw_schema_load_file(corpus_path(files[i].manifest, path, sizeof path), why, sizeof why) != 0) {
-			fail_msg("%s: %s", files[i].manifest, why);
+		    openetw_schema_load_file(corpus_path(files[i].manifest, path, sizeof path)) != 0) {
+			fail_msg("%s: %s", files[i].manifest, err_text_get());
 		}
 		struct tally c = run(files[i].name, NULL, NULL);
 		assert_int_equal(c.records, files[i].records);
@@ -267,10 +267,9 @@ int main(int argc, char **argv)
 {
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++) {
-			char why[300];
 			if (i + 1 < argc && strcmp(argv[i], "-m") == 0) {
-				if (openetw_schema_load_file(argv[++i], why, sizeof why) != 0) {
-					printf("%s: %s\n", argv[i], why);
+				if (openetw_schema_load_file(argv[++i]) != 0) {
+					printf("%s: %s\n", argv[i], err_text_get());
 				}
 				continue;
 			}

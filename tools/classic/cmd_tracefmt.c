@@ -435,11 +435,11 @@ static bool load_directory(const char *path, const char *const *suffixes)
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
 		const char *dot = strrchr(e->d_name, '.');
 		for (size_t i = 0; dot && suffixes[i]; i++) {
-			char file[4096], problem[300];
+			char file[4096];
 			if (strcasecmp(dot, suffixes[i]) == 0 &&
 			    snprintf(file, sizeof file, "%s/%s", path, e->d_name) < (int)sizeof file &&
-			    openetw_schema_load_file(file, problem, sizeof problem) != ERROR_SUCCESS) {
-				fprintf(stderr, "openetw tracefmt: %s: %s\n", file, problem);
+			    openetw_schema_load_file(file) != ERROR_SUCCESS) {
+				fprintf(stderr, "openetw tracefmt: %s: %s\n", file, openetw_last_error_text());
 			}
 		}
 	}

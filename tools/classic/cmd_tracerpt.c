@@ -347,11 +347,11 @@ static int write_report(struct cli_args *a, const char *path)
 
 static bool load_formats(const struct tracerpt_options *o)
 {
-	char problem[300], path[4096];
+	char path[4096];
 	for (int i = 0; i < o->import.count; i++) {
 		const char *v = o->import.text[i];
-		if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
-			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
+		if (openetw_schema_load_file(v) != ERROR_SUCCESS) {
+			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, openetw_last_error_text());
 			return false;
 		}
 	}
@@ -366,7 +366,7 @@ static bool load_formats(const struct tracerpt_options *o)
 			const char *dot = strrchr(e->d_name, '.');
 			if (dot && strcasecmp(dot, ".tmf") == 0 &&
 			    snprintf(path, sizeof path, "%s/%s", v, e->d_name) < (int)sizeof path) {
-				openetw_schema_load_file(path, problem, sizeof problem);
+				openetw_schema_load_file(path);
 			}
 		}
 		closedir(d);

@@ -91,7 +91,7 @@ static const char *next_name(const void *ctx, int i)
 
 static const char *next_property(const void *ctx, int i)
 {
-	return cli_view_properties[i];
+	return filter_properties[i];
 }
 
 /* ---- the second reading ------------------------------------------------------------------------ */

@@ -50,12 +50,7 @@ enum property {
 	P_LENGTH,
 	P_NONE,
 };
-const char *const cli_view_properties[] = {
-	"time",   "provider", "providerGuid",    "event",  "id",  "version", "channel", "level",
-	"opcode", "task",     "keywords",        "cpu",    "pid", "tid",     "process", "thread",
-	"file",   "activity", "relatedActivity", "length", NULL,
-};
-_Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
+_Static_assert(P_NONE == FILTER_PROPERTY_COUNT, "one for each name of filter_properties, in its order");
 
 struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time)
 {
@@ -118,7 +113,7 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USH
 static enum property property_of(const char *name)
 {
 	for (int i = 0; i < P_NONE; i++) {
-		if (strcmp(cli_view_properties[i], name) == 0) {
+		if (strcmp(filter_properties[i], name) == 0) {
 			return (enum property)i;
 		}
 	}

@@ -39,7 +39,6 @@ void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret);
 /* Is `name` a property that every event can have? */
 bool cli_view_is_property(const char *name);
-extern const char *const cli_view_properties[]; /* NULL-terminated */
 /* filter_expr_lookup_fn over a view. */
 bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret);
 

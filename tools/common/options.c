@@ -242,11 +242,10 @@ bool cli_take_time(const struct cli_args *a, const struct cli_option *o, const c
 
 bool cli_take_schema(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	char problem[512] = "";
 	cli_path_input((char *)(uintptr_t)value); /* a word of the command line */
-	uint32_t code = openetw_schema_load_file(value, problem, sizeof problem);
+	uint32_t code = openetw_schema_load_file(value);
 	if (code != ERROR_SUCCESS) {
-		cli_tell(a, "cannot load %s: %s", value, problem[0] ? problem : openetw_error_text(code));
+		cli_tell(a, "cannot load %s: %s", value, openetw_last_error_text());
 	}
 	return code == ERROR_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "base/level.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
+#include "tools/common/filter_option.h"
 
 #include <stdlib.h>
 
@@ -49,22 +50,9 @@ static bool too_many(const struct cli_args *a, const struct cli_words *w, const 
 	return w->count > EACH_MAX;
 }
 
-bool cli_filter_parse(const struct cli_args *a, const char *text, struct filter_expr **ret)
-{
-	struct diag d;
-	diag_clear(&d);
-	int err = text ? filter_expr_parse(text, ret, &d) : 0;
-	if (err == -EINVAL) {
-		cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, text, (int)d.column - 1, "");
-	} else if (err < 0) {
-		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
-	}
-	return err == 0;
-}
-
 static bool take_all(struct cli_select *s, const struct cli_args *a, const struct cli_select_options *o)
 {
-	if (!cli_filter_parse(a, o->filter, &s->filter) || too_many(a, &o->provider, "provider") ||
+	if (!cli_filter_expr(a, o->filter, &s->filter) || too_many(a, &o->provider, "provider") ||
 	    too_many(a, &o->event, "event") || too_many(a, &o->process, "process")) {
 		return false;
 	}

@@ -75,8 +75,4 @@ bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *
 bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_RECORD *e);
 /* Only what is said by --level, --from and --to; false when none of them is given. */
 bool cli_select_bounds(const struct cli_select *s);
-/* --filter; NULL, and nothing to read, when `text` is NULL. False: said what is wrong, and where. */
-struct filter_expr;
-bool cli_filter_parse(const struct cli_args *a, const char *text, struct filter_expr **ret);
-
 #endif

@@ -44,6 +44,10 @@ static void put_filters(FILE *f, const struct session_provider *p)
 			cli_quote(f, p->filter[i]);
 		}
 	}
+	if (p->expression[0]) {
+		fputs(" --filter ", f);
+		cli_quote(f, p->expression);
+	}
 	if (p->all) {
 		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
 	}
@@ -66,7 +70,7 @@ static bool by_itself(const struct session_provider *p)
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		filtered |= p->filter[i][0] != 0;
 	}
-	return filtered || p->all;
+	return filtered || p->expression[0] || p->all;
 }
 
 void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters)

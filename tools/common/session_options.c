@@ -47,7 +47,7 @@ void cli_provider_of_command(const char *word)
 {
 	char path[PATH_MAX];
 	if (cli_program_find(word, path) == 0) {
-		(void)openetw_schema_load_file(path, NULL, 0); /* a script: no names then */
+		(void)openetw_schema_load_file(path); /* a script: no names then */
 	}
 }
 

@@ -25,6 +25,7 @@ uint32_t cli_session_query(const char *name, struct cli_props *ret);
 struct cli_enable_options {
 	struct cli_words filter[SESSION_FILTER_COUNT]; /* of those that stand once the last one counts */
 	struct cli_words payload;
+	const char *expression; /* of --filter, which the session evaluates */
 	uint64_t keywords, match_all;
 	struct cli_level level;
 	bool stack, sid, process_start_key, event_key;
@@ -58,6 +59,11 @@ struct cli_enable_options {
 			  "stacks for these TraceLogging events only: A,B (or !A,B)"),                           \
 		CLI_WORDS(T, m.filter[SESSION_FILTER_STACK_LEVEL], 0, "stack-level", "LEVEL[:MASK]",             \
 			  "stacks for this level, and keywords, only: 2 or 4:0x10 (or !4)")
+
+/* Of verbs whose --filter is evaluated by the session. */
+#define CLI_SESSION_FILTER_OPTION(T, m)                  \
+	CLI_WORD(T, m.expression, 'F', "filter", "EXPR", \
+		 "only events for which the session finds EXPR true (docs/cli.md says what it can)")
 
 /* What describes a session; shared by start, run, live and autologger. */
 enum cli_clock {

@@ -41,6 +41,11 @@ struct kernel_mask cli_session_kernel(const struct etw_session *s)
 	return all;
 }
 
+static bool put_filter(void *filters, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	return cli_filters_put((struct cli_filters *)filters, type, bytes, n);
+}
+
 static bool add_filters(const struct session_provider *p, struct cli_filters *f)
 {
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
@@ -49,6 +54,11 @@ static bool add_filters(const struct session_provider *p, struct cli_filters *f)
 			snprintf(why, sizeof why, "%s %s", session_filter_key((enum session_filter)i), d.text);
 			return false;
 		}
+	}
+	struct diag d = {0};
+	if (session_expression_each(p, put_filter, f, &d) < 0) {
+		snprintf(why, sizeof why, "Filter: %s", d.text[0] ? d.text : "needs more memory than there is");
+		return false;
 	}
 	if (p->payload && !cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, p->payload, p->payload_bytes)) {
 		snprintf(why, sizeof why, "the filter needs more memory than there is");

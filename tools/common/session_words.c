@@ -6,22 +6,33 @@
 #include "base/parse.h"
 #include "session/provider_spec.h"
 #include "tools/common/mode_names.h"
-#include "tools/common/payload_filter.h"
+#include "tools/common/filter_option.h"
+#include "filter/filter_named.h"
 
 #include <stdlib.h>
 
 /* ---- a provider --------------------------------------------------------------------------------- */
 
-static bool payload(const struct cli_args *a, const struct cli_enable_options *o, struct session_provider *p)
+/* --payload, and --filter: its words, and of a manifest's event the bytes. */
+static bool event_filters(const struct cli_args *a, const struct cli_enable_options *o, struct session_provider *p)
 {
+	const char *expression = o->expression;
 	struct cli_filters f;
 	struct diag d = {0};
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
 	cli_filters_init(&f);
-	bool fine = cli_payload_filters(a, o, &g, &f);
-	if (fine && f.count > 0 && session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
-		cli_usage(a, "--payload %s", d.text);
+	bool fine = cli_filter_enable(a, o, &g, &f);
+	for (ULONG i = 0; fine && i < f.count; i++) {
+		const void *bytes = (const void *)(uintptr_t)f.d[i].Ptr;
+		if (f.d[i].Type == EVENT_FILTER_TYPE_PAYLOAD && !(expression && filter_is_named(bytes, f.d[i].Size)) &&
+		    session_set_payload(p, bytes, f.d[i].Size, &d) < 0) {
+			cli_usage(a, "--%s %s", expression ? "filter" : "payload", d.text);
+			fine = false;
+		}
+	}
+	if (fine && expression && session_set_expression(p, expression, &d) < 0) {
+		cli_usage(a, "--filter %s", d.text);
 		fine = false;
 	}
 	cli_filters_finish(&f);
@@ -55,7 +66,7 @@ bool cli_session_provider(const struct cli_args *a, const struct cli_enable_opti
 		       (o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
 		       (o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	memcpy(p.name, spec.name, sizeof p.name);
-	if (!payload(a, o, &p)) {
+	if (!event_filters(a, o, &p)) {
 		return false;
 	}
 	*ret = p;

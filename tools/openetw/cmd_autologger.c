@@ -32,6 +32,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(autologger_options, json, 'j', "json", "with list: one JSON object a line"),
 	CLI_SESSION_OPTIONS(autologger_options, session),
 	CLI_ENABLE_OPTIONS(autologger_options, enable),
+	CLI_SESSION_FILTER_OPTION(autologger_options, enable),
 	{0},
 };
 

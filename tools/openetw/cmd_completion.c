@@ -3,6 +3,7 @@
  * stale.
  */
 #include "tools/common/cli.h"
+#include "filter/filter_complete.h"
 
 static const struct cli_option no_options[] = {{0}};
 
@@ -24,6 +25,24 @@ static void words_of(const struct cli_command *c)
 		printf("%s%s ", dashes(c), o->name);
 	}
 	printf("--help");
+}
+
+/* Is the option's value a filter whose names are those of events? Those of monitor are its columns. */
+static bool takes_filter(const struct cli_command *c, const struct cli_option *o)
+{
+	return strcmp(o->name, "filter") == 0 && o->arg && strcmp(c->name, "monitor") != 0;
+}
+
+static bool print_whole(void *text, const struct filter_completion *c)
+{
+	printf("%.*s%s\n", (int)c->replaces.at, (const char *)text, c->text);
+	return true;
+}
+
+/* What a filter that somebody is typing may become: the shells' functions call this. */
+static int filter(char *text)
+{
+	return filter_complete(text, strlen(text), NULL, print_whole, text) == 0 ? CLI_OK : CLI_FAILED;
 }
 
 /* "a|b|c" as "a b c" */
@@ -54,6 +73,9 @@ static void bash_verb(const struct cli_command *c)
 			printf(") COMPREPLY=($(compgen -W '");
 			alternatives(o->values);
 			printf("' -- \"$cur\")); return ;;\n");
+		} else if (takes_filter(c, o)) {
+			printf(") mapfile -t COMPREPLY < <(openetw completion filter \"${cur#[\\\"\\']}\" "
+			       "2>/dev/null); compopt -o nospace 2>/dev/null; return ;;\n");
 		} else if (strstr(o->arg, "FILE")) {
 			printf(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
 		} else {
@@ -131,6 +153,8 @@ static void zsh_verb(const struct cli_command *c)
 					putchar('(');
 					alternatives(o->values);
 					putchar(')');
+				} else if (takes_filter(c, o)) {
+					printf("_openetw_filter");
 				} else if (strstr(o->arg, "FILE")) {
 					printf("_files");
 				}
@@ -158,7 +182,10 @@ static void zsh_verb(const struct cli_command *c)
 
 static void zsh(void)
 {
-	printf("#compdef openetw\n_openetw_sessions() {\n\t" SESSIONS "\n}\n_openetw() {\n"
+	printf("#compdef openetw\n_openetw_sessions() {\n\t" SESSIONS "\n}\n"
+	       "_openetw_filter() {\n\tlocal -a all\n"
+	       "\tall=(${(f)\"$(openetw completion filter \"${(Q)PREFIX}\" 2>/dev/null)\"})\n"
+	       "\tcompadd -U -S '' -a all\n}\n_openetw() {\n"
 	       "\tif (( CURRENT == 2 )); then\n\t\tlocal -a verbs=(\n");
 	for (int i = 0; cli_commands[i]; i++) {
 		printf("\t\t\t'%s:", cli_commands[i]->name);
@@ -218,6 +245,9 @@ static void fish(void)
 				printf(" -x -a '");
 				alternatives(o->values);
 				printf("'");
+			} else if (takes_filter(c, o)) {
+				printf(" -x -a '(openetw completion filter (string trim -l -c \"\\\"\\'\" -- "
+				       "(commandline -ct)))'");
 			} else if (o->arg) {
 				printf(strstr(o->arg, "FILE") ? " -r -F" : " -x");
 			}
@@ -229,6 +259,9 @@ static void fish(void)
 static int run(struct cli_args *a)
 {
 	const char *shell = a->count == 1 ? a->words[0] : "";
+	if (a->count == 2 && strcmp(a->words[0], "filter") == 0) {
+		return filter(a->words[1]);
+	}
 	if (strcmp(shell, "bash") == 0) {
 		bash();
 	} else if (strcmp(shell, "zsh") == 0) {

@@ -13,6 +13,7 @@ struct enable_options {
 };
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS(enable_options, how),
+	CLI_SESSION_FILTER_OPTION(enable_options, how),
 	CLI_DURATION(enable_options, timeout_ms, 't', "timeout", 1000000, 0, UINT32_MAX,
 		     "wait this long for the providers' callbacks: 5s (default), 250ms, 0"),
 	CLI_FLAG(enable_options, capture_state, 'c', "capture-state", "ask the providers for a rundown instead"),

@@ -5,6 +5,7 @@
 #include "tools/openetw/monitor.h"
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
+#include "tools/common/filter_option.h"
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -533,7 +534,7 @@ static int run(struct cli_args *a)
 		cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 		goto out;
 	}
-	if (!take_columns(m) || !take_kinds(m, &session.mask) || !cli_filter_parse(a, o->filter, &m->filter) ||
+	if (!take_columns(m) || !take_kinds(m, &session.mask) || !cli_filter_expr(a, o->filter, &m->filter) ||
 	    !check_names(m)) {
 		goto out;
 	}

@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
 	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS(run_options, session),
 	CLI_ENABLE_OPTIONS(run_options, enable),
+	CLI_SESSION_FILTER_OPTION(run_options, enable),
 	{0},
 };
 

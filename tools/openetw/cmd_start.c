@@ -37,6 +37,7 @@ static const struct cli_option options[] = {
 	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS(start_options, session),
 	CLI_ENABLE_OPTIONS(start_options, enable),
+	CLI_SESSION_FILTER_OPTION(start_options, enable),
 	{0},
 };
 

@@ -35,7 +35,7 @@ static bool filtered(const struct cli_enable_options *o)
 			return true;
 		}
 	}
-	return o->payload.count > 0;
+	return o->payload.count > 0 || o->expression;
 }
 
 static bool narrow(const struct cli_enable_options *o, const struct session_provider *p)

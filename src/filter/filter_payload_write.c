@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Making blobs, and checking those from elsewhere.
  */
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * Fields are told to the daemon only up to the last one that a condition looks at, and only by
  * where they end. Names and types stay here.
  */
-#include "schema/schema_filter.h"
+#include "schema/schema_payload_filter.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * A checked blob against one event. The payload is walked once for each filter that names the
  * event; what the blob promises about itself was checked, what the payload holds was not.
  */
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 
 struct run {
 	const uint8_t *fields;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A schema and conditions over its fields -> a payload filter (filter/filter.h). Inside this
+ * A schema and conditions over its fields -> a payload filter (filter/filter_payload.h). Inside this
  * folder.
  */
-#ifndef SCHEMA_SCHEMA_FILTER_H
-#define SCHEMA_SCHEMA_FILTER_H
+#ifndef SCHEMA_SCHEMA_PAYLOAD_FILTER_H
+#define SCHEMA_SCHEMA_PAYLOAD_FILTER_H
 
-#include "filter/filter.h"
+#include "filter/filter_payload.h"
 #include "schema/schema.h"
 
 /* A condition as the caller wrote it. */

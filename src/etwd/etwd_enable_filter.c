@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an enable: scope filters here, those of single events in filter/filter.h.
+ * Filters of an enable: scope filters here, those of single events in filter/filter_payload.h.
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
  * filters (event id, event name) and payload filters narrow the events. Stack filters only decide
  * whose stack is kept. What a payload means etwd does not know: the controller sends a program
- * (filter/filter.h).
+ * (filter/filter_payload.h).
  *
  * Package filters are scope filters that no process of this system passes, since none has a package
  * identity. How container filters name containers the SDK does not declare; here it is text.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Private to state: of which processes the trace has everything (OpenETW.Recording).
  */
-#ifndef MACHINE_MACHINE_FILTER_H
-#define MACHINE_MACHINE_FILTER_H
+#ifndef MACHINE_MACHINE_WATCHED_H
+#define MACHINE_MACHINE_WATCHED_H
 
 #include "machine/machine.h"
 #include "machine/machine_table.h"

@@ -4,7 +4,7 @@
  * (u32): a session for some processes says it when it begins, when that changes, and when it ends, for its beginning
  * may be overwritten by then.
  */
-#include "machine/machine_filter.h"
+#include "machine/machine_watched.h"
 #include "base/vec.h"
 #include "machine/machine_payload.h"
 

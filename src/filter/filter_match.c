@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A filter's tree against one event.
+ */
+#include "filter/filter_parse.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define NUMBER_MAX 64 /* characters in a number */
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+struct filter_number filter_number_of(const char *s, size_t n)
+{
+	struct filter_number r = {0};
+	char text[NUMBER_MAX], *end;
+	if (n == 0 || n >= sizeof text || isspace((unsigned char)*s)) {
+		return r;
+	}
+	memcpy(text, s, n);
+	text[n] = 0;
+	const char *digits = text + (text[0] == '-' || text[0] == '+');
+	if (!isdigit((unsigned char)*digits) && *digits != '.') {
+		return r; /* strtod would take "nan" and "inf" */
+	}
+	bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+	errno = 0;
+	r.magnitude = strtoull(digits, &end, hex ? 16 : 10);
+	if (*end == 0 && errno == 0 && end != digits) {
+		r.valid = r.is_int = true;
+		r.negative = text[0] == '-' && r.magnitude != 0;
+		r.real = r.negative ? -(double)r.magnitude : (double)r.magnitude;
+		return r;
+	}
+	if (hex) {
+		return r;
+	}
+	r.real = strtod(text, &end);
+	r.valid = *end == 0;
+	return r;
+}
+
+static int number_compare(const struct filter_number *a, const struct filter_number *b)
+{
+	if (!a->is_int || !b->is_int) {
+		return a->real < b->real ? -1 : a->real > b->real;
+	}
+	if (a->negative != b->negative) {
+		return a->negative ? -1 : 1;
+	}
+	int order = a->magnitude < b->magnitude ? -1 : a->magnitude > b->magnitude;
+	return a->negative ? -order : order;
+}
+
+static char fold(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool contains(const char *text, size_t n, const char *part)
+{
+	size_t m = strlen(part);
+	for (size_t i = 0; i + m <= n; i++) {
+		size_t k = 0;
+		while (k < m && fold(text[i + k]) == fold(part[k])) {
+			k++;
+		}
+		if (k == m) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool filter_expr_pattern(const char *pattern, const char *text, size_t n)
+{
+	if (!strpbrk(pattern, "*?")) {
+		return contains(text, n, pattern);
+	}
+	/* One position to come back to is enough: a later star absorbs what an earlier one would. */
+	const char *star = NULL;
+	size_t i = 0, back = 0;
+	while (i < n) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			back = i;
+		} else if (*pattern && (*pattern == '?' || fold(*pattern) == fold(text[i]))) {
+			pattern++;
+			i++;
+		} else if (star) {
+			pattern = star;
+			i = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*') {
+		pattern++;
+	}
+	return *pattern == 0;
+}
+
+bool filter_expr_event_is(const char *wanted, const char *text, size_t n)
+{
+	size_t m = strlen(wanted);
+	if (n > m && text[n - m - 1] == '/') {
+		text += n - m;
+		n = m;
+	}
+	return n == m && strncasecmp(text, wanted, n) == 0;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static int text_compare(const struct filter_node *n, const char *wanted, const struct filter_expr_value *v)
+{
+	size_t m = strlen(wanted);
+	if (n->event && filter_expr_event_is(wanted, v->text, v->length)) {
+		return 0;
+	}
+	size_t common = BASE_MIN(m, v->length);
+	int order = common == 0 ? 0
+		    : n->nocase ? strncasecmp(v->text, wanted, common)
+				: memcmp(v->text, wanted, common);
+	return order ? order : v->length < m ? -1 : v->length > m;
+}
+
+/* The event's value against one of the test's. False: they cannot be compared. */
+static bool compare(const struct filter_node *n, const char *wanted, const struct filter_number *number,
+		    const struct filter_expr_value *v, const struct filter_number *x, int *ret_order)
+{
+	if (x->valid && number->valid) {
+		*ret_order = number_compare(x, number);
+		return true;
+	}
+	if (v->text) {
+		*ret_order = text_compare(n, wanted, v);
+	}
+	return v->text != NULL;
+}
+
+static bool test_number(const struct filter_node *n, const struct filter_expr_value *v)
+{
+	struct filter_number x = v->is_number ? (struct filter_number){true, true, false, v->number, (double)v->number}
+					      : filter_number_of(v->text, v->length);
+	int order, high;
+	if (n->test == FILTER_TEST_BITS) {
+		/* negative numbers have the bits of two's complement */
+		uint64_t a = x.negative ? -x.magnitude : x.magnitude;
+		uint64_t b = n->number.negative ? -n->number.magnitude : n->number.magnitude;
+		return x.is_int && (a & b) != 0;
+	}
+	if (n->test == FILTER_TEST_DIVISIBLE) {
+		return x.is_int && x.magnitude % n->number.magnitude == 0;
+	}
+	if (!compare(n, n->value, &n->number, v, &x, &order)) {
+		return n->test == FILTER_TEST_NE;
+	}
+	switch (n->test) {
+	case FILTER_TEST_EQ: return order == 0;
+	case FILTER_TEST_NE: return order != 0;
+	case FILTER_TEST_LT: return order < 0;
+	case FILTER_TEST_LE: return order <= 0;
+	case FILTER_TEST_GT: return order > 0;
+	case FILTER_TEST_BETWEEN:
+	case FILTER_TEST_OUTSIDE:
+		return compare(n, n->high, &n->high_number, v, &x, &high) &&
+		       (order >= 0 && high <= 0) == (n->test == FILTER_TEST_BETWEEN);
+	default: return order >= 0;
+	}
+}
+
+static bool test(const struct filter_node *n, filter_expr_lookup_fn *lookup, void *ctx)
+{
+	struct filter_expr_value v = {0};
+	if (!lookup(ctx, n->name, n->payload, &v)) {
+		return false;
+	}
+	if (n->type == FILTER_NODE_HAS) {
+		return true;
+	}
+	if (n->test != FILTER_TEST_LIKE && n->test != FILTER_TEST_NOT_LIKE) {
+		return test_number(n, &v);
+	}
+	char digits[24];
+	if (!v.text) {
+		v.length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)v.number);
+		v.text = digits;
+	}
+	return filter_expr_pattern(n->value, v.text, v.length) == (n->test == FILTER_TEST_LIKE);
+}
+
+static bool evaluate(const struct filter_expr *f, uint32_t at, filter_expr_lookup_fn *lookup, void *ctx)
+{
+	const struct filter_node *n = &f->nodes[at];
+	switch (n->type) {
+	case FILTER_NODE_AND: return evaluate(f, n->left, lookup, ctx) && evaluate(f, n->right, lookup, ctx);
+	case FILTER_NODE_OR: return evaluate(f, n->left, lookup, ctx) || evaluate(f, n->right, lookup, ctx);
+	case FILTER_NODE_NOT: return !evaluate(f, n->left, lookup, ctx);
+	default: return test(n, lookup, ctx);
+	}
+}
+
+bool filter_expr_match(const struct filter_expr *f, filter_expr_lookup_fn *lookup, void *ctx)
+{
+	return evaluate(f, f->root, lookup, ctx);
+}
