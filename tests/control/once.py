@@ -21,6 +21,7 @@ SEVERAL_TIMES = {
     "etl_zstd": "available|lib|once",            # the library that was loaded
     "symbol_symbol_xz": "decode|once",           # the same
     "manifest_manifest_meta": "once|predefined", # a table, filled in
+    "sandbox_sandbox_serve": "question|answer",   # in the child alone, which has no other side
     "kernel_kernel_mark": "count",               # numbers files in the command, which is the only one that makes such
     "kernel_kernel_probe": "number",             # the same
 }

@@ -39,7 +39,7 @@ for page in "$pages"/*.3; do
 done
 for library in "$@"; do
 	nm -D --defined-only "$library" || fail "$library has no symbols"
-done | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' >"$work/exported"
+done | awk '$2 == "T" && $3 !~ /_PRIVATE_/ { sub(/@.*/, "", $3); print $3 }' >"$work/exported" # private: no interface
 [ "$(wc -l <"$work/exported")" -gt 100 ] || fail "few symbols: $(cat "$work/exported")"
 missing=$(sort -u "$work/exported" | grep -vxF -f "$work/unlisted" | grep -vxF -f "$work/names")
 [ -z "$missing" ] || fail "no manual page for: $missing"
