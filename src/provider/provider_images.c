@@ -10,6 +10,8 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define MESSAGE_BYTES  32768u
 #define HEAD_BYTES     64u
@@ -65,13 +67,30 @@ void provider_images_answered_locked(struct provider_dest *d, uint32_t id)
 struct list {
 	uint8_t *p;
 	size_t n, cap;
+	char *program; /* its path; "" when nobody could say */
 };
+
+/* The dynamic linker has no name for the program. etwd could look, but by then we may have ended. */
+static const char *program_path(struct list *l)
+{
+	static const char gone[] = " (deleted)";
+	if (!l->program && (l->program = malloc(PATH_MAX)) != NULL) {
+		ssize_t n = readlink("/proc/self/exe", l->program, PATH_MAX - 1);
+		n = n > 0 && l->program[0] == '/' ? n : 0;
+		l->program[n] = 0;
+		size_t k = sizeof gone - 1;
+		if ((size_t)n > k && strcmp(l->program + n - k, gone) == 0) {
+			l->program[(size_t)n - k] = 0;
+		}
+	}
+	return l->program ? l->program : "";
+}
 
 /* context: the dynamic linker's lock is held. */
 static int add(void *ctx, const struct loaded_image *i)
 {
 	struct list *l = ctx;
-	const char *path = strchr(i->path, '/') || !i->path[0] ? i->path : "[vdso]";
+	const char *path = !i->path[0] ? program_path(l) : strchr(i->path, '/') ? i->path : "[vdso]";
 	size_t path_bytes = strlen(path), bytes = 8 + 8 + 1 + PROTO_IMAGES_BUILD_ID + 2 + path_bytes;
 	if (path_bytes >= PATH_MAX || l->n + bytes > LIST_BYTES_MAX) {
 		return 0;
@@ -171,7 +190,7 @@ void provider_images_look(bool wait)
 	if (!due[0] && !due[1]) {
 		return;
 	}
-	struct list l = {NULL, 0, 0};
+	struct list l = {0};
 	uint64_t changes = loaded_images_each(add, &l);
 	pthread_mutex_lock(&provider_lock);
 	for (int d = 0; d < 2; d++) {
@@ -184,6 +203,7 @@ void provider_images_look(bool wait)
 	}
 	pthread_mutex_unlock(&provider_lock);
 	free(l.p);
+	free(l.program);
 	if (wait) {
 		wait_answered();
 	}

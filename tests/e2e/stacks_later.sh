@@ -8,6 +8,7 @@ named() { # named FILE WHAT EVENTS
 	openetw dump --quiet --stacks "$1" >"$T/said" || fail "$2: dump"
 	expect "$2: events" "$(grep -c 'Test.OneEvent/One' "$T/said")" "$3"
 	expect "$2: stacks with names" "$(grep -c 'acts!main+' "$T/said")" "$3"
+	! openetw dump --quiet --headers --json "$1" | grep '"FileName":"[^/[]' || fail "$2: an image without its path"
 	# How far up a stack goes depends on when the unwinder came.
 	[ "$(grep -c 'libc.*!__libc_start_' "$T/said")" -ge "$3" ] || fail "$2: other code has no names: $(cat "$T/said")"
 }
@@ -74,8 +75,8 @@ wait_for 20 grep -q 'acts!main+' "$T/live" || fail "live: $(cat "$T/live")"
 kill %1
 
 # The last event that is wanted ends it, though nothing comes after it.
-openetw live -p "$P:::stack" --stacks --limit 1 >"$T/live" 2>"$T/err" &
-wait_for 20 grep -q watching "$T/err" || fail "live: $(cat "$T/err")"
+openetw live -p "$P:::stack" --stacks --limit 1 >"$T/live2" 2>"$T/err2" &
+wait_for 20 grep -q watching "$T/err2" || fail "live: $(cat "$T/err2")"
 "$T/acts" 1
-wait_for 20 grep -q '^1 event shown' "$T/err" || fail "live --limit goes on: $(cat "$T/err")"
+wait_for 20 grep -q '^1 event shown' "$T/err2" || fail "live --limit goes on: $(cat "$T/err2")"
 exit 0
