@@ -80,7 +80,7 @@ static void on_stack(struct top *t, const EVENT_RECORD *e)
 	}
 	t->number++;
 	for (uint32_t i = 0; i < n; i++) {
-		names_of(&t->names, pid, names_frame(frames, i), time, name, sizeof name);
+		names_of(&t->names, pid, names_frame(frames, i, true), time, name, sizeof name);
 		struct tally_row *r = tally_row(&t->functions, name);
 		if (r) {
 			r->v[SELF] += i == 0;

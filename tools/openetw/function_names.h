@@ -21,10 +21,12 @@ struct names {
 void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t time, char *out, size_t cap);
 /* The same with what was put into that function behind it: "m!outer;m!inner (inlined)". */
 void names_all(const struct names *n, uint32_t pid, uint64_t address, uint64_t time, struct strbuf *out);
-/* Is frame i the caller of frame i-1? Then its name is that of the code before its address. */
-static inline uint64_t names_frame(const uint64_t *frames, uint32_t i)
+/* Is frame i the caller of frame i-1? Then its name is that of the code before its address. `interrupted`: the first
+ * frame is where the thread was, not a call of what wrote the event. */
+static inline uint64_t names_frame(const uint64_t *frames, uint32_t i, bool interrupted)
 {
-	bool called = i > 0 && (frames[i - 1] >= NAMES_KERNEL_SPACE) == (frames[i] >= NAMES_KERNEL_SPACE);
+	bool called =
+		i == 0 ? !interrupted : (frames[i - 1] >= NAMES_KERNEL_SPACE) == (frames[i] >= NAMES_KERNEL_SPACE);
 	return frames[i] - (called ? 1 : 0);
 }
 

@@ -100,8 +100,9 @@ struct report {
 
 bool report_wanted(struct report *r, uint32_t pid);
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
-/* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
-bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time);
+/* "process (pid);outermost;…;innermost" of the event, in r->line; `interrupted` as in names_frame(). False: no stack. */
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time,
+		       bool interrupted);
 
 void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);

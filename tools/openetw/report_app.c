@@ -55,7 +55,7 @@ void report_app(struct report *r, const EVENT_RECORD *e)
 		return;
 	}
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	if (!report_stack_line(r, e, o.pid, o.process, time)) {
+	if (!report_stack_line(r, e, o.pid, o.process, time, false)) {
 		return;
 	}
 	cli_view_set(r->view, e);

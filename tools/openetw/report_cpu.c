@@ -15,7 +15,8 @@ static bool count(struct report *r, struct tally_row *row)
 	return true;
 }
 
-bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time)
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time,
+		       bool interrupted)
 {
 	struct openetw_stack s = {.size = sizeof s};
 	strbuf_clear(&r->line);
@@ -28,7 +29,7 @@ bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, co
 	}
 	for (uint32_t i = BASE_MIN(s.count, (uint32_t)NAMES_FRAMES_MAX); i-- > 0;) {
 		strbuf_addc(&r->line, ';');
-		names_all(&r->names, pid, names_frame(s.addresses, i), time, &r->line);
+		names_all(&r->names, pid, names_frame(s.addresses, i, interrupted), time, &r->line);
 	}
 	return true;
 }
@@ -50,7 +51,7 @@ void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	    !count(r, tally_rowf(&r->threads, "%s", thread))) {
 		return;
 	}
-	if (!report_stack_line(r, e, k->pid, k->process, k->time)) {
+	if (!report_stack_line(r, e, k->pid, k->process, k->time, true)) {
 		names_of(&r->names, k->pid, k->address, k->time, name, sizeof name);
 		strbuf_addf(&r->line, ";%s", name);
 	}

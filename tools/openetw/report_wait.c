@@ -112,7 +112,7 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	}
 	if (r->off_cpu && us > 0) {
 		/* Windows and we alike: the stack of a switch is that of the thread that comes back. */
-		report_stack_line(r, e, w.pid, w.process, k->time);
+		report_stack_line(r, e, w.pid, w.process, k->time, true);
 		row = r->line.failed ? NULL : tally_row(&r->off_stacks, r->line.s);
 		if (row) {
 			row->v[0] += us;
