@@ -4,7 +4,7 @@
  * model, walk the payload; nothing is allocated.
  */
 #include "base/map.h"
-#include "schema/schema_chunks.h"
+#include "schema/schema_eventsource.h"
 #include "schema/schema_out.h"
 #include "schema/schema_record.h"
 #include "schema/wpp.h"

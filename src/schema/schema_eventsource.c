@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "schema/schema_chunks.h"
+#include "schema/schema_eventsource.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Instrumentation manifests as XML and as resource, and manifests in the stream.
  */
 #include "manifest/manifest.h"
-#include "schema/schema_chunks.h"
+#include "schema/schema_eventsource.h"
 #include "schema/schema_testing.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "schema/catalogue.h"
-#include "schema/schema_chunks.h"
+#include "schema/schema_eventsource.h"
 #include "schema/schema_store.h"
 #include "schema/schema_manifest.h"
 

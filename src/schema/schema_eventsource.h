@@ -3,8 +3,8 @@
  * Manifests that EventSources send in the stream (event id 0xFFFE), put together from their chunks.
  * Chunks may come in any order and mixed with those of other providers, processes and threads.
  */
-#ifndef SCHEMA_SCHEMA_CHUNKS_H
-#define SCHEMA_SCHEMA_CHUNKS_H
+#ifndef SCHEMA_SCHEMA_EVENTSOURCE_H
+#define SCHEMA_SCHEMA_EVENTSOURCE_H
 
 #include "schema/schema_store.h"
 
