@@ -23,7 +23,7 @@ hosts() { cat "/proc/$1/task"/*/comm | grep -q '^etw-private$'; }
 provider 1 --regid=$user --clear-groups
 as_user openetw tracelog -start Mine -um -guid '*Test.Rights' -level 5 -f "$T/files/um.etl" >"$T/start" ||
 	fail "a private session in a process of the user: $(cat "$T/start")"
-hosts "$p1" || fail "the user's process does not host it"
+wait_for 10 hosts "$p1" || fail "the user's process does not host it" # the thread names itself
 as_user openetw tracelog -stop Mine >/dev/null || fail "stop"
 "$HELPERS/verify" "$T/files/um.etl" >/dev/null || fail "the file of the user's process"
 kill "$p1"
