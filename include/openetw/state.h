@@ -132,8 +132,7 @@ OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid,
 
 /* The name of the code at an address: of methods that were made at run time (.NET, JScript) from
  * the trace, of ELF modules from the files of this machine that are of the same build (they
- * themselves, or their separate debug information). C++ names are readable when libstdc++ is there.
- * Names are valid as long as the state. ERROR_NOT_FOUND. */
+ * themselves, or their separate debug information). C++ and Rust names are made readable. Names are valid as long as the state. ERROR_NOT_FOUND. */
 struct openetw_symbol {
 	uint32_t size;
 	uint32_t reserved;

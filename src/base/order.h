@@ -17,11 +17,9 @@
 #define order_add_full(p, v)      __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define order_or_release(p, v)    __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
 #define order_or_relaxed(p, v)    __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
-#define order_and_relaxed(p, v)   __atomic_fetch_and((p), (v), __ATOMIC_RELAXED)
 #define order_exchange_full(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define order_fence_full()        __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define order_fence_acquire()     __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define order_fence_release()     __atomic_thread_fence(__ATOMIC_RELEASE)
 /* Keeps the compiler, not the CPU, from moving accesses across: signal handlers, kill points. */
 #define order_fence_compiler() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 

@@ -28,7 +28,6 @@ void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uin
 void etwd_images_gone(struct etwd *d, struct process *p);
 /* A file was opened, a consumer came: what follows explains itself. The first on any thread. */
 void etwd_images_file(struct session *s);
-void etwd_images_anew(struct session *s);
 /* What is in memory has to be explained in a copy, by etwd_images_again() after sink_flush_held(). */
 bool etwd_images_explain(const struct session *s);
 void etwd_images_again(struct etwd *d, struct session *s);

@@ -60,8 +60,8 @@ struct kernel_source {
 	/* Cheap: is it there? *ret_can: the bits it can supply. A failure leaves the engine without
 	 * it; what it says in `d` is told whoever asks for those bits. */
 	int (*open)(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d);
-	/* What is wanted has changed: kernel_wants(), kernel_wants_stack(), kernel_wants_pids(). To say
-	 * that single bits cannot be had after all: kernel_cannot(). */
+	/* What is wanted has changed: kernel_wants(), kernel_wants_stack(). To say that single bits cannot be had after
+	 * all: kernel_cannot(). */
 	void (*update)(struct kernel *k, void *state);
 	/* Puts out what has come; true: something had. */
 	bool (*drain)(struct kernel *k, void *state);

@@ -119,7 +119,7 @@ static uint32_t first_behind(const struct unwind_space *s, uint64_t address)
 }
 
 /* Takes over the reference to the file. What lay there is there no more. */
-static void map_add(struct unwind *u, struct unwind_space *s, const struct unwind_mapping *m)
+static void mapping_add(struct unwind *u, struct unwind_space *s, const struct unwind_mapping *m)
 {
 	uint32_t from = first_behind(s, m->start), to = from;
 	if (from > 0 && s->maps[from - 1].end > m->start) {
@@ -207,7 +207,7 @@ static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, u
 		m.offset = 0;
 		m.file = unwind_file_take(u, s, path, id);
 	}
-	map_add(u, s, &m);
+	mapping_add(u, s, &m);
 }
 
 /* What runs in it already, and nobody told of. */
