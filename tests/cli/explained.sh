@@ -78,3 +78,14 @@ done <lines
 set +f
 state >after
 cmp before after || fail "something was done: $(diff before after)"
+# What has no option stands in comments: nothing of a session is left out.
+conf=$(ls "$XDG_CONFIG_HOME"/openetw/collectors/saved.conf) || fail "no collector"
+echo 'PayloadFilter = Order: Number >= 3' >>"$conf"
+sed -i "s/^LogFileMode/BeginTime = 158000000000000000\nEndTime = 158000000600000000\nDaily = 1\nRunCommand = gzip it\n&/" "$conf"
+run_status 0 openetw logman start saved -explain
+says '^openetw start saved' out "the session"
+says '^# it starts at .*every day' out "BeginTime"
+says '^# it ends at .*every day' out "EndTime"
+says "^# .* the shell runs 'gzip it'$" out "RunCommand"
+says '^openetw enable saved Test.Saved' out "a provider with a payload filter"
+says '^# .*: PayloadFilter = hex:[0-9a-f]*$' out "PayloadFilter"
