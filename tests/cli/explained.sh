@@ -89,3 +89,11 @@ says '^# it ends at .*every day' out "EndTime"
 says "^# .* the shell runs 'gzip it'$" out "RunCommand"
 says '^openetw enable saved Test.Saved' out "a provider with a payload filter"
 says '^# .*: PayloadFilter = hex:[0-9a-f]*$' out "PayloadFilter"
+# More providers than a session can have are refused, not left out.
+n=0
+while [ $n -lt 1025 ]; do
+	printf '{aa1cf0de-%04x-4c5c-a5f8-0d0a3f3a7a11} 0 5\n' $n
+	n=$((n + 1))
+done >many.guid
+run_status 2 openetw tracelog -start t -f t.etl -guid many.guid -explain
+says 'many.guid:1025: there are more than 1024 providers' err "-guid FILE"
