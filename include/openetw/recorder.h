@@ -85,7 +85,7 @@ enum openetw_mistake {
 	OPENETW_MISTAKE_FILE_MODE,     /* unknown mode */
 	OPENETW_MISTAKE_NO_FILE_SIZE,  /* circular without a size */
 	OPENETW_MISTAKE_BUFFER_SIZE,   /* not 4 KiB to 16 MiB */
-	OPENETW_MISTAKE_BUFFER_COUNTS, /* least > most, or more than 65,536 */
+	OPENETW_MISTAKE_BUFFER_COUNTS, /* least > most, or more than 1,048,576 */
 	OPENETW_MISTAKE_FLUSH,         /* more than an hour */
 	OPENETW_MISTAKE_NO_PROVIDER,
 	OPENETW_MISTAKE_PROVIDER_EMPTY,

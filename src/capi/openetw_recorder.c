@@ -21,7 +21,6 @@
 #define UNITS_MAX     1023u
 #define PROVIDERS_MAX 64u
 #define PIDS_MAX      8u
-#define BUFFERS_MAX   65536u
 #define FLUSH_MAX     3600000u
 
 struct wanted_provider {
@@ -262,9 +261,9 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE, "buffers of %u KiB: %u to %u are allowed", p->buffer_kb,
 			     SESSION_BUFFER_KB_MIN, SESSION_BUFFER_KB_MAX);
 	}
-	if (p->minimum_buffers > BUFFERS_MAX || p->maximum_buffers > BUFFERS_MAX) {
+	if (p->minimum_buffers > SESSION_BUFFERS_MAX || p->maximum_buffers > SESSION_BUFFERS_MAX) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS, "%u buffers: at most %u are allowed",
-			     BASE_MAX(p->minimum_buffers, p->maximum_buffers), BUFFERS_MAX);
+			     BASE_MAX(p->minimum_buffers, p->maximum_buffers), SESSION_BUFFERS_MAX);
 	}
 	if (p->maximum_buffers && p->minimum_buffers > p->maximum_buffers) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS,

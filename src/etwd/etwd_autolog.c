@@ -11,6 +11,7 @@
  */
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
+#include "etw/values/filter_types.h"
 #include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
 #include "etwd/etwd_conn.h"
@@ -238,7 +239,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 		}
 	}
 	if (p->payload) {
-		put_filter(&w, 0x80000100, p->payload, p->payload_bytes); /* EVENT_FILTER_TYPE_PAYLOAD */
+		put_filter(&w, EVENT_FILTER_TYPE_PAYLOAD, p->payload, p->payload_bytes);
 	}
 	session_expression_each(p, put_filter, &w, NULL);
 	proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);

@@ -7,6 +7,7 @@
 #include "base/match.h"
 #include "etw/values/access_rights.h"
 #include "etw/values/enable_properties.h"
+#include "etw/values/filter_types.h"
 #include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
 #include "etwd/etwd_limits.h"
@@ -335,7 +336,7 @@ void etwd_enable_merge(const struct registration *r, struct enable_merge *ret)
 /* Filters the provider interprets itself. */
 static bool for_provider(uint32_t type)
 {
-	return type == 0x80000000u || type == 0x80000002u;
+	return type == EVENT_FILTER_TYPE_SCHEMATIZED || type == EVENT_FILTER_TYPE_TRACEHANDLE;
 }
 
 /* EVENT_FILTER_HEADER: u16 Id | u8 Version | u8[5] | u64 InstanceId | u32 Size | u32 NextOffset, data.
@@ -371,7 +372,7 @@ static void chain_add(struct filter_chain *c, const struct enable_args *a, uint3
 {
 	for (uint32_t i = 0; i < a->raw_count && !c->closed; i++) {
 		uint32_t bytes = a->raw[i].bytes;
-		bool chained = a->raw[i].type == 0x80000000u && bytes >= FILTER_HEADER_BYTES;
+		bool chained = a->raw[i].type == EVENT_FILTER_TYPE_SCHEMATIZED && bytes >= FILTER_HEADER_BYTES;
 		uint32_t at = BASE_ALIGN8(c->bytes);
 		if (!for_provider(a->raw[i].type) || at + bytes > FILTER_CHAIN_MAX || (!chained && c->bytes > 0)) {
 			continue;

@@ -3,6 +3,7 @@
  */
 #include "etw/values/enable_properties.h"
 #include "etw/values/errors.h"
+#include "etw/values/filter_types.h"
 #include "etw/values/info_classes.h"
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
@@ -566,7 +567,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		struct etwd_kernel_wish *w = &s->kernel->wish;
 		w->pids = 0;
 		for (uint32_t i = 0; i < a->raw_count; i++) {
-			if (a->raw[i].type == 0x80000004u && a->raw[i].bytes <= sizeof w->pid) {
+			if (a->raw[i].type == EVENT_FILTER_TYPE_PID && a->raw[i].bytes <= sizeof w->pid) {
 				memcpy(w->pid, a->raw[i].data, a->raw[i].bytes);
 				w->pids = a->raw[i].bytes / 4;
 			}

@@ -313,12 +313,12 @@ static bool counts(const struct filter_plan *p, const struct filter_choice *c)
 
 int filter_plan_ids(const struct filter_plan *p, uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes, struct diag *d)
 {
-	uint16_t ids[FILTER_IDS_MAX], count = 0;
+	uint16_t ids[MAX_EVENT_FILTER_EVENT_ID_COUNT], count = 0;
 	for (uint32_t i = 0; i < p->count; i++) {
 		if (p->choices[i].event || !is_first(p, i)) {
 			continue;
 		}
-		if (count == FILTER_IDS_MAX) {
+		if (count == MAX_EVENT_FILTER_EVENT_ID_COUNT) {
 			return refuse(d, (struct filter_span){p->choices[i].column - 1, 0},
 				      "the session takes up to 64 event ids");
 		}

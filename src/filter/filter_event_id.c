@@ -112,7 +112,7 @@ size_t filter_names_begin(bool in, uint8_t *out)
 
 bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n)
 {
-	if (n > FILTER_NAMES_MAX || *inout_bytes + n + 1 > FILTER_NAMES_MAX) {
+	if (n > MAX_EVENT_FILTER_EVENT_NAME_SIZE || *inout_bytes + n + 1 > MAX_EVENT_FILTER_EVENT_NAME_SIZE) {
 		return false;
 	}
 	memcpy(out + *inout_bytes, name, n);

@@ -10,9 +10,6 @@
 #include "base/base.h"
 #include "etw/values/filter_types.h"
 
-#define FILTER_IDS_MAX   64u
-#define FILTER_NAMES_MAX 4096u /* bytes of a filter of names */
-
 struct filter_ids {
 	bool present, filter_in;
 	uint16_t count;
@@ -60,10 +57,10 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 bool filter_select_event(const struct filter_select *s, const struct filter_facts *f);
 bool filter_select_stack(const struct filter_select *s, const struct filter_facts *f);
 
-/* EVENT_FILTER_EVENT_ID as bytes, of up to FILTER_IDS_MAX ids; how many bytes. `in`: only these, else all others. */
+/* EVENT_FILTER_EVENT_ID as bytes, of up to MAX_EVENT_FILTER_EVENT_ID_COUNT ids; how many bytes. `in`: only these, else all others. */
 size_t filter_ids_write(bool in, const uint16_t *ids, uint16_t count, uint8_t *out);
 /* EVENT_FILTER_EVENT_NAME as bytes, for any level and keywords: begun, then one name after another. How many bytes
- * there are yet. False: no room, in FILTER_NAMES_MAX bytes. */
+ * there are yet. False: no room, in MAX_EVENT_FILTER_EVENT_NAME_SIZE bytes. */
 size_t filter_names_begin(bool in, uint8_t *out);
 bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n);
 

@@ -15,9 +15,10 @@ void pool_identity_learn(struct pool_identity *ret, uint32_t pid, uint32_t uid)
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
+/* There is room: of the writer's items pool_items_read() takes only so many that the host's have it. */
 static void item_add(struct pool_items *to, uint16_t type, const void *data, uint32_t bytes)
 {
-	if (to->count == POOL_RECORD_ITEMS_MAX || bytes > UINT16_MAX - 16) {
+	if (bytes > UINT16_MAX - 16) {
 		return;
 	}
 	uint8_t rank = etl_item_rank(type);
@@ -45,7 +46,8 @@ void pool_items_read(struct pool_items *to, const struct pool_event *ev, enum po
 	const uint8_t *data;
 	to->count = to->bytes = to->schema_bytes = 0;
 	to->schema = NULL;
-	while (etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
+	while (to->count < POOL_WRITER_ITEMS_MAX &&
+	       etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
 		if (claims == POOL_CLAIMS_DROPPED && is_the_hosts_to_say(type)) {
 			continue;
 		}

@@ -88,7 +88,11 @@ enum pool_claims {
 	POOL_CLAIMS_KEPT,
 };
 
+/* Of a record; a writer has at most POOL_WRITER_ITEMS_MAX of them. The rest is for those that the host adds, one of each:
+ * the traits of the provider, SID, terminal session, event key, process start key. The library writes 4 at most. */
 #define POOL_RECORD_ITEMS_MAX 24u
+#define POOL_HOST_ITEMS_MAX   5u
+#define POOL_WRITER_ITEMS_MAX (POOL_RECORD_ITEMS_MAX - POOL_HOST_ITEMS_MAX)
 
 struct pool_item {
 	const uint8_t *data; /* borrowed */
@@ -105,7 +109,7 @@ struct pool_items {
 };
 
 /* The items of the event up to the first that is malformed, and the traits of its provider (NULL: none) unless they
- * are among them. More than POOL_RECORD_ITEMS_MAX are left out. All data is borrowed. */
+ * are among them. The writer's beyond POOL_WRITER_ITEMS_MAX are left out. All data is borrowed. */
 void pool_items_read(struct pool_items *to, const struct pool_event *ev, enum pool_claims claims, const void *traits,
 		     uint32_t traits_bytes);
 

@@ -8,6 +8,7 @@
 #include "provider/provider_scarce.h"
 
 #include "base/runtime_dir.h"
+#include "etw/values/filter_types.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -314,7 +315,8 @@ static bool get_notice(const struct proto_message *m, struct provider_notice *re
 	uint16_t tag;
 	const uint8_t *p;
 	while (proto_next(m, &at, &tag, &p, &bytes)) {
-		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) >= 0x80000000u && le32_get(p) <= 0x80000002u) {
+		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) >= EVENT_FILTER_TYPE_SCHEMATIZED &&
+		    le32_get(p) <= EVENT_FILTER_TYPE_TRACEHANDLE) {
 			n.filter = p;
 			n.filter_bytes = bytes;
 			break;

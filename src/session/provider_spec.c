@@ -5,6 +5,7 @@
 #include "base/level.h"
 
 #include "base/parse.h"
+#include "etw/values/enable_properties.h"
 #include "filter/filter_parse.h"
 
 #include <strings.h>
@@ -14,7 +15,11 @@ static bool take_options(const char *s, uint32_t *inout)
 	static const struct {
 		const char *name;
 		uint32_t bit;
-	} names[] = {{"stack", 0x4}, {"sid", 0x1}, {"tsid", 0x2}, {"key", 0x100}, {"process-start-key", 0x80}};
+	} names[] = {{"stack", EVENT_ENABLE_PROPERTY_STACK_TRACE},
+		     {"sid", EVENT_ENABLE_PROPERTY_SID},
+		     {"tsid", EVENT_ENABLE_PROPERTY_TS_ID},
+		     {"key", EVENT_ENABLE_PROPERTY_EVENT_KEY},
+		     {"process-start-key", EVENT_ENABLE_PROPERTY_PROCESS_START_KEY}};
 	uint64_t bits;
 	if (parse_number(s, 0, UINT32_MAX, &bits)) {
 		*inout |= (uint32_t)bits;

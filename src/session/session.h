@@ -112,7 +112,7 @@ struct etw_session {
 
 /* What a file means when it says nothing. */
 void session_init(struct etw_session *s);
-/* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
+/* 0; -EBADMSG with line and reason in *d; -ENOMEM, at times with both, too; -E2BIG. On failure *ret holds nothing. `name` is
  * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
  * name; may be NULL. */
 int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
@@ -137,6 +137,7 @@ int session_set_payload(struct session_provider *p, const void *blob, size_t n, 
 bool session_provider_is_kernel(const struct session_provider *p);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
 struct session_provider *session_add_provider(struct etw_session *s, const struct guid *g);
+const char *session_add_failed(const struct etw_session *s); /* which of the two it was, behind it */
 
 /* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw.
  */

@@ -3,12 +3,13 @@
  */
 #include "session/session.h"
 #include "base/parse.h"
+#include "etw/values/filter_types.h"
 #include "filter/filter_event_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PIDS = 8, LEVEL_BYTES = 24 };
+enum { LEVEL_BYTES = 24 };
 
 static const struct {
 	const char *key;
@@ -16,20 +17,25 @@ static const struct {
 	size_t most; /* bytes, as documented for the type */
 	const char *syntax;
 } kinds[SESSION_FILTER_COUNT] = {
-	[SESSION_FILTER_EXE] = {"ExecutableFilter", 0x80000008, 1024, "names separated by ; such as a;b"},
-	[SESSION_FILTER_EVENT_ID] = {"EventIdFilter", 0x80000200, 1024,
+	[SESSION_FILTER_EXE] = {"ExecutableFilter", EVENT_FILTER_TYPE_EXECUTABLE_NAME, MAX_EVENT_FILTER_DATA_SIZE,
+				"names separated by ; such as a;b"},
+	[SESSION_FILTER_EVENT_ID] = {"EventIdFilter", EVENT_FILTER_TYPE_EVENT_ID, MAX_EVENT_FILTER_DATA_SIZE,
 				     "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
-	[SESSION_FILTER_EVENT_NAME] = {"EventNameFilter", 0x80000400, 4096,
+	[SESSION_FILTER_EVENT_NAME] = {"EventNameFilter", EVENT_FILTER_TYPE_EVENT_NAME,
+				       MAX_EVENT_FILTER_EVENT_NAME_SIZE,
 				       "names such as Start,Stop, or !Tick for all others"},
-	[SESSION_FILTER_STACK_ID] = {"StackWalkFilter", 0x80001000, 1024,
+	[SESSION_FILTER_STACK_ID] = {"StackWalkFilter", EVENT_FILTER_TYPE_STACKWALK, MAX_EVENT_FILTER_DATA_SIZE,
 				     "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
-	[SESSION_FILTER_STACK_NAME] = {"StackWalkNameFilter", 0x80002000, 4096,
+	[SESSION_FILTER_STACK_NAME] = {"StackWalkNameFilter", EVENT_FILTER_TYPE_STACKWALK_NAME,
+				       MAX_EVENT_FILTER_EVENT_NAME_SIZE,
 				       "names such as Start,Stop, or !Tick for all others"},
-	[SESSION_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", 0x80004000, 1024,
+	[SESSION_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW,
+					MAX_EVENT_FILTER_DATA_SIZE,
 					"a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
-	[SESSION_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
+	[SESSION_FILTER_CONTAINER] = {"ContainerFilter", EVENT_FILTER_TYPE_CONTAINER, MAX_EVENT_FILTER_DATA_SIZE,
 				      "container ids or control groups separated by ;"},
-	[SESSION_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
+	[SESSION_FILTER_PID] = {"ProcessIdFilter", EVENT_FILTER_TYPE_PID, 4 * MAX_EVENT_FILTER_PID_COUNT,
+				"up to 8 process ids such as 17,42"},
 };
 
 const char *session_filter_key(enum session_filter kind)
@@ -50,9 +56,9 @@ bool session_filter_is_stack(enum session_filter kind)
 
 static size_t put_ids(const char *s, bool in, uint8_t *out)
 {
-	uint32_t ids[FILTER_IDS_MAX];
-	uint16_t narrow[FILTER_IDS_MAX];
-	int count = parse_numbers(s, 0, UINT16_MAX, ids, (int)FILTER_IDS_MAX);
+	uint32_t ids[MAX_EVENT_FILTER_EVENT_ID_COUNT];
+	uint16_t narrow[MAX_EVENT_FILTER_EVENT_ID_COUNT];
+	int count = parse_numbers(s, 0, UINT16_MAX, ids, MAX_EVENT_FILTER_EVENT_ID_COUNT);
 	for (int i = 0; i < count; i++) {
 		narrow[i] = (uint16_t)ids[i];
 	}
@@ -90,8 +96,8 @@ static size_t put_level(const char *s, bool in, uint8_t *out)
 
 static size_t put_pids(const char *s, uint8_t *out)
 {
-	uint32_t pids[MAX_PIDS];
-	int count = parse_numbers(s, 0, UINT32_MAX, pids, (int)MAX_PIDS);
+	uint32_t pids[MAX_EVENT_FILTER_PID_COUNT];
+	int count = parse_numbers(s, 0, UINT32_MAX, pids, MAX_EVENT_FILTER_PID_COUNT);
 	for (int i = 0; i < count; i++) {
 		le32_put(out + 4 * i, pids[i]);
 	}

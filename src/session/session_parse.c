@@ -105,6 +105,13 @@ struct session_provider *session_add_provider(struct etw_session *s, const struc
 	return p;
 }
 
+const char *session_add_failed(const struct etw_session *s)
+{
+	_Static_assert(SESSION_PROVIDERS_MAX == 1024, "the text says so");
+	return s->provider_count >= SESSION_PROVIDERS_MAX ? "there are more than 1024 providers"
+							  : "another provider needs more memory than there is";
+}
+
 static bool report(struct diag *d, uint32_t line, const char *fmt, ...) BASE_PRINTF(3, 4);
 static bool report(struct diag *d, uint32_t line, const char *fmt, ...)
 {
@@ -192,12 +199,18 @@ static bool is_ignored(const char *name)
 	return false;
 }
 
+/* How far a file was read. */
+struct place {
+	bool provider; /* in a provider's section: the last one */
+	bool no_memory;
+};
+
 static bool section(struct etw_session *s, const char *name, provider_installed installed, uint32_t line,
-		    bool *inout_provider, struct diag *d)
+		    struct place *at, struct diag *d)
 {
 	struct guid g;
-	*inout_provider = strcasecmp(name, "Session") != 0;
-	if (!*inout_provider) {
+	at->provider = strcasecmp(name, "Session") != 0;
+	if (!at->provider) {
 		return s->provider_count == 0 || report(d, line, "[Session] stands before the providers");
 	}
 	struct guid plain;
@@ -212,7 +225,8 @@ static bool section(struct etw_session *s, const char *name, provider_installed 
 	}
 	struct session_provider *p = session_add_provider(s, &g);
 	if (!p) {
-		return report(d, line, "there are more than %u providers", SESSION_PROVIDERS_MAX);
+		at->no_memory = s->provider_count < SESSION_PROVIDERS_MAX;
+		return report(d, line, "%s", session_add_failed(s));
 	}
 	p->line = line;
 	if (!is_guid) {
@@ -277,8 +291,14 @@ static int kernel_key(struct etw_session *s, const char *name, const char *value
 	return 0;
 }
 
-static bool line_parse(struct etw_session *s, char *text, provider_installed installed, uint32_t line,
-		       bool *inout_provider, struct diag *d)
+static bool refused(int r, struct place *at, uint32_t line, const char *key, const struct diag *why, struct diag *d)
+{
+	at->no_memory = r == -ENOMEM;
+	return report(d, line, "%s %s", key, at->no_memory ? "needs more memory than there is" : why->text);
+}
+
+static bool line_parse(struct etw_session *s, char *text, provider_installed installed, uint32_t line, struct place *at,
+		       struct diag *d)
 {
 	char *w = trim(text);
 	if (*w == 0 || *w == '#' || *w == ';') {
@@ -290,7 +310,7 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 			return report(d, line, "a section's ']' is missing");
 		}
 		w[n - 1] = 0;
-		return section(s, trim(w + 1), installed, line, inout_provider, d);
+		return section(s, trim(w + 1), installed, line, at, d);
 	}
 	char *eq = strchr(w, '=');
 	if (!eq) {
@@ -306,32 +326,32 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	if (is_ignored(name)) {
 		return true;
 	}
-	for (int f = 0; f < SESSION_FILTER_COUNT && *inout_provider; f++) {
+	for (int f = 0; f < SESSION_FILTER_COUNT && at->provider; f++) {
 		if (strcasecmp(session_filter_key((enum session_filter)f), name) == 0) {
 			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value, line,
 					    d);
 		}
 	}
-	int kernel = *inout_provider ? 0 : kernel_key(s, name, value, line, d);
+	int kernel = at->provider ? 0 : kernel_key(s, name, value, line, d);
 	if (kernel != 0) {
 		return kernel > 0;
 	}
-	if (*inout_provider && strcasecmp(SESSION_PAYLOAD_KEY, name) == 0) {
+	if (at->provider && strcasecmp(SESSION_PAYLOAD_KEY, name) == 0) {
 		struct diag why = {0};
-		return session_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
-		       report(d, line, SESSION_PAYLOAD_KEY " %s", why.text);
+		int r = session_payload_add(&s->provider[s->provider_count - 1], value, &why);
+		return r == 0 || refused(r, at, line, SESSION_PAYLOAD_KEY, &why, d);
 	}
-	if (*inout_provider && strcasecmp(SESSION_EXPRESSION_KEY, name) == 0) {
+	if (at->provider && strcasecmp(SESSION_EXPRESSION_KEY, name) == 0) {
 		struct diag why = {0};
-		return session_set_expression(&s->provider[s->provider_count - 1], value, &why) == 0 ||
-		       report(d, line, SESSION_EXPRESSION_KEY " %s", why.text);
+		int r = session_set_expression(&s->provider[s->provider_count - 1], value, &why);
+		return r == 0 || refused(r, at, line, SESSION_EXPRESSION_KEY, &why, d);
 	}
-	const struct key *k = *inout_provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
-					      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
+	const struct key *k = at->provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
+					   : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
 	if (!k) {
-		return report(d, line, "'%.60s' is no key of a %s", name, *inout_provider ? "provider" : "session");
+		return report(d, line, "'%.60s' is no key of a %s", name, at->provider ? "provider" : "session");
 	}
-	void *base = *inout_provider ? (void *)&s->provider[s->provider_count - 1] : (void *)s;
+	void *base = at->provider ? (void *)&s->provider[s->provider_count - 1] : (void *)s;
 	return store(k, base, value, line, d);
 }
 
@@ -349,7 +369,8 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 	copy[n] = 0;
 	struct etw_session s;
 	session_init(&s);
-	bool provider = false, fine = true;
+	struct place place = {.provider = false};
+	bool fine = true;
 	uint32_t line = 0;
 	size_t at = n >= 3 && memcmp(copy, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 	if (memchr(copy, 0, n)) {
@@ -359,19 +380,22 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 		char *end = memchr(copy + at, '\n', n - at);
 		size_t stop = end ? (size_t)(end - copy) : n;
 		copy[stop] = 0;
-		fine = line_parse(&s, copy + at, installed, ++line, &provider, d);
+		fine = line_parse(&s, copy + at, installed, ++line, &place, d);
 		at = stop + 1;
 	}
 	for (uint32_t i = 0; fine && i < s.provider_count; i++) {
 		const struct session_provider *p = &s.provider[i];
 		struct diag why = {0};
+		int r = 0;
 		if (p->expression[0] &&
 		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] ||
 		     (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
 			fine = report(d, p->line,
 				      SESSION_EXPRESSION_KEY
 				      " says it all: leave out EventIdFilter, EventNameFilter and PayloadFilter");
-		} else if (session_expression_each(p, NULL, NULL, &why) < 0) {
+		} else if ((r = session_expression_each(p, NULL, NULL, &why)) == -ENOMEM) {
+			fine = refused(r, &place, p->line, SESSION_EXPRESSION_KEY, &why, d);
+		} else if (r < 0) {
 			fine = report(d, p->line, SESSION_EXPRESSION_KEY " (column %u): %s", why.column, why.text);
 		}
 	}
@@ -381,7 +405,7 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 	free(copy);
 	if (!fine) {
 		session_finish(&s);
-		return -EBADMSG;
+		return place.no_memory ? -ENOMEM : -EBADMSG;
 	}
 	*ret = s;
 	return 0;

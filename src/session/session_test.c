@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <unistd.h>
 #include <cmocka.h>
 
 /* The example of the documentation: a registry export's names, with Windows' own spelling. */
@@ -425,9 +427,40 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 	}
 }
 
+/* Sanitizers need address space of their own, and cannot be limited. */
+static void a_file_that_memory_does_not_suffice_for_is_not_called_wrong(void **state)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+	skip();
+#else
+	struct strbuf b = {0};
+	for (unsigned i = 0; i < 1000; i++) {
+		strbuf_addf(&b, "[{d3f0cf8a-%04x-4c5c-a5f8-0d0a3f3a7a11}]\n", i);
+	}
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	struct rlimit before, less;
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	less = before;
+	less.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (1u << 20); /* they take five times as much */
+	struct etw_session s;
+	struct diag d = {0};
+	assert_int_equal(setrlimit(RLIMIT_AS, &less), 0);
+	int r = session_parse(b.s, b.len, "x", NULL, &s, &d);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_int_equal(r, -ENOMEM);
+	assert_non_null(strstr(d.text, "memory"));
+	strbuf_finish(&b);
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_memory_does_not_suffice_for_is_not_called_wrong),
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
 		cmocka_unit_test(a_filter_in_words_survives_the_file_and_becomes_bytes),

@@ -78,3 +78,22 @@ done <lines
 set +f
 state >after
 cmp before after || fail "something was done: $(diff before after)"
+# What has no option stands in comments: nothing of a session is left out.
+conf=$(ls "$XDG_CONFIG_HOME"/openetw/collectors/saved.conf) || fail "no collector"
+echo 'PayloadFilter = Order: Number >= 3' >>"$conf"
+sed -i "s/^LogFileMode/BeginTime = 158000000000000000\nEndTime = 158000000600000000\nDaily = 1\nRunCommand = gzip it\n&/" "$conf"
+run_status 0 openetw logman start saved -explain
+says '^openetw start saved' out "the session"
+says '^# it starts at .*every day' out "BeginTime"
+says '^# it ends at .*every day' out "EndTime"
+says "^# .* the shell runs 'gzip it'$" out "RunCommand"
+says '^openetw enable saved Test.Saved' out "a provider with a payload filter"
+says '^# .*: PayloadFilter = hex:[0-9a-f]*$' out "PayloadFilter"
+# More providers than a session can have are refused, not left out.
+n=0
+while [ $n -lt 1025 ]; do
+	printf '{aa1cf0de-%04x-4c5c-a5f8-0d0a3f3a7a11} 0 5\n' $n
+	n=$((n + 1))
+done >many.guid
+run_status 2 openetw tracelog -start t -f t.etl -guid many.guid -explain
+says 'many.guid:1025: there are more than 1024 providers' err "-guid FILE"

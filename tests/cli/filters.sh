@@ -148,3 +148,20 @@ says '^Filter = id == 1 and Number <= 3 or id == 3$' "$XDG_CONFIG_HOME/openetw/a
 says '^PayloadFilter = hex:' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "its conditions"
 run_status 2 openetw start bad -o bad.etl -p $M --payload '1: Nope == 2'
 says 'the event has no such field' err "--payload"
+# All versions of an event, or none: a filter without some of them would let those through.
+{
+	echo '<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>'
+	echo '<provider name="Test.Versions" guid="{aa1cf0de-0079-4c5c-a5f8-0d0a3f3a7a11}" symbol="VERSIONS">'
+	echo '<templates><template tid="T"><data name="N" inType="win:UInt32"/></template></templates><events>'
+	v=0
+	while [ $v -lt 65 ]; do
+		echo "<event value=\"1\" version=\"$v\" symbol=\"E$v\" template=\"T\"/>"
+		v=$((v + 1))
+	done
+	echo '</events></provider></events></instrumentation></instrumentationManifest>'
+} >versions.man
+run_status 0 openetw wevtutil im versions.man
+run_status 2 openetw start bad -o bad.etl -p Test.Versions --payload '1: N == 2'
+says 'more than 64 versions' err "--payload"
+run_status 2 openetw start bad -o bad.etl -p Test.Versions --filter 'id == 1 and N == 2'
+says 'more than 64 versions' err "--filter"

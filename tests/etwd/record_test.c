@@ -279,6 +279,36 @@ static void only_a_private_session_takes_the_writers_word_for_who_it_is(void **s
 	assert_int_equal(all.item[0].data[0], 0xAA);
 }
 
+static void a_writer_with_many_items_cannot_crowd_out_what_the_host_says(void **state)
+{
+	static struct source s;
+	static const uint8_t data[16] = {0xAA}, traits[8] = {8};
+	static const uint32_t wants = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID |
+				      EVENT_ENABLE_PROPERTY_EVENT_KEY | EVENT_ENABLE_PROPERTY_PROCESS_START_KEY;
+	static const uint16_t hosts[] = {ETL_ITEM_SID, ETL_ITEM_TS_ID, ETL_ITEM_EVENT_KEY, ETL_ITEM_PROCESS_START_KEY,
+					 ETL_ITEM_PROV_TRAITS};
+	struct pool_items all, mine;
+	uint16_t types[POOL_RECORD_ITEMS_MAX];
+	uint64_t key = 99;
+	*rec_of(&s) = (struct pool_rec){.kind = POOL_REC_EVENT};
+	s.ev = (struct pool_event){.rec = rec_of(&s), .items = s.items};
+	for (uint32_t i = 0; i < POOL_RECORD_ITEMS_MAX + 1; i++) {
+		s.ev.items_bytes +=
+			etl_put_item(s.items + s.ev.items_bytes, ETL_ITEM_RELATED_ACTIVITYID, data, 16, true);
+	}
+	pool_items_read(&all, &s.ev, POOL_CLAIMS_DROPPED, traits, sizeof traits);
+	pool_items_for(&mine, &all, wants, &somebody, &key);
+	assert_int_equal(mine.count, POOL_RECORD_ITEMS_MAX);
+	types_of(&mine, types);
+	for (size_t h = 0; h < BASE_ARRAY_LEN(hosts); h++) {
+		uint32_t found = 0;
+		for (uint32_t i = 0; i < mine.count; i++) {
+			found += types[i] == hosts[h];
+		}
+		assert_int_equal(found, 1);
+	}
+}
+
 static void a_message_gets_what_only_the_host_knows(void **state)
 {
 	static struct source s;
@@ -336,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_of_windows_come_out_as_they_were),
 		cmocka_unit_test(only_a_private_session_takes_the_writers_word_for_who_it_is),
+		cmocka_unit_test(a_writer_with_many_items_cannot_crowd_out_what_the_host_says),
 		cmocka_unit_test(a_message_gets_what_only_the_host_knows),
 		cmocka_unit_test(a_payload_too_short_for_its_kind_makes_no_record),
 	};

@@ -485,6 +485,10 @@ static void every_mistake_of_a_session_has_its_value_and_sentence(void **state)
 	openetw_recorder_set_buffers(s, 64, 20, 10);
 	expect(s, OPENETW_MISTAKE_BUFFER_COUNTS, "at least 20 buffers, but at most 10");
 	s = good_recorder("n");
+	openetw_recorder_set_buffers(s, 64, 0, (1u << 20) + 1);
+	expect(s, OPENETW_MISTAKE_BUFFER_COUNTS,
+	       "1048577 buffers: at most 1048576"); /* as sessions of any other kind */
+	s = good_recorder("n");
 	openetw_recorder_set_flush(s, 3600001);
 	expect(s, OPENETW_MISTAKE_FLUSH, "3600001 ms");
 	s = openetw_recorder_create("n");

@@ -286,7 +286,7 @@ static bool add(const struct winargs *w, struct etw_session *s, const char *text
 	}
 	struct session_provider *at = session_add_provider(s, &p.guid);
 	if (!at) {
-		cli_usage(w->a, "there are more than %u providers", SESSION_PROVIDERS_MAX);
+		cli_usage(w->a, "%s", session_add_failed(s));
 		return false;
 	}
 	*at = p;

@@ -92,7 +92,7 @@ static bool providers(const struct xml_node *trace, struct etw_session *s, char 
 		p.properties = (uint32_t)value_map(n, "Properties", 0);
 		struct session_provider *at = session_add_provider(s, &p.guid);
 		if (!at) {
-			snprintf(why, cap, "there are more than %u providers", SESSION_PROVIDERS_MAX);
+			snprintf(why, cap, "%s", session_add_failed(s));
 			return false;
 		}
 		*at = p;

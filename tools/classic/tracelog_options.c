@@ -169,9 +169,12 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 			p.level = (uint8_t)v;
 		}
 		struct session_provider *at = session_add_provider(s, &p.guid);
-		if (at) {
-			*at = p;
+		if (!at) {
+			cli_usage(w->a, "%s:%u: %s", path, n, session_add_failed(s));
+			fclose(f);
+			return false;
 		}
+		*at = p;
 	}
 	fclose(f);
 	return true;
@@ -214,13 +217,13 @@ bool tracelog_providers(const struct winargs *w, struct etw_session *s)
 		}
 		id = p.guid;
 		struct session_provider *at = session_add_provider(s, &id);
-		if (at) {
-			char name[256];
-			memcpy(name, p.name, sizeof name);
-			*at = base;
-			at->guid = id;
-			memcpy(at->name, name, sizeof name);
+		if (!at) {
+			cli_usage(w->a, "-guid: %s", session_add_failed(s));
+			return false;
 		}
+		*at = base;
+		at->guid = id;
+		memcpy(at->name, p.name, sizeof at->name);
 	}
 	return true;
 }
@@ -322,10 +325,12 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct etw_ses
 		struct session_provider kernel;
 		controller_provider("Windows Kernel Trace", &kernel);
 		struct session_provider *at = session_add_provider(s, &kernel.guid);
-		if (at) {
-			*at = kernel;
-			at->any = kernel_flags(w);
+		if (!at) {
+			cli_usage(w->a, "%s", session_add_failed(s));
+			return false;
 		}
+		*at = kernel;
+		at->any = kernel_flags(w);
 	}
 	return true;
 }

@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <tdh.h>
 
-#define VERSIONS_MAX 64
+#define MADE_MAX 64
+
+static int no_memory(const struct cli_args *a)
+{
+	return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
+}
 
 /* ---- mistakes ---------------------------------------------------------------------------------- */
 
@@ -26,6 +31,9 @@ static int characters_before(const char *text, uint32_t column)
 
 int cli_filter_mistake(const struct cli_args *a, const char *option, const char *text, const struct diag *d)
 {
+	if (!d->text[0]) { /* nothing is wrong with the words */
+		return no_memory(a);
+	}
 	if (d->column == 0) {
 		return cli_usage(a, "--%s '%s': %s", option, text, d->text);
 	}
@@ -41,7 +49,7 @@ bool cli_filter_expr(const struct cli_args *a, const char *text, struct filter_e
 	if (err == -EINVAL) {
 		cli_filter_mistake(a, "filter", text, &d);
 	} else if (err < 0) {
-		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
+		no_memory(a);
 	}
 	return err == 0;
 }
@@ -49,11 +57,12 @@ bool cli_filter_expr(const struct cli_args *a, const char *text, struct filter_e
 /* ---- events of manifests ----------------------------------------------------------------------- */
 
 struct made {
-	void *filter[VERSIONS_MAX];
+	void *filter[MADE_MAX]; /* one of each version of each event */
 	ULONG count;
 };
 
-static const TRACE_EVENT_INFO *event_info(const GUID *g, const EVENT_DESCRIPTOR *e)
+/* *no_room: there is no memory for it. */
+static const TRACE_EVENT_INFO *event_info(const GUID *g, const EVENT_DESCRIPTOR *e, bool *no_room)
 {
 	GUID guid = *g;
 	EVENT_DESCRIPTOR event = *e;
@@ -61,6 +70,7 @@ static const TRACE_EVENT_INFO *event_info(const GUID *g, const EVENT_DESCRIPTOR 
 	void *info = NULL;
 	if (TdhGetManifestEventInformation(&guid, &event, NULL, &bytes) == ERROR_INSUFFICIENT_BUFFER) {
 		info = malloc(bytes);
+		*no_room = !info;
 	}
 	if (info && TdhGetManifestEventInformation(&guid, &event, info, &bytes) != ERROR_SUCCESS) {
 		free(info);
@@ -121,8 +131,9 @@ static uint32_t create(const GUID *g, const EVENT_DESCRIPTOR *e, const struct fi
 {
 	PAYLOAD_FILTER_PREDICATE predicate[FILTER_PREDICATES_MAX];
 	uint16_t names[FILTER_PREDICATES_MAX][256], values[FILTER_PREDICATES_MAX][256];
-	const TRACE_EVENT_INFO *info = event_info(g, e);
-	uint32_t code = ERROR_SUCCESS;
+	bool no_room = false;
+	const TRACE_EVENT_INFO *info = event_info(g, e, &no_room);
+	uint32_t code = no_room ? ERROR_NOT_ENOUGH_MEMORY : ERROR_SUCCESS;
 	for (size_t i = 0; i < c->count && code == ERROR_SUCCESS; i++) {
 		long n = utf8_to_utf16(c->c[i].field, strlen(c->c[i].field), names[i], 256);
 		long v = utf8_to_utf16(c->c[i].value, strlen(c->c[i].value), values[i], 256);
@@ -143,17 +154,30 @@ static bool add_manifest(const struct cli_args *a, const char *option, const GUI
 	ULONG bytes = 0, before = made->count;
 	GUID copy = *g;
 	uint8_t *mem = NULL;
-	if (TdhEnumerateManifestProviderEvents(&copy, NULL, &bytes) == ERROR_INSUFFICIENT_BUFFER) {
-		mem = malloc(bytes);
+	if (TdhEnumerateManifestProviderEvents(&copy, NULL, &bytes) == ERROR_INSUFFICIENT_BUFFER &&
+	    !(mem = malloc(bytes))) {
+		no_memory(a);
+		return false;
 	}
 	PPROVIDER_EVENT_INFO info = (PPROVIDER_EVENT_INFO)(void *)mem;
 	bool fine = mem && TdhEnumerateManifestProviderEvents(&copy, info, &bytes) == ERROR_SUCCESS;
 	for (ULONG i = 0; fine && i < info->NumberOfEvents; i++) {
 		const EVENT_DESCRIPTOR *e = &info->EventDescriptorsArray[i];
-		if (e->Id != id || made->count == VERSIONS_MAX) {
+		if (e->Id != id) {
 			continue;
 		}
+		if (made->count == MADE_MAX) {
+			cli_usage(a, "--%s: more than %u versions of events have conditions, with event %u", option,
+				  MADE_MAX, id);
+			free(mem);
+			return false;
+		}
 		uint32_t code = create(g, e, c, &made->filter[made->count]);
+		if (code == ERROR_NOT_ENOUGH_MEMORY) {
+			no_memory(a);
+			free(mem);
+			return false;
+		}
 		if (code) {
 			cli_usage(a, "--%s: event %u: %s", option, id, openetw_last_error_text());
 			free(mem);
@@ -178,12 +202,20 @@ static bool put_manifest(const struct cli_args *a, const char *option, struct ma
 	if (made->count == 0) {
 		return true;
 	}
-	if (TdhAggregatePayloadFilters(made->count, made->filter, NULL, &d) != ERROR_SUCCESS) {
+	uint32_t code = TdhAggregatePayloadFilters(made->count, made->filter, NULL, &d);
+	if (code == ERROR_NOT_ENOUGH_MEMORY) {
+		no_memory(a);
+		return false;
+	}
+	if (code) {
 		cli_usage(a, "--%s: the filters are larger than 4096 bytes together", option);
 		return false;
 	}
 	bool fine = cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, (const void *)(uintptr_t)d.Ptr, d.Size);
 	TdhCleanupPayloadEventFilterDescriptor(&d);
+	if (!fine) {
+		no_memory(a);
+	}
 	return fine;
 }
 
@@ -236,8 +268,11 @@ static bool put_clauses(const struct cli_args *a, const struct cli_words *clause
 		cli_usage(a, "--payload names events either by number or by name");
 		fine = false;
 	}
-	fine = fine && (named_bytes == 0 || cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, named, named_bytes)) &&
-	       put_manifest(a, "payload", &made, f);
+	if (fine && named_bytes && !cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, named, named_bytes)) {
+		no_memory(a);
+		fine = false;
+	}
+	fine = fine && put_manifest(a, "payload", &made, f);
 	made_finish(&made);
 	return fine;
 }

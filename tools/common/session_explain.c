@@ -3,7 +3,9 @@
  */
 #include "tools/common/session_start.h"
 
+#include "base/parse.h"
 #include "filter/filter_parse.h"
+#include "session/session_payload.h"
 #include "tools/common/winargs.h"
 
 void cli_quote(FILE *f, const char *word)
@@ -52,6 +54,40 @@ static void put_filters(FILE *f, const struct session_provider *p)
 		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
 	}
 	putc('\n', f);
+	/* Of a provider with an expression it is what that says of a manifest's events. */
+	if (p->payload && !p->expression[0]) {
+		struct strbuf b = {0};
+		session_payload_format(p, &b);
+		const char *text = b.failed ? "no memory" : b.s;
+		fprintf(f, "# and a filter that has no option, as a session file has it: %.*s\n",
+			(int)strcspn(text, "\n"), text);
+		strbuf_finish(&b);
+	}
+}
+
+/* What a session file has and no option says. */
+static void put_schedule(FILE *f, const struct etw_session *s, bool live)
+{
+	char when[TIME_TEXT_SIZE];
+	if (s->begin_filetime) {
+		format_time(s->begin_filetime, true, when);
+		fprintf(f, "# it starts at %s%s\n", when, s->daily ? ", and every day at that time of day" : "");
+	}
+	if (s->end_filetime) {
+		format_time(s->end_filetime, true, when);
+		fprintf(f, "# it ends at %s%s\n", when, s->daily ? ", and every day at that time of day" : "");
+	}
+	if (s->command[0]) {
+		fputs("# when it has ended, the shell runs ", f);
+		cli_quote(f, s->command);
+		putc('\n', f);
+	}
+	if (s->owner_pid && !live) {
+		fprintf(f, "# it ends with process %u\n", s->owner_pid);
+	}
+	if (s->not_persistent) {
+		fputs("# DisableRealtimePersistence = 1\n", f);
+	}
 }
 
 void cli_session_explain_enable(FILE *f, const char *session, const struct session_provider *p, const char *option)
@@ -70,7 +106,7 @@ static bool by_itself(const struct session_provider *p)
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		filtered |= p->filter[i][0] != 0;
 	}
-	return filtered || p->expression[0] || p->all;
+	return filtered || p->expression[0] || p->payload || p->all;
 }
 
 void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters)
@@ -134,6 +170,12 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 	if (s->quota) {
 		fprintf(f, " --quota %lluMB", (unsigned long long)((s->quota + (1u << 20) - 1) >> 20));
 	}
+	if (s->owner_pid && live) {
+		fprintf(f, " --with-pid %u", s->owner_pid);
+	}
+	if (s->file_max && !live) {
+		fprintf(f, " --file-max %u", s->file_max);
+	}
 	if (s->rotate_s) {
 		fprintf(f, " --new-file-every %us", s->rotate_s);
 	}
@@ -149,6 +191,7 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 		}
 	}
 	putc('\n', f);
+	put_schedule(f, s, live);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct session_provider *p = &s->provider[i];
 		if (p->enabled && by_itself(p) && live) {

@@ -170,15 +170,16 @@ static uint32_t begin(const struct etw_session *s, const struct cli_session_how 
 
 static uint32_t limit(const struct etw_session *s, const struct cli_session_how *how)
 {
-	if (how->ours) {
-		(void)openetw_session_limit(s->name, 0, 0, (uint32_t)getpid());
-	}
-	if (!s->expire_s && !s->quota && !s->end_filetime && !s->owner_pid) {
+	bool asked = s->expire_s || s->quota || s->end_filetime || s->owner_pid;
+	uint32_t owner = s->owner_pid ? s->owner_pid : how->ours ? (uint32_t)getpid() : 0;
+	if (!asked && !owner) {
 		return ERROR_SUCCESS;
 	}
 	uint64_t end = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : UINT64_MAX;
 	end = BASE_MIN(end, cli_session_end(s));
-	return openetw_session_limit(s->name, end == UINT64_MAX ? 0 : end, s->quota, s->owner_pid);
+	/* One call: a second one would replace the owner, too. */
+	uint32_t code = openetw_session_limit(s->name, end == UINT64_MAX ? 0 : end, s->quota, owner);
+	return asked ? code : ERROR_SUCCESS;
 }
 
 static uint32_t enable_all(const struct etw_session *s, const struct cli_session_how *how, struct cli_session_run *r)

@@ -83,7 +83,7 @@ bool cli_session_add_provider(const struct cli_args *a, const struct cli_enable_
 	struct session_provider *at = session_add_provider(s, &p.guid);
 	if (!at) {
 		free(p.payload);
-		cli_usage(a, "more than %u providers", SESSION_PROVIDERS_MAX);
+		cli_usage(a, "%s", session_add_failed(s));
 		return false;
 	}
 	*at = p;
