@@ -32,6 +32,16 @@ OPENETW_SYMBOLS=$OPENETW_BUILD/tests/cli/crashing_symbols run_status 0 openetw r
 says "${outside}acts!say;" "$T/out" "the stack after a crash"
 says "functions inlined in $T/acts are not shown: crashing_symbols " "$T/err" "the crash"
 expect "times that a file is told" "$(grep -c "in $T/acts " "$T/err")" 1
+# What a reader answers is obeyed by no terminal, and is no other line.
+cp "$OPENETW_BUILD/tests/cli/crashing_symbols" "$T/lying_symbols"
+OPENETW_SYMBOLS=$T/lying_symbols run_status 0 openetw report --folded - "$T/run.etl"
+says 'acts!first\\x1b\[31m\\nline 7\\x1fpart (inlined);acts!last (inlined);' "$T/out" "a lie"
+expect "lines with ESC or a name's end" "$(grep -c "$(printf '\033')\|^line 7" "$T/out")" 0
+# A semicolon in the name of a program divides no frames.
+cp "$T/acts" "$T/a;cts"
+openetw run -s -p "$P" -o "$T/semicolon.etl" -- "$T/a;cts" >"$T/out" 2>&1 || fail "run: $(cat "$T/out")"
+run_status 0 openetw report --folded - "$T/semicolon.etl"
+says 'a:cts!put_in_first (inlined);a:cts!put_in_last (inlined);a:cts!say;' "$T/out" "a semicolon"
 # One that does not start is told once, whatever the file.
 printf '#!/bin/sh\nexit 3\n' >"$T/leaves"
 chmod +x "$T/leaves"
