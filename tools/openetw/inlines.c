@@ -5,6 +5,7 @@
  */
 #include "tools/openetw/inlines.h"
 
+#include "base/map.h"
 #include "base/open_foreign.h"
 #include "base/vec.h"
 #include "sandbox/sandbox.h"
@@ -34,6 +35,7 @@ struct inlines {
 	struct sandbox *child;
 	bool ended; /* nobody is asked any more */
 	struct file *files;
+	struct map places; /* in files, by path and build */
 	uint32_t count, cap;
 	struct tally known; /* of an address: v[0] is the place in texts, 0: none */
 	char **texts;
@@ -94,6 +96,7 @@ void inlines_destroy(struct inlines *x)
 		free(x->texts[i]);
 	}
 	tally_free(&x->known);
+	map_free(&x->places);
 	free(x->texts);
 	free(x->files);
 	free(x);
@@ -232,10 +235,12 @@ static bool ready(struct inlines *x, struct file *f)
 
 static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 {
-	for (uint32_t i = 0; i < x->count; i++) {
-		if (strcmp(x->files[i].path, m->path) == 0 &&
-		    memcmp(x->files[i].build, m->build_guid, SYMBOLS_GUID_BYTES) == 0) {
-			return &x->files[i];
+	uint64_t key = map_hash(&x->places, m->path, strlen(m->path)) +
+		       map_hash(&x->places, m->build_guid, SYMBOLS_GUID_BYTES);
+	MAP_EACH(&x->places, key, at) {
+		struct file *f = &x->files[map_value(&x->places, at)];
+		if (strcmp(f->path, m->path) == 0 && memcmp(f->build, m->build_guid, SYMBOLS_GUID_BYTES) == 0) {
+			return f;
 		}
 	}
 	if (!VEC_ROOM_UP_TO(x->files, x->count, x->cap, SYMBOLS_FILES_MAX)) {
@@ -243,7 +248,8 @@ static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 	}
 	struct file *f = &x->files[x->count];
 	*f = (struct file){.path = strdup(m->path)};
-	if (!f->path) {
+	if (!f->path || map_add(&x->places, key, x->count) < 0) {
+		free(f->path);
 		return NULL;
 	}
 	memcpy(f->build, m->build_guid, SYMBOLS_GUID_BYTES);
@@ -264,7 +270,7 @@ static char *look(struct inlines *x, struct file *f, uint64_t at)
 		end_file(x, f);
 		return NULL;
 	}
-	n = strnlen((const char *)p, n);
+	n = strnlen((const char *)p, BASE_MIN(n, SYMBOLS_TEXT_MAX));
 	return n > 0 ? strndup((const char *)p, n) : NULL;
 }
 
