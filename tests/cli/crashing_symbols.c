@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * In place of openetw-symbols: takes the first file that a child is given, and crashes when it is asked about it. Of others it wants files
- * whose names are longer than the answer.
+ * In place of openetw-symbols: takes the first file that it is given, and crashes when it is asked about it. Of others
+ * it wants files whose names are longer than the answer.
  *   called lying_symbols       takes all files, and answers with what terminals obey
  *   called unconfined_symbols  says that it gave up nothing, and takes no file
  */

@@ -50,7 +50,10 @@ says "no inlined functions are shown from here on: leaves ended with status 3" "
 expect "times that it is told" "$(grep -c leaves "$T/err")" 1
 OPENETW_SYMBOLS=$T/nobody run_status 0 openetw report --folded - "$T/run.etl"
 says "${outside}acts!say;" "$T/out" "no reader at all"
-
+says "no inlined functions are shown from here on: the program openetw-symbols is not found" "$T/err" "no reader at all"
+expect "lines that tell it" "$(wc -l <"$T/err")" 1
+OPENETW_SYMBOLS=$T/nobody run_status 0 openetw report --no-inlines --folded - "$T/run.etl"
+[ ! -s "$T/err" ] || fail "a reader is missed that nobody wants: $(cat "$T/err")"
 # DWARF that is none: whatever becomes of the reader, the report is there.
 command -v objcopy >/dev/null && command -v readelf >/dev/null || exit 0
 cp "$T/acts" "$T/good"

@@ -32,8 +32,8 @@ struct file {
 	uint64_t first;
 };
 struct inlines {
-	struct sandbox *child;
-	bool ended; /* nobody is asked any more */
+	struct sandbox *child; /* NULL: the program was not found */
+	bool ended;            /* nobody is asked any more */
 	struct file *files;
 	struct map places; /* in files, by path and build */
 	uint32_t count, cap;
@@ -42,10 +42,11 @@ struct inlines {
 	size_t text_count, text_cap;
 };
 
-/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed. */
+/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed: meson says where, seen from
+ * this program, so that a tree of programs may be moved, or from the root. */
 static bool find_program(char *out, size_t cap)
 {
-	static const char *const places[] = {"openetw-symbols", "../libexec/openetw/openetw-symbols"};
+	static const char *const places[] = {"", OPENETW_LIBEXECDIR "/"};
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_SYMBOLS");
 	if (env && env[0] == '/') {
 		int n = snprintf(out, cap, "%s", env);
@@ -59,7 +60,7 @@ static bool find_program(char *out, size_t cap)
 	here[length] = 0;
 	*(strrchr(here, '/') + 1) = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		int n = snprintf(out, cap, "%s%s", here, places[i]);
+		int n = snprintf(out, cap, "%s%sopenetw-symbols", places[i][0] == '/' ? "" : here, places[i]);
 		if (n > 0 && (size_t)n < cap && access(out, X_OK) == 0) {
 			return true;
 		}
@@ -70,13 +71,13 @@ static bool find_program(char *out, size_t cap)
 struct inlines *inlines_create(void)
 {
 	char program[4200];
-	struct inlines *x = find_program(program, sizeof program) ? calloc(1, sizeof *x) : NULL;
+	struct inlines *x = calloc(1, sizeof *x);
 	struct sandbox_options o = {.program = program,
 				    .memory_bytes = MEMORY_BYTES,
 				    .processor_s = PROCESSOR_S,
 				    .answer_ms = ANSWER_MS,
 				    .starts_max = STARTS_MAX};
-	if (x && sandbox_create(&o, &x->child) < 0) {
+	if (x && find_program(program, sizeof program) && sandbox_create(&o, &x->child) < 0) {
 		free(x);
 		x = NULL;
 	}
@@ -103,11 +104,10 @@ void inlines_destroy(struct inlines *x)
 }
 
 /* There is no child, and there will be none: nothing about a file. */
-static void end(struct inlines *x)
+static void end(struct inlines *x, const char *why)
 {
 	if (!x->ended) {
-		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n",
-			sandbox_problem(x->child));
+		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n", why);
 	}
 	x->ended = true;
 }
@@ -217,10 +217,14 @@ static bool ready(struct inlines *x, struct file *f)
 		return false;
 	}
 	struct symbols_opened opened;
-	int child = sandbox_start(x->child), r = child < 0 ? 0 : give_all(x, f, program, &opened);
+	int child = x->child ? sandbox_start(x->child) : -ENOENT, r = 0;
+	if (child >= 0) {
+		r = give_all(x, f, program, &opened);
+	}
 	base_close(&program);
 	if (child < 0) {
-		end(x);
+		end(x, x->child ? sandbox_problem(x->child)
+				: "the program openetw-symbols is not found (it is built where libdw is)");
 		return false;
 	}
 	if (r < 0) {
