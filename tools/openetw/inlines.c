@@ -5,6 +5,7 @@
  */
 #include "tools/openetw/inlines.h"
 
+#include "base/confine.h"
 #include "base/map.h"
 #include "base/open_foreign.h"
 #include "base/vec.h"
@@ -34,6 +35,7 @@ struct file {
 struct inlines {
 	struct sandbox *child; /* NULL: the program was not found */
 	bool ended;            /* nobody is asked any more */
+	bool told_rights;
 	struct file *files;
 	struct map places; /* in files, by path and build */
 	uint32_t count, cap;
@@ -110,6 +112,17 @@ static void end(struct inlines *x, const char *why)
 		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n", why);
 	}
 	x->ended = true;
+}
+
+/* A child that could not give up its rights reads all the same: a kernel may have neither, and nothing fails for that. */
+static void tell_rights(struct inlines *x)
+{
+	if (!x->told_rights && !(sandbox_confined(x->child) & (CONFINED_CALLS | CONFINED_FILES))) {
+		fprintf(stderr, "openetw: openetw-symbols reads debug information with the rights of this user, "
+				"because neither "
+				"seccomp nor Landlock is to be had; --no-inlines leaves that out\n");
+		x->told_rights = true;
+	}
 }
 
 /* It was asked about this file, and there is no answer. */
@@ -219,6 +232,7 @@ static bool ready(struct inlines *x, struct file *f)
 	struct symbols_opened opened;
 	int child = x->child ? sandbox_start(x->child) : -ENOENT, r = 0;
 	if (child >= 0) {
+		tell_rights(x);
 		r = give_all(x, f, program, &opened);
 	}
 	base_close(&program);
