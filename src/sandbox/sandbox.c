@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -21,6 +22,7 @@
 #define HIGH_FD       10 /* above those that the child's get */
 #define FDS_MAX       16384u
 #define HELLO_MS      30000 /* loading a program on a machine that is busy */
+#define ENDING_MS     1000  /* between the end of the socket and that of the process */
 #define NR_PIDFD_OPEN 434
 #define NR_PIDFD_SEND 424
 #define NR_CLOSE_FROM 436 /* close_range */
@@ -30,7 +32,7 @@ struct sandbox {
 	char *program, *argument;
 	int socket, pidfd; /* -1: no child, or the kernel has none of these */
 	pid_t pid;         /* 0: no child */
-	uint32_t started, asked;
+	uint32_t started;
 	unsigned confined;
 	char problem[256];
 	uint8_t message[sizeof(struct sandbox_head) + SANDBOX_BYTES_MAX];
@@ -117,11 +119,15 @@ unsigned sandbox_confined(const struct sandbox *s)
 	return s->confined;
 }
 
-/* It is gone, by itself. */
+/* It has closed its socket, which mostly means that it is gone. */
 static int ended(struct sandbox *s)
 {
+	struct pollfd p = {.fd = s->pidfd, .events = POLLIN};
+	bool lives = s->pidfd >= 0 && poll(&p, 1, ENDING_MS) == 0;
 	int status = bury(s);
-	if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+	if (lives) {
+		say(s, "does not listen any more");
+	} else if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
 		say(s, "used up its %llu s of processor time", (unsigned long long)s->o.processor_s);
 	} else if (status >= 0 && WIFSIGNALED(status)) {
 		say(s, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -187,6 +193,13 @@ static _Noreturn void become_child(const struct sandbox *s, int fd, pid_t parent
 	_exit(127);
 }
 
+static int nonsense(struct sandbox *s)
+{
+	bury(s);
+	say(s, "answered what is no answer");
+	return -EBADMSG;
+}
+
 /* The length of the next message, which is in s->message; or how the child failed, which is gone then. */
 static long hear(struct sandbox *s, uint32_t within_ms)
 {
@@ -203,14 +216,15 @@ static long hear(struct sandbox *s, uint32_t within_ms)
 		return -ETIMEDOUT;
 	}
 	long n = proto_recv(s->socket, s->message, sizeof s->message, NULL, NULL, -1);
+	if (n == -EBADMSG) { /* longer than an answer may be, or with descriptors */
+		return nonsense(s);
+	}
+	if (n < 0 && n != -ECONNRESET) {
+		bury(s);
+		say(s, "cannot be heard: %s", strerror((int)-n));
+		return n;
+	}
 	return n > 0 ? n : ended(s);
-}
-
-static int nonsense(struct sandbox *s)
-{
-	bury(s);
-	say(s, "answered what is no answer");
-	return -EBADMSG;
 }
 
 /* Is that message the one with this number? */
@@ -239,6 +253,9 @@ int sandbox_start(struct sandbox *s)
 		say(s, "cannot be started: %s", strerror(err));
 		return -err;
 	}
+	/* Our side never waits in a call: not for a child that reads nothing either. */
+	int flags = fcntl(pair[0], F_GETFL);
+	(void)fcntl(pair[0], F_SETFL, flags | O_NONBLOCK);
 	pid_t parent = getpid(), pid = fork();
 	if (pid == 0) {
 		become_child(s, pair[1], parent);
@@ -267,6 +284,32 @@ int sandbox_start(struct sandbox *s)
 
 /* ---- asking -------------------------------------------------------------------------------------- */
 
+/* A child that could foresee it would answer before it is asked. */
+static uint32_t new_number(void)
+{
+	uint32_t v = 0;
+	(void)!getrandom(&v, sizeof v, 0);
+	return v & INT32_MAX;
+}
+
+/* 0, or why the question was not sent. A child that reads its questions has room for one. */
+static int send_question(struct sandbox *s, size_t n, const int *fds, int fd_count)
+{
+	int r = proto_send(s->socket, s->message, n, fds, fd_count);
+	if (r == -EPIPE || r == -ECONNRESET) {
+		return ended(s);
+	}
+	if (r == -EAGAIN) {
+		bury(s);
+		say(s, "does not read what it is asked");
+		return -ETIMEDOUT;
+	}
+	if (r < 0) {
+		say(s, "cannot be asked: %s", strerror(-r));
+	}
+	return r;
+}
+
 int sandbox_ask(struct sandbox *s, uint32_t kind, const void *p, size_t n, const int *fds, int fd_count,
 		const uint8_t **ret, size_t *ret_n)
 {
@@ -277,15 +320,15 @@ int sandbox_ask(struct sandbox *s, uint32_t kind, const void *p, size_t n, const
 	if (r < 0) {
 		return r;
 	}
-	struct sandbox_head h = {SANDBOX_MAGIC, s->asked++ & INT32_MAX, kind, (uint32_t)n};
+	struct sandbox_head h = {SANDBOX_MAGIC, new_number(), kind, (uint32_t)n};
 	uint32_t number = h.number;
 	memcpy(s->message, &h, sizeof h);
 	if (n > 0) {
 		memcpy(s->message + sizeof h, p, n);
 	}
-	r = proto_send(s->socket, s->message, sizeof h + n, fds, fd_count);
+	r = send_question(s, sizeof h + n, fds, fd_count);
 	if (r < 0) {
-		return ended(s);
+		return r;
 	}
 	long got = hear(s, s->o.answer_ms);
 	if (got < 0) {

@@ -53,11 +53,11 @@ int sandbox_start(struct sandbox *s);
 int sandbox_running(const struct sandbox *s);
 /* 0, and the answer, which is valid until the next call. Else there is none:
  *   -ECHILD     the child ended while it worked on this
- *   -ETIMEDOUT  it did not answer in time
- *   -EBADMSG    it answered what is no answer
+ *   -ETIMEDOUT  it did not answer in time, or does not read its questions
+ *   -EBADMSG    it answered what is no answer, or too much, or with descriptors
  *   -EMSGSIZE   the question or the answer would be too long; the child goes on
  *   -ENOLINK    as many children as there may be have ended
- *   others      no child could be started
+ *   others      no child could be started, or the kernel did not take the question
  * The answer's bytes may be anything: whoever has taken over the child has written them. */
 int sandbox_ask(struct sandbox *s, uint32_t kind, const void *p, size_t n, const int *fds, int fd_count,
 		const uint8_t **ret, size_t *ret_n);

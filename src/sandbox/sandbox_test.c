@@ -20,12 +20,32 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #define MIB (1ull << 20)
 
-enum { ECHO, CRASH, LEAVE, HANG, BOMB, LIE, LONG, DEEP, OPEN, READ_GIVEN, RUN, CONNECT, LOOK, SIGNAL, HAS, KEEP };
+enum {
+	ECHO,
+	CRASH,
+	LEAVE,
+	HANG,
+	BOMB,
+	LIE,
+	LONG,
+	LONGER,
+	GIVE,
+	DEEP,
+	OPEN,
+	READ_GIVEN,
+	RUN,
+	CONNECT,
+	LOOK,
+	SIGNAL,
+	HAS,
+	KEEP
+};
 
 extern char **environ;
 
@@ -55,6 +75,8 @@ static unsigned deeper(volatile unsigned *above)
 static void child(void *context, struct sandbox_question *q, struct strbuf *answer)
 {
 	static const struct sandbox_head lie = {SANDBOX_MAGIC, 77777, SANDBOX_FITS, 0};
+	static const uint8_t longer[sizeof lie + SANDBOX_BYTES_MAX + 1];
+	const int given = STDIN_FILENO;
 	char *argv[] = {(char *)(uintptr_t) "true", NULL};
 	char text[64];
 	struct stat st;
@@ -75,6 +97,8 @@ static void child(void *context, struct sandbox_question *q, struct strbuf *answ
 			strbuf_addc(answer, 'x');
 		}
 		break;
+	case LONGER: (void)proto_send(SANDBOX_SOCKET, longer, sizeof longer, NULL, 0); break;
+	case GIVE: (void)proto_send(SANDBOX_SOCKET, &lie, sizeof lie, &given, 1); break;
 	case DEEP: strbuf_addf(answer, "%u", deeper(&zero)); break;
 	case OPEN: answer_error(answer, open("/etc/passwd", O_RDONLY)); break;
 	case RUN: answer_error(answer, execve("/bin/true", argv, environ)); break;
@@ -90,6 +114,41 @@ static void child(void *context, struct sandbox_question *q, struct strbuf *answ
 		*(int *)context += 1;
 		strbuf_addf(answer, "%d", *(int *)context);
 		break;
+	}
+}
+
+static void say_hello(void)
+{
+	static const struct sandbox_head hello = {SANDBOX_MAGIC, SANDBOX_HELLO, 0, 0};
+	(void)proto_send(SANDBOX_SOCKET, &hello, sizeof hello, NULL, 0);
+}
+
+/* Answers without having been asked, and reads nothing. */
+static void answer_in_advance(void)
+{
+	say_hello();
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct sandbox_head h = {SANDBOX_MAGIC, i, SANDBOX_FITS, 0};
+		(void)proto_send(SANDBOX_SOCKET, &h, sizeof h, NULL, 0);
+	}
+	pause();
+}
+
+/* Answers each question, and leaves it where it is: the way to the child fills up. */
+static void answer_and_keep(void)
+{
+	int from = 0;
+	struct sandbox_head h;
+	say_hello();
+	if (setsockopt(SANDBOX_SOCKET, SOL_SOCKET, SO_PEEK_OFF, &from, sizeof from) < 0) {
+		return;
+	}
+	static uint8_t question[sizeof h + SANDBOX_BYTES_MAX];
+	while (recv(SANDBOX_SOCKET, question, sizeof question, MSG_PEEK) >= (ssize_t)sizeof h) {
+		memcpy(&h, question, sizeof h);
+		h.value = SANDBOX_FITS;
+		h.bytes = 0;
+		(void)proto_send(SANDBOX_SOCKET, &h, sizeof h, NULL, 0);
 	}
 }
 
@@ -178,6 +237,30 @@ static void a_child_that_never_answers_is_ended(void **state)
 	sandbox_destroy(s);
 }
 
+/* The parent would wait for room for a question. */
+static void a_child_that_reads_nothing_holds_nobody_up(void **state)
+{
+	static const uint8_t big[SANDBOX_BYTES_MAX];
+	struct sandbox *s = sandbox("--advance", 30000, 1);
+	assert_int_equal(fails(s, ECHO, "what is no answer"), -EBADMSG);
+	sandbox_destroy(s);
+	s = sandbox("--keep", 30000, 1);
+	const uint8_t *p;
+	size_t n;
+	int r = 0, asked = 0;
+	signal(SIGALRM, SIG_DFL);
+	alarm(60);
+	while (r == 0 && asked++ < 10000) {
+		r = sandbox_ask(s, ECHO, big, sizeof big, NULL, 0, &p, &n);
+	}
+	alarm(0);
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_true(asked > 1);
+	assert_non_null(strstr(sandbox_problem(s), "does not read what it is asked"));
+	assert_int_equal(sandbox_running(s), 0);
+	sandbox_destroy(s);
+}
+
 static void processor_time_has_an_end(void **state)
 {
 	struct sandbox *s = sandbox("--child", 120000, 1);
@@ -200,7 +283,11 @@ static void memory_has_an_end(void **state)
 
 static void what_is_no_answer_is_not_believed(void **state)
 {
-	struct sandbox *s = sandbox("--child", 30000, 3);
+	struct sandbox *s = sandbox("--child", 30000, 2);
+	assert_int_equal(fails(s, LONGER, "what is no answer"), -EBADMSG);
+	assert_int_equal(fails(s, GIVE, "what is no answer"), -EBADMSG);
+	sandbox_destroy(s);
+	s = sandbox("--child", 30000, 3);
 	assert_int_equal(fails(s, LIE, "what is no answer"), -EBADMSG);
 	assert_string_equal(ask(s, ECHO, -1), "abc");
 	assert_int_equal(fails(s, LONG, "too long"), -EMSGSIZE);
@@ -209,6 +296,20 @@ static void what_is_no_answer_is_not_believed(void **state)
 	sandbox_destroy(s);
 	s = sandbox("--liar", 30000, 2);
 	assert_int_equal(sandbox_start(s), -EBADMSG);
+	sandbox_destroy(s);
+}
+
+/* A question that the kernel does not take is our own failure, not the child's. */
+static void a_question_that_is_not_sent_is_told(void **state)
+{
+	struct sandbox *s = sandbox("--child", 30000, 1);
+	int closed = -1;
+	const uint8_t *p;
+	size_t n;
+	assert_string_equal(ask(s, ECHO, -1), "abc");
+	assert_int_equal(sandbox_ask(s, ECHO, NULL, 0, &closed, 1, &p, &n), -EBADF);
+	assert_non_null(strstr(sandbox_problem(s), "cannot be asked: "));
+	assert_string_equal(ask(s, ECHO, -1), "abc"); /* it goes on */
 	sandbox_destroy(s);
 }
 
@@ -221,6 +322,13 @@ static void a_program_that_does_not_start_is_told(void **state)
 		.program = "/no/such/program", .memory_bytes = MIB, .answer_ms = 1000, .starts_max = 1};
 	assert_int_equal(sandbox_create(&o, &s), 0);
 	assert_int_equal(fails(s, ECHO, "program ended with status 127"), -ECHILD);
+	sandbox_destroy(s);
+}
+
+static void a_child_that_closes_its_socket_was_not_killed(void **state)
+{
+	struct sandbox *s = sandbox("--close", 30000, 1);
+	assert_int_equal(fails(s, ECHO, "does not listen any more"), -ECHILD);
 	sandbox_destroy(s);
 }
 
@@ -329,10 +437,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_crash_costs_one_answer),
 		cmocka_unit_test(crashes_have_an_end),
 		cmocka_unit_test(a_child_that_never_answers_is_ended),
+		cmocka_unit_test(a_child_that_reads_nothing_holds_nobody_up),
 		cmocka_unit_test(processor_time_has_an_end),
 		cmocka_unit_test(memory_has_an_end),
 		cmocka_unit_test(what_is_no_answer_is_not_believed),
+		cmocka_unit_test(a_question_that_is_not_sent_is_told),
 		cmocka_unit_test(a_program_that_does_not_start_is_told),
+		cmocka_unit_test(a_child_that_closes_its_socket_was_not_killed),
 		cmocka_unit_test(a_child_that_is_killed_in_the_middle_is_told),
 		cmocka_unit_test(a_child_reads_what_it_is_given_and_opens_nothing),
 		cmocka_unit_test(a_child_inherits_nothing),
@@ -345,6 +456,20 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--liar") == 0) {
 		(void)!send(SANDBOX_SOCKET, "hello", 5, 0);
 		pause();
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "--advance") == 0) {
+		answer_in_advance();
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "--close") == 0) {
+		say_hello();
+		close(SANDBOX_SOCKET);
+		pause();
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "--keep") == 0) {
+		answer_and_keep();
 		return 0;
 	}
 	if (argc == 2) {

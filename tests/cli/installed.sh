@@ -5,6 +5,16 @@ DESTDIR=$T/root meson install -C "$OPENETW_BUILD" --no-rebuild >"$T/log" 2>&1 ||
 bin=$(dirname "$(find "$T/root" -path '*/bin/openetw')")
 man=${bin%/bin}/share/man
 
+# What openetw is built to start is where it looks for it.
+if [ -x "$OPENETW_BUILD/tools/openetw-symbols" ]; then
+	place=$(cd "$bin" && strings -a openetw 2>/dev/null | sed -n 's,^\(.*/openetw\)/$,\1,p' | head -1)
+	case $place in
+	'') ;; # no strings(1)
+	/*) [ -x "$T/root$place/openetw-symbols" ] || fail "openetw-symbols is not in $place" ;;
+	*) [ -x "$bin/$place/openetw-symbols" ] || fail "openetw-symbols is not in $place of $bin" ;;
+	esac
+fi
+
 verbs=$(openetw help | sed -n '/^Verbs:/,/^$/s/^  \([a-z0-9]*\) .*/\1/p')
 [ "$(echo "$verbs" | wc -l)" -gt 30 ] || fail "openetw help lists too few verbs: $verbs"
 for verb in $verbs; do

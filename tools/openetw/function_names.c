@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/function_names.h"
 
-/* Printable, and without the semicolons that divide frames. */
+/* Semicolons divide frames: a name has none. */
+static void without_semicolons(char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		p[i] = p[i] == ';' ? ':' : p[i];
+	}
+}
+
+/* Printable, and without semicolons. */
 static void BASE_PRINTF(3, 4) put(char *out, size_t cap, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
 	printable_vformat(out, cap, fmt, ap);
 	va_end(ap);
-	for (char *p = out; (p = strchr(p, ';')) != NULL;) {
-		*p = ':';
-	}
+	without_semicolons(out, strlen(out));
 }
 
 void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t time, char *out, size_t cap)
@@ -44,7 +50,12 @@ void names_all(const struct names *n, uint32_t pid, uint64_t address, uint64_t t
 	const char *p = inlines_at(n->inlines, &m, address);
 	while (p && *p) {
 		size_t length = strcspn(p, ";");
-		strbuf_addf(out, ";%s!%.*s (inlined)", m.name, (int)length, p);
+		strbuf_addc(out, ';');
+		size_t from = out->len;
+		strbuf_addf_printable(out, "%s!%.*s (inlined)", m.name, (int)length, p); /* of any length */
+		if (!out->failed) {
+			without_semicolons(out->s + from, out->len - from);
+		}
 		p += length + (p[length] == ';');
 	}
 }

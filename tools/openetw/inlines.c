@@ -5,6 +5,8 @@
  */
 #include "tools/openetw/inlines.h"
 
+#include "base/confine.h"
+#include "base/map.h"
 #include "base/open_foreign.h"
 #include "base/vec.h"
 #include "sandbox/sandbox.h"
@@ -31,19 +33,22 @@ struct file {
 	uint64_t first;
 };
 struct inlines {
-	struct sandbox *child;
-	bool ended; /* nobody is asked any more */
+	struct sandbox *child; /* NULL: the program was not found */
+	bool ended;            /* nobody is asked any more */
+	bool told_rights;
 	struct file *files;
+	struct map places; /* in files, by path and build */
 	uint32_t count, cap;
 	struct tally known; /* of an address: v[0] is the place in texts, 0: none */
 	char **texts;
 	size_t text_count, text_cap;
 };
 
-/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed. */
+/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed: meson says where, seen from
+ * this program, so that a tree of programs may be moved, or from the root. */
 static bool find_program(char *out, size_t cap)
 {
-	static const char *const places[] = {"openetw-symbols", "../libexec/openetw/openetw-symbols"};
+	static const char *const places[] = {"", OPENETW_LIBEXECDIR "/"};
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_SYMBOLS");
 	if (env && env[0] == '/') {
 		int n = snprintf(out, cap, "%s", env);
@@ -57,7 +62,7 @@ static bool find_program(char *out, size_t cap)
 	here[length] = 0;
 	*(strrchr(here, '/') + 1) = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		int n = snprintf(out, cap, "%s%s", here, places[i]);
+		int n = snprintf(out, cap, "%s%sopenetw-symbols", places[i][0] == '/' ? "" : here, places[i]);
 		if (n > 0 && (size_t)n < cap && access(out, X_OK) == 0) {
 			return true;
 		}
@@ -68,13 +73,13 @@ static bool find_program(char *out, size_t cap)
 struct inlines *inlines_create(void)
 {
 	char program[4200];
-	struct inlines *x = find_program(program, sizeof program) ? calloc(1, sizeof *x) : NULL;
+	struct inlines *x = calloc(1, sizeof *x);
 	struct sandbox_options o = {.program = program,
 				    .memory_bytes = MEMORY_BYTES,
 				    .processor_s = PROCESSOR_S,
 				    .answer_ms = ANSWER_MS,
 				    .starts_max = STARTS_MAX};
-	if (x && sandbox_create(&o, &x->child) < 0) {
+	if (x && find_program(program, sizeof program) && sandbox_create(&o, &x->child) < 0) {
 		free(x);
 		x = NULL;
 	}
@@ -94,19 +99,30 @@ void inlines_destroy(struct inlines *x)
 		free(x->texts[i]);
 	}
 	tally_free(&x->known);
+	map_free(&x->places);
 	free(x->texts);
 	free(x->files);
 	free(x);
 }
 
 /* There is no child, and there will be none: nothing about a file. */
-static void end(struct inlines *x)
+static void end(struct inlines *x, const char *why)
 {
 	if (!x->ended) {
-		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n",
-			sandbox_problem(x->child));
+		fprintf(stderr, "openetw: no inlined functions are shown from here on: %s\n", why);
 	}
 	x->ended = true;
+}
+
+/* A child that could not give up its rights reads all the same: a kernel may have neither, and nothing fails for that. */
+static void tell_rights(struct inlines *x)
+{
+	if (!x->told_rights && !(sandbox_confined(x->child) & (CONFINED_CALLS | CONFINED_FILES))) {
+		fprintf(stderr, "openetw: openetw-symbols reads debug information with the rights of this user, "
+				"because neither "
+				"seccomp nor Landlock is to be had; --no-inlines leaves that out\n");
+		x->told_rights = true;
+	}
 }
 
 /* It was asked about this file, and there is no answer. */
@@ -214,10 +230,15 @@ static bool ready(struct inlines *x, struct file *f)
 		return false;
 	}
 	struct symbols_opened opened;
-	int child = sandbox_start(x->child), r = child < 0 ? 0 : give_all(x, f, program, &opened);
+	int child = x->child ? sandbox_start(x->child) : -ENOENT, r = 0;
+	if (child >= 0) {
+		tell_rights(x);
+		r = give_all(x, f, program, &opened);
+	}
 	base_close(&program);
 	if (child < 0) {
-		end(x);
+		end(x, x->child ? sandbox_problem(x->child)
+				: "the program openetw-symbols is not found (it is built where libdw is)");
 		return false;
 	}
 	if (r < 0) {
@@ -232,10 +253,12 @@ static bool ready(struct inlines *x, struct file *f)
 
 static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 {
-	for (uint32_t i = 0; i < x->count; i++) {
-		if (strcmp(x->files[i].path, m->path) == 0 &&
-		    memcmp(x->files[i].build, m->build_guid, SYMBOLS_GUID_BYTES) == 0) {
-			return &x->files[i];
+	uint64_t key = map_hash(&x->places, m->path, strlen(m->path)) +
+		       map_hash(&x->places, m->build_guid, SYMBOLS_GUID_BYTES);
+	MAP_EACH(&x->places, key, at) {
+		struct file *f = &x->files[map_value(&x->places, at)];
+		if (strcmp(f->path, m->path) == 0 && memcmp(f->build, m->build_guid, SYMBOLS_GUID_BYTES) == 0) {
+			return f;
 		}
 	}
 	if (!VEC_ROOM_UP_TO(x->files, x->count, x->cap, SYMBOLS_FILES_MAX)) {
@@ -243,7 +266,8 @@ static struct file *file_of(struct inlines *x, const struct openetw_module *m)
 	}
 	struct file *f = &x->files[x->count];
 	*f = (struct file){.path = strdup(m->path)};
-	if (!f->path) {
+	if (!f->path || map_add(&x->places, key, x->count) < 0) {
+		free(f->path);
 		return NULL;
 	}
 	memcpy(f->build, m->build_guid, SYMBOLS_GUID_BYTES);
@@ -264,7 +288,7 @@ static char *look(struct inlines *x, struct file *f, uint64_t at)
 		end_file(x, f);
 		return NULL;
 	}
-	n = strnlen((const char *)p, n);
+	n = strnlen((const char *)p, BASE_MIN(n, SYMBOLS_TEXT_MAX));
 	return n > 0 ? strndup((const char *)p, n) : NULL;
 }
 

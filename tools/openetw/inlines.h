@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct inlines;
-struct inlines *inlines_create(void); /* NULL: no openetw-symbols, or no memory */
+struct inlines *inlines_create(void); /* NULL: no memory */
 void inlines_destroy(struct inlines *x);
 /* What was put into the function at that address of a module, the outermost first, divided by ';'. NULL:
  * nothing, or nobody knows. Valid as long as x. */
