@@ -26,37 +26,43 @@ HANDLE WINAPI GetStdHandle(DWORD nStdHandle)
 	struct win_object *o = std[i] ? NULL : win_object_new(WIN_FILE);
 	if (o) {
 		o->fd = (int)i;
-		o->stays = true;
-		std[i] = win_handle_give(o);
+		std[i] = win_handle_give_for_good(o);
 	}
 	HANDLE h = std[i];
 	pthread_mutex_unlock(&std_lock);
 	return h ? h : INVALID_HANDLE_VALUE;
 }
 
-static int terminal(HANDLE h)
+/* With one more reference, like win_object_of(). */
+static struct win_object *terminal(HANDLE h)
 {
-	WIN_USED struct win_object *o = win_object_of(h, WIN_FILE);
+	struct win_object *o = win_object_of(h, WIN_FILE);
 	if (o && isatty(o->fd)) {
-		return o->fd;
+		return o;
 	}
+	win_object_unref(o);
 	SetLastError(ERROR_INVALID_HANDLE);
-	return -1;
+	return NULL;
+}
+static bool is_terminal(HANDLE h)
+{
+	WIN_USED struct win_object *o = terminal(h);
+	return o != NULL;
 }
 
 BOOL WINAPI GetConsoleMode(HANDLE hConsoleHandle, LPDWORD lpMode)
 {
-	int fd = terminal(hConsoleHandle);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = terminal(hConsoleHandle);
+	if (!o) {
 		return FALSE;
 	}
-	*lpMode = fd == 0 ? ENABLE_PROCESSED_INPUT | ENABLE_LINE_INPUT | ENABLE_ECHO_INPUT
-			  : ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING;
+	*lpMode = o->fd == 0 ? ENABLE_PROCESSED_INPUT | ENABLE_LINE_INPUT | ENABLE_ECHO_INPUT
+			     : ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING;
 	return TRUE;
 }
 BOOL WINAPI SetConsoleMode(HANDLE hConsoleHandle, DWORD dwMode)
 {
-	return terminal(hConsoleHandle) >= 0;
+	return is_terminal(hConsoleHandle);
 }
 BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID)
 {
@@ -80,8 +86,8 @@ static __thread WORD attributes = FOREGROUND_RED | FOREGROUND_GREEN | FOREGROUND
 BOOL WINAPI GetConsoleScreenBufferInfo(HANDLE hConsoleOutput, PCONSOLE_SCREEN_BUFFER_INFO lpConsoleScreenBufferInfo)
 {
 	struct winsize w = {0};
-	int fd = terminal(hConsoleOutput);
-	if (fd < 0 || ioctl(fd, TIOCGWINSZ, &w) < 0) {
+	WIN_USED struct win_object *o = terminal(hConsoleOutput);
+	if (!o || ioctl(o->fd, TIOCGWINSZ, &w) < 0) {
 		return FALSE;
 	}
 	CONSOLE_SCREEN_BUFFER_INFO *i = lpConsoleScreenBufferInfo;
@@ -96,10 +102,11 @@ BOOL WINAPI SetConsoleTextAttribute(HANDLE hConsoleOutput, WORD wAttributes)
 {
 	/* Windows counts blue, green, red; terminals red, green, blue. */
 	static const char order[8] = {0, 4, 2, 6, 1, 5, 3, 7};
-	int fd = terminal(hConsoleOutput);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = terminal(hConsoleOutput);
+	if (!o) {
 		return FALSE;
 	}
+	int fd = o->fd;
 	attributes = wAttributes;
 	fflush(fd == 2 ? stderr : stdout);
 	bool plain = (wAttributes & 0xFF) == (FOREGROUND_RED | FOREGROUND_GREEN | FOREGROUND_BLUE);
@@ -115,7 +122,7 @@ BOOL WINAPI WriteConsoleW(HANDLE hConsoleOutput, const VOID *lpBuffer, DWORD nNu
 {
 	struct win_sink s = {.grow = true};
 	DWORD bytes;
-	if (terminal(hConsoleOutput) < 0) {
+	if (!is_terminal(hConsoleOutput)) {
 		return FALSE;
 	}
 	win_sink_utf16(&s, lpBuffer, nNumberOfCharsToWrite);

@@ -101,17 +101,23 @@ HANDLE WINAPI CreateFileW(LPCWSTR lpFileName, DWORD dwDesiredAccess, DWORD dwSha
 	return h;
 }
 
-static int fd_of(HANDLE h)
+static DWORD type_of(int fd)
 {
-	WIN_USED struct win_object *o = win_object_of(h, WIN_FILE);
-	return o ? o->fd : -1;
+	struct stat st;
+	if (fstat(fd, &st) < 0) {
+		win_fail_errno();
+		return FILE_TYPE_UNKNOWN;
+	}
+	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)     ? FILE_TYPE_DISK
+	       : S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? FILE_TYPE_PIPE
+							      : FILE_TYPE_CHAR;
 }
 
 BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead, LPDWORD lpNumberOfBytesRead,
 		     LPOVERLAPPED lpOverlapped)
 {
-	int fd = fd_of(hFile);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	if (!o) {
 		return FALSE;
 	}
 	size_t done = 0;
@@ -121,7 +127,7 @@ BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead, 
 		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 | lpOverlapped->Offset) +
 						   (off_t)done
 					 : 0;
-		ssize_t n = lpOverlapped ? pread(fd, at, left, off) : read(fd, at, left);
+		ssize_t n = lpOverlapped ? pread(o->fd, at, left, off) : read(o->fd, at, left);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
@@ -129,7 +135,7 @@ BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead, 
 			return win_fail_errno();
 		}
 		done += (size_t)n;
-		if (n == 0 || GetFileType(hFile) != FILE_TYPE_DISK) {
+		if (n == 0 || type_of(o->fd) != FILE_TYPE_DISK) {
 			break;
 		}
 	}
@@ -142,8 +148,8 @@ BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytesToRead, 
 BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrite, LPDWORD lpNumberOfBytesWritten,
 		      LPOVERLAPPED lpOverlapped)
 {
-	int fd = fd_of(hFile);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	if (!o) {
 		return FALSE;
 	}
 	size_t done = 0;
@@ -153,7 +159,7 @@ BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrit
 		off_t off = lpOverlapped ? (off_t)((uint64_t)lpOverlapped->OffsetHigh << 32 | lpOverlapped->Offset) +
 						   (off_t)done
 					 : 0;
-		ssize_t n = lpOverlapped ? pwrite(fd, at, left, off) : write(fd, at, left);
+		ssize_t n = lpOverlapped ? pwrite(o->fd, at, left, off) : write(o->fd, at, left);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
@@ -170,18 +176,18 @@ BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrit
 
 BOOL WINAPI FlushFileBuffers(HANDLE hFile)
 {
-	int fd = fd_of(hFile);
-	return fd < 0 ? FALSE : fsync(fd) == 0 ? TRUE : win_fail_errno();
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	return !o ? FALSE : fsync(o->fd) == 0 ? TRUE : win_fail_errno();
 }
 
 BOOL WINAPI GetFileSizeEx(HANDLE hFile, PLARGE_INTEGER lpFileSize)
 {
 	struct stat st;
-	int fd = fd_of(hFile);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	if (!o) {
 		return FALSE;
 	}
-	if (fstat(fd, &st) < 0) {
+	if (fstat(o->fd, &st) < 0) {
 		return win_fail_errno();
 	}
 	lpFileSize->QuadPart = st.st_size;
@@ -190,29 +196,22 @@ BOOL WINAPI GetFileSizeEx(HANDLE hFile, PLARGE_INTEGER lpFileSize)
 
 DWORD WINAPI GetFileType(HANDLE hFile)
 {
-	struct stat st;
-	int fd = fd_of(hFile);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		return FILE_TYPE_UNKNOWN;
-	}
-	SetLastError(ERROR_SUCCESS);
-	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)     ? FILE_TYPE_DISK
-	       : S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? FILE_TYPE_PIPE
-							      : FILE_TYPE_CHAR;
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	return o ? type_of(o->fd) : FILE_TYPE_UNKNOWN;
 }
 
 BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove, PLARGE_INTEGER lpNewFilePointer,
 			     DWORD dwMoveMethod)
 {
 	static const int whence[] = {SEEK_SET, SEEK_CUR, SEEK_END};
-	int fd = fd_of(hFile);
-	if (fd < 0) {
+	WIN_USED struct win_object *o = win_object_of(hFile, WIN_FILE);
+	if (!o) {
 		return FALSE;
 	}
 	if (dwMoveMethod > FILE_END) {
 		return win_fail(ERROR_INVALID_PARAMETER);
 	}
-	off_t at = lseek(fd, (off_t)liDistanceToMove.QuadPart, whence[dwMoveMethod]);
+	off_t at = lseek(o->fd, (off_t)liDistanceToMove.QuadPart, whence[dwMoveMethod]);
 	if (at < 0) {
 		return win_fail_errno();
 	}

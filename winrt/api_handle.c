@@ -112,25 +112,7 @@ BOOL WINAPI CloseHandle(HANDLE hObject)
 	if (hObject == GetCurrentProcess() || hObject == GetCurrentThread()) {
 		return TRUE;
 	}
-	if (win_handle_is(hObject, WIN_WAIT)) { /* UnregisterWait ends those */
-		return win_fail(ERROR_INVALID_HANDLE);
-	}
 	return win_handle_close(hObject);
-}
-
-BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, HANDLE hTargetProcessHandle,
-			    LPHANDLE lpTargetHandle, DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions)
-{
-	struct win_object *o = win_object_of(hSourceHandle, 0);
-	if (!o || !lpTargetHandle) {
-		win_object_unref(o);
-		return FALSE;
-	}
-	*lpTargetHandle = win_handle_give(o);
-	if (*lpTargetHandle && (dwOptions & DUPLICATE_CLOSE_SOURCE)) {
-		win_handle_close(hSourceHandle);
-	}
-	return *lpTargetHandle != NULL;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -158,7 +140,9 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 	}
 	if (o && o->kind == kind) {
 		o->refs++;
-		SetLastError(open_only ? ERROR_SUCCESS : ERROR_ALREADY_EXISTS);
+		if (!open_only) {
+			SetLastError(ERROR_ALREADY_EXISTS);
+		}
 		return o;
 	}
 	if (o || open_only) {
@@ -400,6 +384,42 @@ static void thread_finish(struct win_object *o, uint32_t code)
 	win_object_unref(o);
 }
 
+/* Threads that CreateThread did not start have an object when somebody asks for it. Its end comes with theirs. */
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+static bool end_known;
+static void thread_ends(void *value)
+{
+	struct win_object *o = self;
+	self = NULL;
+	if (o) {
+		thread_finish(o, 0);
+	}
+}
+static void init_end(void)
+{
+	end_known = pthread_key_create(&end_key, thread_ends) == 0;
+}
+
+struct win_object *win_object_of_thread(void)
+{
+	if (!self) {
+		struct win_object *o = win_object_new(WIN_THREAD);
+		pthread_once(&end_once, init_end);
+		if (!o || !end_known || pthread_setspecific(end_key, o) != 0) {
+			win_object_unref(o);
+			SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+			return NULL;
+		}
+		o->pid = (int)GetCurrentThreadId();
+		self = o;
+	}
+	lock_all();
+	self->refs++;
+	pthread_mutex_unlock(&lock);
+	return self;
+}
+
 static void *thread_main(void *arg)
 {
 	struct win_object *o = arg;
@@ -411,7 +431,9 @@ static void *thread_main(void *arg)
 		pthread_cond_wait(&changed, &lock);
 	}
 	pthread_mutex_unlock(&lock);
-	thread_finish(o, o->start(o->start_arg));
+	uint32_t code = o->start(o->start_arg);
+	self = NULL;
+	thread_finish(o, code);
 	return NULL;
 }
 
@@ -603,21 +625,26 @@ DWORD WINAPI GetProcessId(HANDLE Process)
 	return o ? (DWORD)o->pid : 0;
 }
 
+struct win_object *win_object_of_process(int pid)
+{
+	struct win_object *o = win_object_new(WIN_PROCESS);
+	if (o) {
+		o->pid = pid;
+#ifdef SYS_pidfd_open
+		o->fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
+		o->owns_fd = true;
+#endif
+	}
+	return o;
+}
+
 HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId)
 {
 	if (dwProcessId == 0 || dwProcessId > INT32_MAX || (kill((pid_t)dwProcessId, 0) < 0 && errno == ESRCH)) {
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
-	struct win_object *o = win_object_new(WIN_PROCESS);
-	if (o) {
-		o->pid = (int)dwProcessId;
-#ifdef SYS_pidfd_open
-		o->fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
-		o->owns_fd = true;
-#endif
-	}
-	return win_handle_give(o);
+	return win_handle_give(win_object_of_process((int)dwProcessId));
 }
 
 BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode)

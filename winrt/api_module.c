@@ -145,7 +145,7 @@ FARPROC WINAPI GetProcAddress(HMODULE hModule, LPCSTR lpProcName)
 	}
 	/* RTLD_DEFAULT does not see a library that was itself loaded with dlopen. */
 	if (!u.p && hModule == &own_module && (uintptr_t)lpProcName > 0xFFFF) {
-		void *h = dlopen("libetw.so.0", RTLD_NOW | RTLD_NOLOAD);
+		void *h = dlopen("libetw.so." OPENETW_SOVERSION, RTLD_NOW | RTLD_NOLOAD);
 		u.p = h ? dlsym(h, lpProcName) : NULL;
 		if (h) {
 			dlclose(h);
@@ -161,7 +161,7 @@ void *win_openetw(const char *name)
 {
 	void *p = dlsym(RTLD_DEFAULT, name);
 	if (!p) {
-		void *h = dlopen("libopenetw.so.0", RTLD_NOW | RTLD_LOCAL); /* stays */
+		void *h = dlopen("libopenetw.so." OPENETW_SOVERSION, RTLD_NOW | RTLD_LOCAL); /* stays */
 		p = h ? dlsym(h, name) : NULL;
 	}
 	return p;

@@ -68,12 +68,6 @@ static char **environment_of(const void *block, bool wide)
 	return list;
 }
 
-static int fd_of(HANDLE h)
-{
-	WIN_USED struct win_object *o = h ? win_object_of(h, WIN_FILE) : NULL;
-	return o ? o->fd : -1;
-}
-
 /* Windows' name of a program: with the other separators, and "x.exe" for x. */
 static char *program_of(const char *name)
 {
@@ -92,6 +86,7 @@ static int spawn(const char *program, bool search, char **argv, char **env, cons
 		 const STARTUPINFOW *start, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
+	struct win_object *files[3] = {0}; /* held until the child has their descriptors */
 	int err = posix_spawn_file_actions_init(&actions);
 	if (err) {
 		return err;
@@ -100,15 +95,19 @@ static int spawn(const char *program, bool search, char **argv, char **env, cons
 		err = posix_spawn_file_actions_addchdir_np(&actions, folder);
 	}
 	if (!err && (start->dwFlags & STARTF_USESTDHANDLES)) {
-		int fds[3] = {fd_of(start->hStdInput), fd_of(start->hStdOutput), fd_of(start->hStdError)};
+		const HANDLE handles[3] = {start->hStdInput, start->hStdOutput, start->hStdError};
 		for (int i = 0; i < 3 && !err; i++) {
-			err = fds[i] >= 0 ? posix_spawn_file_actions_adddup2(&actions, fds[i], i) : 0;
+			files[i] = win_object_find(handles[i], WIN_FILE); /* without one the child has ours */
+			err = files[i] ? posix_spawn_file_actions_adddup2(&actions, files[i]->fd, i) : 0;
 		}
 	}
 	if (!err) {
 		err = (search ? posix_spawnp : posix_spawn)(ret_pid, program, &actions, NULL, argv, env);
 	}
 	posix_spawn_file_actions_destroy(&actions);
+	for (int i = 0; i < 3; i++) {
+		win_object_unref(files[i]);
+	}
 	return err;
 }
 
@@ -238,7 +237,7 @@ VOID WINAPI GetStartupInfoA(LPSTARTUPINFOA lpStartupInfo)
 	lpStartupInfo->cb = sizeof *lpStartupInfo;
 }
 
-/* ---- pipes and descriptors -------------------------------------------------------------------- */
+/* ---- pipes ------------------------------------------------------------------------------------ */
 
 static HANDLE file_of(int fd, bool owns)
 {
@@ -271,23 +270,6 @@ BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe, LPSECURITY_ATTRIBU
 	*hReadPipe = r;
 	*hWritePipe = w;
 	return TRUE;
-}
-
-int _open_osfhandle(INT_PTR osfhandle, int flags)
-{
-	WIN_USED struct win_object *o = win_object_of((HANDLE)osfhandle, WIN_FILE);
-	int fd = o ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : -1;
-	if (fd >= 0) {
-		win_handle_close((HANDLE)osfhandle); /* closed with the descriptor on Windows */
-	} else if (!o) {
-		errno = EBADF;
-	}
-	return fd;
-}
-INT_PTR _get_osfhandle(int fd)
-{
-	HANDLE h = fcntl(fd, F_GETFD) >= 0 ? file_of(fd, false) : NULL;
-	return h ? (INT_PTR)h : (INT_PTR)INVALID_HANDLE_VALUE;
 }
 
 int WINAPI GetThreadPriority(HANDLE hThread)

@@ -153,6 +153,17 @@ VOID WINAPI CloseThreadpoolTimer(PTP_TIMER pti)
 /* ---- registered waits ---------------------------------------------------------------------------
  */
 
+/* CreateEvent sets the last error to 0, which the caller of ours does not expect. */
+static HANDLE event_new(void)
+{
+	DWORD before = GetLastError();
+	HANDLE h = CreateEventW(NULL, TRUE, FALSE, NULL);
+	if (h) {
+		SetLastError(before);
+	}
+	return h;
+}
+
 struct registered_wait {
 	HANDLE object, stop, done, thread;
 	WAITORTIMERCALLBACK callback;
@@ -199,7 +210,7 @@ BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject,
 	}
 	struct registered_wait *w = calloc(1, sizeof *w);
 	struct win_object *o = w ? win_object_new(WIN_WAIT) : NULL;
-	HANDLE stop = o ? CreateEventW(NULL, TRUE, FALSE, NULL) : NULL, handle = NULL;
+	HANDLE stop = o ? event_new() : NULL, handle = NULL;
 	if (stop) {
 		o->start_arg = w;
 		handle = win_handle_give(o);
@@ -222,7 +233,7 @@ BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject,
 	/* Suspended, because it closes its own handle, which is known only afterwards. */
 	w->thread = CreateThread(NULL, 0, wait_main, w, CREATE_SUSPENDED, NULL);
 	if (!w->thread) {
-		win_handle_close(handle);
+		win_handle_close_wait(handle);
 		CloseHandle(stop);
 		free(w);
 		return FALSE;
@@ -236,11 +247,11 @@ BOOL WINAPI UnregisterWaitEx(HANDLE WaitHandle, HANDLE CompletionEvent)
 {
 	WIN_USED struct win_object *o = win_object_of(WaitHandle, WIN_WAIT);
 	bool waits = CompletionEvent == INVALID_HANDLE_VALUE;
-	HANDLE done = o && waits ? CreateEventW(NULL, TRUE, FALSE, NULL) : NULL;
+	HANDLE done = o && waits ? event_new() : NULL;
 	if (!o || (waits && !done)) {
 		return FALSE;
 	}
-	if (!win_handle_close(WaitHandle)) { /* another one is ending the wait */
+	if (!win_handle_close_wait(WaitHandle)) { /* another one is ending the wait */
 		if (done) {
 			CloseHandle(done);
 		}

@@ -72,7 +72,6 @@ enum win_kind {
 struct win_object {
 	enum win_kind kind;
 	int refs;      /* of its handles, and of those who use it at the moment */
-	bool stays;    /* closing its handle does nothing */
 	bool signaled; /* under the wait lock */
 	bool manual_reset;
 	bool suspended;
@@ -91,11 +90,18 @@ struct win_object {
 
 void win_child_left(pid_t pid);                        /* of a child, when its last handle is closed */
 struct win_object *win_object_new(enum win_kind kind); /* one reference; NULL and last error 8 */
-void win_object_unref(struct win_object *o);           /* NULL is fine */
+/* The objects of a process and of the calling thread, with one reference for the caller; NULL and last error 8. */
+struct win_object *win_object_of_process(int pid);
+struct win_object *win_object_of_thread(void);
+void win_object_unref(struct win_object *o); /* NULL is fine */
 /* A handle of it, which takes the caller's reference, too when there is none: NULL and last error 8. NULL of NULL. */
 void *win_handle_give(struct win_object *o);
+/* The same, but CloseHandle leaves this handle as it is. Duplicates of it can be closed. */
+void *win_handle_give_for_good(struct win_object *o);
 /* The object if it is one of `kind` (0: any), with one more reference; else NULL and ERROR_INVALID_HANDLE. */
 struct win_object *win_object_of(const void *handle, enum win_kind kind);
+/* The same, but the last error stays as it is. */
+struct win_object *win_object_find(const void *handle, enum win_kind kind);
 /* A variable that gives the reference of win_object_of() back at the end of its block. */
 static inline void win_object_drop(struct win_object **o)
 {
@@ -104,11 +110,13 @@ static inline void win_object_drop(struct win_object **o)
 #define WIN_USED __attribute__((cleanup(win_object_drop)))
 /* Is it one of `kind` (0: any)? Else ERROR_INVALID_HANDLE. */
 bool win_handle_is(const void *handle, enum win_kind kind);
-/* False: ERROR_INVALID_HANDLE. What uses its object at the moment keeps it. */
+/* False: ERROR_INVALID_HANDLE. What uses its object at the moment keeps it. The first function refuses a WIN_WAIT,
+ * the second one everything else. */
 bool win_handle_close(const void *handle);
+bool win_handle_close_wait(const void *handle);
 /* The object of that name (any case), with one more reference and ERROR_ALREADY_EXISTS; NULL and
  * ERROR_INVALID_HANDLE when it is of another kind. Without one, a new object and ERROR_SUCCESS, or,
- * `open_only`, NULL and ERROR_FILE_NOT_FOUND. The lock is held when it returns an object, whose reference is for
+ * `open_only`, NULL and ERROR_FILE_NOT_FOUND; opening one leaves the last error alone. The lock is held when it returns an object, whose reference is for
  * win_handle_give(). */
 struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bool open_only);
 /* The lock of what waits look at; the second lets waiters look again. */

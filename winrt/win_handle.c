@@ -25,6 +25,7 @@ struct place {
 	struct win_object *object; /* NULL: free */
 	uint32_t generation;
 	uint32_t next; /* free one, + 1; 0: none */
+	bool stays;    /* closing the handle does nothing */
 };
 static struct {
 	struct place *place;
@@ -47,7 +48,7 @@ static uint32_t take_place_locked(void)
 	return handles.count++;
 }
 
-void *win_handle_give(struct win_object *o)
+static void *give(struct win_object *o, bool stays)
 {
 	if (!o) {
 		return NULL;
@@ -59,6 +60,7 @@ void *win_handle_give(struct win_object *o)
 		struct place *p = &handles.place[i];
 		p->object = o;
 		p->next = 0;
+		p->stays = stays;
 		handle = (uintptr_t)p->generation << (PLACE_BITS + 2) | (uintptr_t)(i + 1) << 2;
 	}
 	win_objects_unlock(false);
@@ -67,6 +69,16 @@ void *win_handle_give(struct win_object *o)
 		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 	}
 	return (void *)handle;
+}
+
+void *win_handle_give(struct win_object *o)
+{
+	return give(o, false);
+}
+
+void *win_handle_give_for_good(struct win_object *o)
+{
+	return give(o, true);
 }
 
 static struct place *place_of_locked(const void *handle)
@@ -79,7 +91,7 @@ static struct place *place_of_locked(const void *handle)
 	return p && p->object && p->generation == h >> (2 + PLACE_BITS) ? p : NULL;
 }
 
-struct win_object *win_object_of(const void *handle, enum win_kind kind)
+struct win_object *win_object_find(const void *handle, enum win_kind kind)
 {
 	win_objects_lock();
 	struct place *p = place_of_locked(handle);
@@ -88,6 +100,12 @@ struct win_object *win_object_of(const void *handle, enum win_kind kind)
 		o->refs++;
 	}
 	win_objects_unlock(false);
+	return o;
+}
+
+struct win_object *win_object_of(const void *handle, enum win_kind kind)
+{
+	struct win_object *o = win_object_find(handle, kind);
 	if (!o) {
 		SetLastError(ERROR_INVALID_HANDLE);
 	}
@@ -101,12 +119,13 @@ bool win_handle_is(const void *handle, enum win_kind kind)
 	return o != NULL;
 }
 
-bool win_handle_close(const void *handle)
+static bool close_handle(const void *handle, bool wait)
 {
 	win_objects_lock();
 	struct place *p = place_of_locked(handle);
-	struct win_object *o = p ? p->object : NULL;
-	if (o && !o->stays) {
+	struct win_object *o = p && (p->object->kind == WIN_WAIT) == wait ? p->object : NULL;
+	bool gone = o && !p->stays;
+	if (gone) {
 		uint32_t number = (uint32_t)(p - handles.place) + 1;
 		p->object = NULL;
 		p->generation = (p->generation + 1) & ((1u << GENERATION_BITS) - 1);
@@ -117,10 +136,19 @@ bool win_handle_close(const void *handle)
 		}
 		handles.last = number;
 	}
-	bool gone = o && !o->stays;
 	win_objects_unlock(false);
 	if (gone) {
 		win_object_unref(o);
 	}
 	return o || win_fail(ERROR_INVALID_HANDLE);
+}
+
+bool win_handle_close(const void *handle)
+{
+	return close_handle(handle, false);
+}
+
+bool win_handle_close_wait(const void *handle)
+{
+	return close_handle(handle, true);
 }

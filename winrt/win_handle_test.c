@@ -3,7 +3,12 @@
  */
 #include "winrt/testing.h"
 
+#include <io.h>
 #include <process.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <time.h>
 
 static void a_closed_handle_is_refused(void **state)
 {
@@ -156,6 +161,200 @@ static void standard_handles_stay(void **state)
 	assert_ptr_not_equal(out, GetStdHandle(STD_ERROR_HANDLE));
 }
 
+static void what_succeeds_leaves_the_last_error_alone(void **state)
+{
+	char name[MAX_PATH], folder[MAX_PATH], byte;
+	DWORD n = 0;
+	assert_true(GetTempPathA(sizeof folder, folder) && GetTempFileNameA(folder, "etw", 0, name));
+	HANDLE file = CreateFileA(name, GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
+	HANDLE event = CreateEventW(NULL, TRUE, FALSE, L"win_handle_test_error"), wait = NULL, twin, opened, me;
+	LONG volatile calls = 0;
+	me = GetCurrentProcess();
+	SetLastError(1234);
+	assert_true(WriteFile(file, "ab", 2, &n, NULL));
+	assert_true(SetFilePointerEx(file, (LARGE_INTEGER){.QuadPart = 0}, NULL, FILE_BEGIN));
+	assert_true(ReadFile(file, &byte, 1, &n, NULL));
+	assert_int_equal(GetLastError(), 1234);
+	assert_int_equal(GetFileType(file), FILE_TYPE_DISK);
+	assert_int_equal(GetLastError(), 1234);
+	opened = OpenEventW(EVENT_ALL_ACCESS, FALSE, L"win_handle_test_error");
+	assert_non_null(opened);
+	assert_int_equal(GetLastError(), 1234);
+	assert_true(DuplicateHandle(me, event, me, &twin, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_int_equal(GetLastError(), 1234);
+	assert_true(CloseHandle(twin) && CloseHandle(opened) && CloseHandle(file));
+	assert_int_equal(GetLastError(), 1234);
+	assert_true(RegisterWaitForSingleObject(&wait, event, count_call, (PVOID)&calls, INFINITE, 0));
+	assert_int_equal(GetLastError(), 1234);
+	assert_true(UnregisterWaitEx(wait, INVALID_HANDLE_VALUE));
+	assert_true(CloseHandle(event) && CloseHandle(GetCurrentProcess()));
+	assert_int_equal(GetLastError(), 1234);
+	assert_true(DeleteFileA(name));
+}
+
+static void the_source_of_a_duplicate_is_closed_whatever_becomes_of_it(void **state)
+{
+	HANDLE me = GetCurrentProcess(), h = CreateEventW(NULL, TRUE, FALSE, NULL);
+	SetLastError(0);
+	assert_false(DuplicateHandle(me, h, me, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+	assert_true(SetEvent(h));
+	assert_false(DuplicateHandle(me, h, me, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS | DUPLICATE_CLOSE_SOURCE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+	assert_false(SetEvent(h));
+	h = CreateEventW(NULL, TRUE, FALSE, NULL); /* Windows' way to close a handle of another process */
+	assert_true(DuplicateHandle(me, h, NULL, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE));
+	assert_false(SetEvent(h));
+}
+
+static void a_registered_wait_has_no_duplicate(void **state)
+{
+	LONG volatile calls = 0;
+	HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), wait = NULL, twin = NULL, me = GetCurrentProcess();
+	assert_true(RegisterWaitForSingleObject(&wait, event, count_call, (PVOID)&calls, INFINITE, 0));
+	SetLastError(0);
+	assert_false(DuplicateHandle(me, wait, me, &twin, 0, FALSE, DUPLICATE_SAME_ACCESS | DUPLICATE_CLOSE_SOURCE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_true(UnregisterWaitEx(wait, INVALID_HANDLE_VALUE));
+	assert_true(CloseHandle(event));
+}
+
+static unsigned give_own_handle(void *arg)
+{
+	HANDLE me = GetCurrentProcess();
+	return DuplicateHandle(me, GetCurrentThread(), me, arg, 0, FALSE, DUPLICATE_SAME_ACCESS) ? 7 : 1;
+}
+static void *give_own_handle_pthread(void *arg)
+{
+	give_own_handle(arg);
+	return NULL;
+}
+
+static void duplicates_of_pseudo_handles_are_real(void **state)
+{
+	HANDLE me = GetCurrentProcess(), process = NULL, thread = NULL, own = NULL;
+	DWORD code = 0;
+	assert_true(DuplicateHandle(me, me, me, &process, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_true(process != me);
+	assert_int_equal(GetProcessId(process), GetCurrentProcessId());
+	assert_int_equal(WaitForSingleObject(process, 0), WAIT_TIMEOUT);
+	assert_true(DuplicateHandle(me, GetCurrentThread(), me, &thread, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_true(thread != GetCurrentThread());
+	assert_int_equal(GetThreadId(thread), GetCurrentThreadId());
+	assert_int_equal(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
+	assert_true(CloseHandle(process) && CloseHandle(thread));
+	/* Of a thread that has ended. */
+	HANDLE t = (HANDLE)_beginthreadex(NULL, 0, give_own_handle, &own, 0, NULL);
+	assert_int_equal(WaitForSingleObject(t, INFINITE), WAIT_OBJECT_0);
+	assert_int_equal(WaitForSingleObject(own, INFINITE), WAIT_OBJECT_0);
+	assert_true(GetExitCodeThread(own, &code) && code == 7);
+	assert_true(CloseHandle(own) && CloseHandle(t));
+	pthread_t p;
+	assert_int_equal(pthread_create(&p, NULL, give_own_handle_pthread, &own), 0);
+	assert_int_equal(pthread_join(p, NULL), 0);
+	assert_int_equal(WaitForSingleObject(own, 5000), WAIT_OBJECT_0);
+	assert_true(CloseHandle(own));
+}
+
+/* More than there is room for. */
+static void a_descriptor_has_one_handle(void **state)
+{
+	int fds[2];
+	assert_int_equal(pipe(fds), 0);
+	intptr_t h = _get_osfhandle(fds[1]);
+	for (int i = 0; i < 300000; i++) {
+		if (_get_osfhandle(fds[1]) != h) {
+			fail_msg("another handle after %d calls", i);
+		}
+	}
+	assert_true(_get_osfhandle(fds[0]) != h);
+	DWORD n = 0;
+	assert_true(WriteFile((HANDLE)h, "1", 1, &n, NULL));
+	assert_int_equal(_close(fds[1]), 0);
+	assert_int_equal(fcntl(fds[1], F_GETFD), -1);
+	assert_false(WriteFile((HANDLE)h, "1", 1, &n, NULL));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	errno = 0;
+	assert_int_equal(_close(fds[1]), -1);
+	assert_int_equal(errno, EBADF);
+	assert_int_equal(_close(fds[0]), 0);
+}
+
+static void a_closed_handle_of_a_descriptor_is_made_again(void **state)
+{
+	int fds[2];
+	assert_int_equal(pipe(fds), 0);
+	intptr_t h = _get_osfhandle(fds[1]);
+	HANDLE me = GetCurrentProcess(), twin;
+	assert_true(CloseHandle((HANDLE)h));
+	intptr_t again = _get_osfhandle(fds[1]);
+	assert_true(again != h);
+	assert_int_equal(_get_osfhandle(fds[1]), again);
+	assert_true(DuplicateHandle(me, (HANDLE)again, me, &twin, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_int_equal(_close(fds[1]), 0);
+	DWORD n = 0;
+	char byte = 0;
+	assert_true(WriteFile(twin, "x", 1, &n, NULL));
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	assert_true(CloseHandle(twin));
+	assert_int_equal(read(fds[0], &byte, 1), 0); /* nobody writes any more */
+	assert_int_equal(_close(fds[0]), 0);
+}
+
+static void duplicates_of_standard_handles_go(void **state)
+{
+	HANDLE me = GetCurrentProcess(), out = GetStdHandle(STD_OUTPUT_HANDLE), twin;
+	DWORD n;
+	assert_true(DuplicateHandle(me, out, me, &twin, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_true(CloseHandle(twin));
+	assert_false(WriteFile(twin, "", 0, &n, NULL));
+	assert_true(WriteFile(out, "", 0, &n, NULL));
+}
+
+#define MUCH (1u << 20) /* more than a pipe holds */
+struct writing {
+	HANDLE to;
+	DWORD written;
+};
+static unsigned write_much(void *arg)
+{
+	struct writing *w = arg;
+	char *bytes = calloc(1, MUCH);
+	bool ok = bytes && WriteFile(w->to, bytes, MUCH, &w->written, NULL);
+	free(bytes);
+	return ok;
+}
+
+static void who_writes_keeps_the_descriptor_that_was_closed(void **state)
+{
+	int fds[2], have = 0;
+	static char bytes[65536];
+	HANDLE r;
+	struct writing w = {0};
+	assert_int_equal(pipe(fds), 0); /* their numbers are those of the next pipe */
+	close(fds[0]);
+	close(fds[1]);
+	assert_true(CreatePipe(&r, &w.to, NULL, 0));
+	HANDLE t = (HANDLE)_beginthreadex(NULL, 0, write_much, &w, 0, NULL);
+	for (time_t until = time(NULL) + 60; have == 0 && time(NULL) < until;) {
+		assert_int_equal(ioctl(fds[0], FIONREAD, &have), 0);
+		SwitchToThread();
+	}
+	assert_true(have > 0);
+	assert_true(CloseHandle(w.to));
+	assert_true(fcntl(fds[1], F_GETFD) >= 0); /* no other file gets the number yet */
+	DWORD n = 0, all = 0;
+	while (ReadFile(r, bytes, sizeof bytes, &n, NULL) && n > 0) {
+		all += n;
+	}
+	assert_int_equal(all, MUCH);
+	assert_int_equal(WaitForSingleObject(t, INFINITE), WAIT_OBJECT_0);
+	assert_int_equal(w.written, MUCH);
+	assert_int_equal(fcntl(fds[1], F_GETFD), -1);
+	assert_true(CloseHandle(t) && CloseHandle(r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +366,14 @@ int main(void)
 		cmocka_unit_test(who_waits_keeps_what_was_closed),
 		cmocka_unit_test(a_wait_is_unregistered_once),
 		cmocka_unit_test(standard_handles_stay),
+		cmocka_unit_test(what_succeeds_leaves_the_last_error_alone),
+		cmocka_unit_test(the_source_of_a_duplicate_is_closed_whatever_becomes_of_it),
+		cmocka_unit_test(a_registered_wait_has_no_duplicate),
+		cmocka_unit_test(duplicates_of_pseudo_handles_are_real),
+		cmocka_unit_test(a_descriptor_has_one_handle),
+		cmocka_unit_test(a_closed_handle_of_a_descriptor_is_made_again),
+		cmocka_unit_test(duplicates_of_standard_handles_go),
+		cmocka_unit_test(who_writes_keeps_the_descriptor_that_was_closed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

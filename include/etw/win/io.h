@@ -13,14 +13,14 @@
 #define _setmode(fd, mode) ((void)(fd), (void)(mode), _O_TEXT)
 #define _isatty            isatty
 #define _access            access
-#define _close             close
 #define _read              read
 #define _write             write
 #define _dup               dup
 #define _dup2              dup2
-/* A descriptor of a file's handle, which is closed with it; a handle of a descriptor, which stays. */
+/* A descriptor of a file's handle, which is closed with it; the one handle of a descriptor, which _close() closes. */
 ETW_API int _open_osfhandle(INT_PTR osfhandle, int flags);
 ETW_API INT_PTR _get_osfhandle(int fd);
+ETW_API int _close(int fd);
 #ifndef _O_RDONLY
 #define _O_RDONLY O_RDONLY
 #define _O_WRONLY O_WRONLY
