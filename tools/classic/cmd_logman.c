@@ -522,11 +522,13 @@ static int run(struct cli_args *a)
 {
 	static struct task t; /* large */
 	static const char *const others[] = {"counter", "alert", "cfg", "api"};
-	static const char *const instead[] = {"'openetw record --meminfo --counters' has what processes take, 'openetw "
-					      "pmc' what processors count, sar(1) the rest",
-					      "'openetw live SESSION --filter …' prints what is to be noticed",
-					      "'openetw info FILE' says how the machine is that recorded",
-					      "'openetw run -p PROVIDER -- COMMAND' records a program"};
+	static const char *const instead[] = {
+		("'openetw record --meminfo --counters' has what processes take, 'openetw pmc' what processors count, "
+		 "sar(1) the rest"),
+		"'openetw live SESSION --filter …' prints what is to be noticed",
+		"'openetw info FILE' says how the machine is that recorded",
+		"'openetw run -p PROVIDER -- COMMAND' records a program",
+	};
 	plain_verb(a);
 	for (size_t i = 0; a->count > 1 && i < BASE_ARRAY_LEN(others); i++) {
 		/* Before their options are read, which are not those of traces. */
