@@ -43,7 +43,7 @@ def variables(archive):
         fields = [f.strip() for f in line.split("|")]
         if len(fields) == 7 and re.match(r"\.t?(bss|data)(?!\.rel\.ro)", fields[6]) and fields[3] in ("OBJECT", "TLS"):
             file, name = fields[0].rsplit(":", 1)
-            yield re.sub(r".*src_(\w+)\.c\.o$", r"\1", file), re.sub(r"\.\d+$", "", name)
+            yield re.sub(r".*src_(\w+)\.c\.o$", r"\1", file), re.sub(r"\.\d+$|^\w+\.(?=[a-z])", "", name) # of a function: gcc numbers them, clang says whose
 
 
 if any("__asan_" in l or "__tsan_" in l for l in nm("-D", libetw)):

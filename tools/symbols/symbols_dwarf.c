@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/symbols/symbols_dwarf.h"
+#include "base/vec.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -7,16 +8,25 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-#define PAGE     4096u
-#define DEEP_MAX 64
+#define PAGE       4096u
+#define DEEP_MAX   64
+#define RANGES_MAX (1u << 20)
 
 struct part {
 	int fd; /* libelf may read it at any time */
 	Elf *elf;
 	Dwarf *dwarf;
 };
+/* Addresses of one unit, whose entry stands there. */
+struct range {
+	uint64_t from, to;
+	Dwarf_Off unit;
+};
 struct file {
 	bool used;
+	bool listed; /* `range` has been filled */
+	struct range *range;
+	size_t ranges, ranges_cap;
 	struct part part[3]; /* by enum symbols_part */
 	Dwarf *dwarf;        /* the one that is asked; NULL: none */
 	uint64_t first;
@@ -143,11 +153,58 @@ void symbols_dwarf_open(const struct symbols_open *o, int *inout_fd, struct symb
 	ret->first = f ? f->first : 0;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Of all units, asked one by one: clang makes no table of them (.debug_aranges) unless it is told to. */
+static void list_units(struct file *f)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+	f->listed = true;
+	while (dwarf_get_units(f->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0) {
+		Dwarf_Addr base = 0, from, to;
+		ptrdiff_t at = 0;
+		while (f->ranges < RANGES_MAX && (at = dwarf_ranges(&unit, at, &base, &from, &to)) > 0) {
+			if (!VEC_ROOM(f->range, f->ranges, f->ranges_cap)) {
+				break;
+			}
+			f->range[f->ranges++] = (struct range){from, to, dwarf_dieoffset(&unit)};
+		}
+	}
+	if (f->ranges) {
+		qsort(f->range, f->ranges, sizeof *f->range, by_address);
+	}
+}
+
+static bool unit_of(struct file *f, uint64_t at, Dwarf_Die *ret)
+{
+	if (dwarf_addrdie(f->dwarf, at, ret)) {
+		return true;
+	}
+	if (!f->listed) {
+		list_units(f);
+	}
+	size_t low = 0, high = f->ranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (f->range[middle].from <= at) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low > 0 && at < f->range[low - 1].to && dwarf_offdie(f->dwarf, f->range[low - 1].unit, ret);
+}
+
 void symbols_dwarf_look(uint32_t number, uint64_t at, struct strbuf *out)
 {
-	const struct file *f = number < SYMBOLS_FILES_MAX ? &files[number] : NULL;
+	struct file *f = number < SYMBOLS_FILES_MAX ? &files[number] : NULL;
 	Dwarf_Die unit, *found = NULL, *scopes = NULL;
-	if (!f || !f->dwarf || !dwarf_addrdie(f->dwarf, at, &unit) || dwarf_getscopes(&unit, at, &found) <= 0) {
+	if (!f || !f->dwarf || !unit_of(f, at, &unit) || dwarf_getscopes(&unit, at, &found) <= 0) {
 		free(found);
 		return;
 	}
