@@ -44,9 +44,11 @@ static inline void etwd_fair_add(struct session *s, struct fair *f, uint32_t byt
 	}
 }
 
-static inline bool etwd_fair_alone(const struct session *s)
+/* All that anybody wrote lately is this process's. The number of writers does not say that: one that comes back after a
+ * pause may be the only one in this epoch, and another the only one in the epoch before. */
+static inline bool etwd_fair_alone(const struct session *s, const struct fair *f)
 {
-	return BASE_MAX(s->fair.writers, s->fair.writers_before) < 2;
+	return f && (uint64_t)f->bytes + f->before == s->fair.bytes + s->fair.bytes_before;
 }
 
 static inline bool etwd_fair_over(const struct session *s, const struct fair *f)

@@ -52,7 +52,7 @@ static uint8_t *reserve(struct event *e, const struct route_row *row, uint64_t t
 		sink_refuse(s->sink, 1);
 		return NULL;
 	}
-	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
+	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s, f));
 	uint8_t *out = sink_reserve(s->sink, cpu, time, room);
 	if (out) {
 		memset(out + room - 8, 0, 8); /* pads; the record's own bytes come over it */

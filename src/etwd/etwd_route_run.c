@@ -328,7 +328,7 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 			at = refuse_run(c, s, share, &f, k, at, end, &records);
 			break;
 		}
-		sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
+		sink_may_reserve(s->sink, !over && !etwd_fair_alone(s, share));
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_fair.h"
 #include "etwd/etwd_kernel.h"
 #include "etwd/etwd_process.h"
 #include "etwd/etwd_provider.h"
@@ -334,10 +335,47 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 	free(mem);
 }
 
+/* One process floods a session. Another one writes now and then, after pauses of all lengths, before or after what the
+ * flood writes in the same epoch: it always may have what is in reserve, and the flood never may. */
+static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
+{
+	static struct session s;
+	struct process flood = {.fair = NULL}, quiet = {.fair = NULL};
+	uint64_t now = 1000000000;
+	s.fair.epoch = 1;
+	for (int turn = 0; turn < 40; turn++) {
+		int pause = turn / 2 % 8;
+		bool first = turn % 2 == 0;
+		for (int epoch = 0; epoch <= pause; epoch++) {
+			bool writes = epoch == pause;
+			for (int who = 0; who < 2; who++) {
+				bool is_quiet = (who == 0) == first;
+				struct fair *f = NULL;
+				if (is_quiet && !writes) {
+					continue;
+				}
+				f = etwd_fair_begin(&s, is_quiet ? &quiet : &flood, 5);
+				assert_non_null(f);
+				bool reserve = !etwd_fair_over(&s, f) && !etwd_fair_alone(&s, f);
+				if (reserve != is_quiet && turn > 0) {
+					fail_msg("turn %d: %s, %s", turn, is_quiet ? "the quiet one" : "the flood",
+						 who == 0 ? "first" : "second");
+				}
+				etwd_fair_add(&s, f, is_quiet ? 100 : 1000000);
+			}
+			now += 50000000;
+			etwd_fair_tick(&s, now);
+		}
+	}
+	free(flood.fair);
+	free(quiet.fair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways_give_the_same_bytes),
+		cmocka_unit_test(a_quiet_process_has_the_reserve_after_any_pause),
 		cmocka_unit_test(a_ring_whose_end_makes_no_sense_is_left),
 		cmocka_unit_test(containers_are_named_as_people_know_them),
 	};
