@@ -9,6 +9,7 @@
 #include "etwd/etwd_loop.h"
 #include "etwd/etwd_process.h"
 #include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
 #include "etwd/etwd_query.h"
 #include "etwd/etwd_session.h"
 #include "etwd/etwd_share.h"
@@ -294,18 +295,40 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	return NULL;
 }
 
+/* The process does not wait any longer: what it writes before it hears that it is enabled is missing. How much that is,
+ * nobody knows; an event at least. */
+static void count_late(struct etwd *d, struct registration *r)
+{
+	const struct config *c = r->config;
+	for (uint32_t i = 0; c && i < c->rows; i++) {
+		struct session *s = c->row[i].session;
+		bool again = false;
+		for (uint32_t k = 0; k < i && !again; k++) {
+			again = c->row[k].session == s;
+		}
+		if (!again) {
+			etwd_session_lost(s, 1, PROTO_LOSS_DETACHED, s->sink != NULL);
+		}
+	}
+}
+
 void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct registration *r;
-	uint32_t code;
+	uint32_t code, flags = 0;
 	const char *why = register_one(d, c->process, c, m, &r, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);
 		return;
 	}
-	etwd_recent_note(d, r);
-	bool enabled = etwd_enable_publish(d, r);
-	etwd_private_registered(d, r);
+	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &flags);
+	bool late = (flags & PROTO_REG_LATE) != 0, enabled = etwd_enable_publish(d, r);
+	if (late) {
+		count_late(d, r);
+	} else { /* else its other connection says so */
+		etwd_recent_note(d, r);
+		etwd_private_registered(d, r);
+	}
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
