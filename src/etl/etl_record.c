@@ -6,6 +6,7 @@
 
 #include "format/etl_item.h"
 #include "format/kernel_class.h"
+#include "etw/values/guids.h"
 
 enum family {
 	FAMILY_NONE,
@@ -356,8 +357,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 
 void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock, struct etl_record *ret)
 {
-	static const struct guid lost_class = {
-		{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost_class = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	*ret = (struct etl_record){
 		.type = ETL_RT_FULL64,
 		.pointer_size = 8,

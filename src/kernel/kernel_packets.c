@@ -8,6 +8,8 @@
 
 #include "base/order.h"
 
+#include "kernel_payload.h"
+
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -149,8 +151,7 @@ static void packets_update(struct kernel *k, void *state)
 static void fragment(struct kernel *k, struct packets *s, uint64_t time, uint32_t index, uint64_t keywords,
 		     const uint8_t *bytes, uint32_t n)
 {
-	static const struct guid provider = {
-		{0x6E, 0x00, 0xD6, 0x2E, 0x29, 0x47, 0x09, 0x46, 0xB4, 0x23, 0x3E, 0xE7, 0xBC, 0xD6, 0x78, 0xEF}};
+	static const struct guid provider = GUID_INIT(KP_NDIS_PACKET_CAPTURE_GUID);
 	uint8_t head[HEAD_BYTES] = {0};
 	le16_put(head + ETL_EH_SIZE, (uint16_t)(HEAD_BYTES + n + TAIL_BYTES));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;

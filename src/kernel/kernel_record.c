@@ -7,6 +7,8 @@
 
 #include "format/unix_sid.h"
 
+#include "kernel_payload.h"
+
 #define HOOK_STACK    0x1820u
 #define STACK_VERSION 2
 
@@ -264,7 +266,7 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events)
 {
-	static const struct guid provider = KERNEL_LOSSES_GUID; /* event 1 */
+	static const struct guid provider = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID); /* event 1 */
 	static const uint8_t descriptor[16] = {1, 0, 0, 0, 3, 0, 0, 0};
 	uint64_t sessions = hook ? k->want[hook] : k->active;
 	uint8_t payload[128];

@@ -8,6 +8,8 @@
 #include "machine/machine_function.h"
 #include "machine/machine_payload.h"
 
+#include "kernel_payload.h"
+
 #include <stdlib.h>
 
 struct function {
@@ -24,8 +26,7 @@ struct image_functions {
 	bool sorted;
 };
 
-static const struct guid symbols = {
-	{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81}};
+static const struct guid symbols = GUID_INIT(KP_OPEN_ETW_SYMBOLS_GUID);
 
 static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
 {

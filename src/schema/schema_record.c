@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/schema_record.h"
 
-/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_guid = {
-	{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+static const struct guid metadata_guid = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 {

@@ -9,6 +9,7 @@
 #include "evntcons.h"
 #include "schema/schema.h"
 #include "schema/schema_store.h"
+#include "etw/values/guids.h"
 
 struct schema_record {
 	const uint8_t *tlg; /* TraceLogging metadata; NULL when there is none */
@@ -58,8 +59,9 @@ static inline bool schema_record_is_manifest_chunk(const struct schema_record *r
 /* Quickly: neither EventMetadata nor a manifest chunk. */
 static inline bool schema_record_may_teach(const EVENT_RECORD *r)
 {
-	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) ? r->EventHeader.ProviderId.Data1 == 0xBBCCF6C1
-									 : r->EventHeader.EventDescriptor.Id == 0xFFFE;
+	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)
+		       ? r->EventHeader.ProviderId.Data1 == GUID_FIRST(ETW_GUID_CLASS_EVENT_METADATA)
+		       : r->EventHeader.EventDescriptor.Id == 0xFFFE;
 }
 
 #endif
