@@ -101,9 +101,9 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
-	bool fast;             /* no row needs a look beyond level, keywords and the payload */
-	struct traits *traits; /* ref; NULL none */
-	struct pool_head head; /* of its events */
+	bool fast;                  /* no row needs a look beyond level, keywords and the payload */
+	struct traits *traits;      /* ref; NULL none */
+	struct etl_event_head head; /* of its events */
 	struct route_row row[];
 };
 struct traits {
