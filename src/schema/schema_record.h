@@ -44,8 +44,9 @@ static inline struct schema_ask schema_record_ask(const struct schema_record *r)
 
 /* Programs that write kernel events of another machine leave their own width in the header: when the
  * payload does not fit with it and fits exactly with the other, the other is right. When both fit,
- * because the last field is a text, the one that makes it a path is. True when the pointer size was
- * changed. */
+ * because the last field is a text, the one that makes it a path is. A payload with addresses that only
+ * 64-bit systems have is wide, and one that is cut off when it does not fit. True when the pointer size
+ * was changed. */
 bool schema_record_settle(struct schema_payload *p);
 /* Has pointers, and a text that takes in all that is left: any pointer size may seem to fit. */
 bool schema_record_ends_with_text(const struct schema_event *e);
