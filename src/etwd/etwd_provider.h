@@ -70,7 +70,6 @@ struct enable {
 /* A GUID that is registered, enabled, or a group's. */
 struct provider {
 	struct guid guid;
-	LIST_ENTRY(provider) bucket;
 	LIST_HEAD(, registration) regs;
 	LIST_HEAD(, registration) members; /* registrations whose traits name this GUID as group */
 	LIST_HEAD(, enable) enables;
