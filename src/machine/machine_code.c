@@ -107,19 +107,9 @@ static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_
 	if (!p) {
 		return;
 	}
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 256;
-		size_t more = (cap - p->cap) * sizeof *p->list;
-		void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(p->list, cap * sizeof *p->list);
-		if (!list) {
-			m->full = true;
-			return;
-		}
-		m->used += more;
-		p->list = list;
-		p->cap = cap;
+	if (MACHINE_ROOM(m, p->list, p->count, p->cap)) {
+		p->list[p->count++] = *add;
 	}
-	p->list[p->count++] = *add;
 }
 
 void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const struct etl_record *r)

@@ -48,23 +48,6 @@ static struct image_functions *find(const struct machine_functions *x, const cha
 	return f;
 }
 
-static bool room(struct image_functions *f, struct machine_memory *m)
-{
-	if (f->count < f->cap) {
-		return true;
-	}
-	size_t cap = f->cap ? 2 * f->cap : 64, more = (cap - f->cap) * sizeof *f->list;
-	void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(f->list, cap * sizeof *f->list);
-	if (!list) {
-		m->full = true;
-		return false;
-	}
-	m->used += more;
-	f->list = list;
-	f->cap = cap;
-	return true;
-}
-
 void machine_functions_add(struct machine_functions *x, struct machine_memory *m, const struct etl_record *r)
 {
 	struct kernel_payload in = payload_of(r);
@@ -97,7 +80,7 @@ void machine_functions_add(struct machine_functions *x, struct machine_memory *m
 		one.bytes = bytes_u32(&b);
 		size_t n;
 		const char *name = bytes_asz(&b, &n);
-		if (!name || !room(f, m)) {
+		if (!name || !MACHINE_ROOM(m, f->list, f->count, f->cap)) {
 			return;
 		}
 		one.name = machine_text(m, name);
