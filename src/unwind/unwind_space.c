@@ -251,16 +251,8 @@ struct unwind_space *unwind_space_of(struct unwind *u, uint32_t pid)
 
 struct unwind_mapping *unwind_mapping_at(const struct unwind_space *s, uint64_t address)
 {
-	uint32_t low = 0, high = s ? s->count : 0;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (s->maps[mid].start <= address) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low && address < s->maps[low - 1].end ? &s->maps[low - 1] : NULL;
+	uint32_t behind = s ? first_behind(s, address) : 0;
+	return behind && address < s->maps[behind - 1].end ? &s->maps[behind - 1] : NULL;
 }
 
 void unwind_map_identified(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
