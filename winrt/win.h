@@ -122,6 +122,8 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 /* The lock of what waits look at; the second lets waiters look again. */
 void win_objects_lock(void);
 void win_objects_unlock(bool changed);
+/* With the lock held: until some object has changed. */
+void win_objects_wait(void);
 
 /* The NTSTATUS of a Win32 code, as RtlNtStatusToDosError has it; STATUS_UNSUCCESSFUL without one. */
 int32_t win_status_of(uint32_t code);

@@ -214,7 +214,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	for (uint32_t i = 0; i < n; i++) {
 		fill_row(d, r, e[i], &c->row[i]);
 	}
-	c->head = pool_head_of((uint32_t)r->process->pid, r->guid.b, 0);
+	c->head = etl_event_head_of((uint32_t)r->process->pid, r->guid.b, 0);
 	c->traits = r->traits;
 	if (c->traits) {
 		c->traits->refs++;

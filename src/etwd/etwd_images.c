@@ -76,7 +76,7 @@ struct image_list {
 	uint32_t count, cap;
 	size_t bytes;
 	struct said *said;
-	uint32_t said_count;
+	uint32_t said_count, said_cap;
 };
 
 static void list_unref(struct etwd *d, struct image_list *l)
@@ -362,10 +362,8 @@ static void remember(struct etwd *d, struct session *s, struct image_list *l)
 			(TOLD_MAX - 1 - oldest) * sizeof s->images_told[0]);
 		s->images_told_count--;
 	}
-	struct image_list **more = realloc(s->images_told, (s->images_told_count + 1) * sizeof *more);
-	if (more) {
-		s->images_told = more;
-		more[s->images_told_count++] = l;
+	if (VEC_ROOM(s->images_told, s->images_told_count, s->images_told_cap)) {
+		s->images_told[s->images_told_count++] = l;
 		l->refs++;
 	}
 }
@@ -392,13 +390,11 @@ static struct said *said_of(struct etwd *d, struct image_list *l, struct session
 			return &l->said[i];
 		}
 	}
-	struct said *more = realloc(l->said, (l->said_count + 1) * sizeof *more);
-	if (!more) {
+	if (!VEC_ROOM(l->said, l->said_count, l->said_cap)) {
 		return NULL;
 	}
-	l->said = more;
-	more[l->said_count] = (struct said){s->images_serial, s->id, 0};
-	return &more[l->said_count++];
+	l->said[l->said_count] = (struct said){s->images_serial, s->id, 0};
+	return &l->said[l->said_count++];
 }
 
 static bool remembered(const struct session *s, const struct image_list *l)

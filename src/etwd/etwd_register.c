@@ -25,30 +25,25 @@
 /* ---- providers by GUID
  * --------------------------------------------------------------------------- */
 
-static uint32_t bucket_of(const struct etwd *d, const struct guid *g)
-{
-	uint64_t h = (le64_get(g->b) ^ d->bucket_key) * 0x9E3779B97F4A7C15ull;
-	h = (h ^ h >> 32 ^ le64_get(g->b + 8)) * (d->bucket_key | 1);
-	h ^= h >> 29;
-	return (uint32_t)(h * 0xBF58476D1CE4E5B9ull >> 32) % ETWD_BUCKETS;
-}
-
 struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create)
 {
-	uint32_t b = bucket_of(d, g);
-	struct provider *p;
-	LIST_FOREACH(p, &d->bucket[b], bucket) {
+	uint64_t key = map_hash(&d->providers, g->b, sizeof g->b);
+	MAP_EACH(&d->providers, key, at) {
+		struct provider *p = map_pointer(&d->providers, at);
 		if (guid_equal(&p->guid, g)) {
 			return p;
 		}
 	}
-	p = create ? calloc(1, sizeof *p) : NULL;
+	struct provider *p = create ? calloc(1, sizeof *p) : NULL;
+	if (p && map_add_pointer(&d->providers, key, p) < 0) {
+		free(p);
+		p = NULL;
+	}
 	if (p) {
 		p->guid = *g;
 		LIST_INIT(&p->regs);
 		LIST_INIT(&p->members);
 		LIST_INIT(&p->enables);
-		LIST_INSERT_HEAD(&d->bucket[b], p, bucket);
 	}
 	return p;
 }
@@ -56,7 +51,7 @@ struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool c
 void etwd_provider_release(struct etwd *d, struct provider *p)
 {
 	if (LIST_EMPTY(&p->regs) && LIST_EMPTY(&p->members) && LIST_EMPTY(&p->enables)) {
-		LIST_REMOVE(p, bucket);
+		map_remove_pointer(&d->providers, map_hash(&d->providers, p->guid.b, sizeof p->guid.b), p);
 		free(p->name);
 		free(p);
 	}

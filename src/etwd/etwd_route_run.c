@@ -52,7 +52,7 @@ struct kind {
 struct filling {
 	uint64_t any, all, bit;
 	uint64_t retired_ts;
-	struct pool_head head;
+	struct etl_event_head head;
 	uint8_t level;  /* the highest */
 	bool keyword_0; /* events without keywords pass */
 	/* Where it stands: */
@@ -78,8 +78,8 @@ static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keywo
 static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec, uint32_t bytes, uint64_t time,
 			      bool activity)
 {
-	pool_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
-		      rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
+	etl_event_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
+			   rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
 }
 
 /* Up to PAYLOAD_SMALL bytes, writing as much; what lies behind is written later. */

@@ -14,6 +14,7 @@
 #include "etwd/etwd_session.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +215,7 @@ struct load_job {
 	struct job job;
 	char dir[4096];
 	struct entry *entry;
-	uint32_t count;
+	uint32_t count, cap;
 	struct reply_to reply;
 };
 
@@ -226,9 +227,7 @@ static bool load_one(void *ctx, const char *path)
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {
-		struct entry *more = realloc(l->entry, (l->count + 1) * sizeof *more);
-		if (more) {
-			l->entry = more;
+		if (VEC_ROOM(l->entry, l->count, l->cap)) {
 			struct entry *e = &l->entry[l->count++];
 			memset(e, 0, sizeof *e);
 			snprintf(e->name, sizeof e->name, "%s", s.name);

@@ -86,7 +86,7 @@ struct session {
 	uint64_t images_serial, images_since_ns, images_records;
 	uint32_t files_opened, images_files; /* the first one counts up on any thread */
 	struct image_list **images_told;
-	uint32_t images_told_count;
+	uint32_t images_told_count, images_told_cap;
 };
 /* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
  * another; of sessions with kernel events, which come in that time. To the outside it is 1. */

@@ -107,7 +107,7 @@ struct etw_session {
 	bool not_persistent; /* DisableRealtimePersistence */
 	struct session_kernel kernel;
 	struct session_provider *provider; /* heap */
-	uint32_t provider_count;
+	uint32_t provider_count, provider_cap;
 };
 
 /* What a file means when it says nothing. */

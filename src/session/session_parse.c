@@ -6,6 +6,7 @@
 #include "base/parse.h"
 
 #include "base/printable.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ void session_finish(struct etw_session *s)
 	}
 	free(s->provider);
 	s->provider = NULL;
-	s->provider_count = 0;
+	s->provider_count = s->provider_cap = 0;
 }
 
 bool session_provider_is_kernel(const struct session_provider *p)
@@ -95,12 +96,10 @@ struct session_provider *session_add_provider(struct etw_session *s, const struc
 	if (s->provider_count >= SESSION_PROVIDERS_MAX) {
 		return NULL;
 	}
-	struct session_provider *p = realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
-	if (!p) {
+	if (!VEC_ROOM(s->provider, s->provider_count, s->provider_cap)) {
 		return NULL;
 	}
-	s->provider = p;
-	p += s->provider_count++;
+	struct session_provider *p = &s->provider[s->provider_count++];
 	*p = (struct session_provider){.guid = *g, .enabled = true, .level = 0};
 	return p;
 }

@@ -57,6 +57,7 @@ xperf -setprofint 20000|^#
 xperf -pmcsources|^openetw pmc$
 xperf -on CSWITCH -Pmc PageFaults,ContextSwitches CSwitch strict|--pmc PageFaults,ContextSwitches:CSwitch
 xperf -on PROC_THREAD -PmcProfile PageFaults -SetProfInt PageFaults 50|--pmc-sample PageFaults=50
+xperf -on PROC_THREAD+PROFILE -SetProfInt 20000|^# 
 tracelog -ProfileSource Help|^openetw pmc$
 wpr -pmcsources|^openetw pmc$
 wpr -pmcsessions|^openetw pmc --sessions$

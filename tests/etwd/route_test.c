@@ -79,7 +79,7 @@ static struct config *config_of(struct world *w, uint32_t gen, bool fast)
 	c->fast = fast;
 	uint8_t provider[16];
 	memset(provider, (int)(0x20 + gen), 16);
-	c->head = pool_head_of(4711, provider, 0);
+	c->head = etl_event_head_of(4711, provider, 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		c->row[i] = rows[i];
 		c->row[i].session = &w->session[i];

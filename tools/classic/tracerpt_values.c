@@ -18,14 +18,20 @@ static const struct {
 	const char *name;
 	bool hex;
 } shown[] = {
-	{0x68fdd900, "Version", false},          {0x68fdd900, "ReservedFlags", false}, /* EventTrace */
-	{0x3d6fa8d0, "ProcessId", true},         {0x3d6fa8d0, "ParentId", true},       /* Process */
-	{0x3d6fa8d1, "ProcessId", true},         {0x3d6fa8d1, "TThreadId", true},      /* Thread */
-	{0x3d6fa8d1, "NewThreadId", true},       {0x3d6fa8d1, "OldThreadId", true},
-	{0x3d6fa8d1, "NewThreadWaitTime", true}, {0x3d6fa8d1, "OldThreadWaitIdealProcessor", true},
-	{0x3d6fa8d3, "TThreadId", true},         {0x3d6fa8d3, "ReadOffset", true}, /* PageFault */
-	{0xdef2fe46, "StackProcess", true},                                        /* StackWalk */
-	{0xce1dbfb4, "SysCallNtStatus", true},                                     /* PerfInfo */
+	{GUID_FIRST(ETW_GUID_EVENT_TRACE), "Version", false},
+	{GUID_FIRST(ETW_GUID_EVENT_TRACE), "ReservedFlags", false},
+	{GUID_FIRST(ETW_GUID_CLASS_PROCESS), "ProcessId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PROCESS), "ParentId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "ProcessId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "TThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "NewThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "OldThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "NewThreadWaitTime", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "OldThreadWaitIdealProcessor", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PAGE_FAULT), "TThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PAGE_FAULT), "ReadOffset", true},
+	{GUID_FIRST(ETW_GUID_CLASS_STACK_WALK), "StackProcess", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PERF_INFO), "SysCallNtStatus", true},
 };
 
 /* 1: in hexadecimal, 0: in decimal, -1: as the catalogue has it. */

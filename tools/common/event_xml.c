@@ -136,6 +136,19 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	strbuf_finish(&fields);
 }
 
+void cli_xml_origin(struct strbuf *b, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	if (related && related->DataSize == sizeof(GUID)) {
+		char guid[37];
+		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
+		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
+	}
+	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
+		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+}
+
 static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *provider)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
@@ -161,13 +174,7 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 		cli_guid_text(&h->ActivityId, guid);
 		strbuf_addf(b, " ActivityID=\"{%s}\"", guid);
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	if (related && related->DataSize == sizeof(GUID)) {
-		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
-		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
-	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
-		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	cli_xml_origin(b, e);
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\"", h->ProcessorTime);
 	} else {

@@ -494,9 +494,13 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	if (m->early) {
 		fprintf(stderr, "%llu shown WITHOUT THEIR RESULTS, too many waited; ", (unsigned long long)m->early);
 	}
-	if (s.lost) {
-		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
-	} else if (!broken_off) {
+	uint64_t not_read = feed_not_read(m->feed);
+	if (not_read) {
+		fprintf(stderr, "%llu records NOT READ, too long or of no known kind; ", (unsigned long long)not_read);
+	}
+	if (s.lost > not_read) {
+		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)(s.lost - not_read));
+	} else if (!not_read && !broken_off) {
 		fprintf(stderr, "nothing was lost; ");
 	}
 	if (broken_off) {

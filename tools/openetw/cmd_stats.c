@@ -12,6 +12,7 @@
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
+#include "etw/values/guids.h"
 
 #include <stdlib.h>
 
@@ -145,7 +146,7 @@ static void note_time(struct stats *s, uint64_t t)
 
 static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 {
-	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
 		return;
 	}

@@ -21,6 +21,7 @@ struct feed {
 	feed_fn *fn;
 	void *ctx;
 	uint64_t base_ns, base_filetime; /* the same instant */
+	uint64_t not_read;               /* records that are none we know, or too long */
 	uint8_t record[RECORD_MAX] __attribute__((aligned(8)));
 };
 
@@ -82,7 +83,8 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	struct feed *f = ctx;
 	EVENT_RECORD e;
 	(void)sessions;
-	if (head_bytes + body_bytes > sizeof f->record) {
+	if (head_bytes > sizeof f->record || body_bytes > sizeof f->record - head_bytes) {
+		f->not_read++;
 		return;
 	}
 	memcpy(f->record, head, head_bytes);
@@ -93,6 +95,8 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		e.UserContext = f->ctx;
 		openetw_state_feed(f->state, &e);
 		f->fn(f->ctx, &e);
+	} else {
+		f->not_read++;
 	}
 }
 
@@ -222,7 +226,13 @@ void feed_stats(struct feed *f, struct kernel_stats *ret)
 		feed_session_stats(f->session, ret);
 	} else {
 		kernel_engine_stats(f->kernel, ret);
+		ret->lost += f->not_read;
 	}
+}
+
+uint64_t feed_not_read(const struct feed *f)
+{
+	return f->not_read;
 }
 
 uint64_t feed_filetime(const struct feed *f, uint64_t time_ns)

@@ -392,22 +392,13 @@ static int run_mark(struct cli_args *a)
 
 static int run_interval(struct cli_args *a, const char *verb)
 {
-	uint64_t n = 0;
-	uint32_t now, code;
+	uint32_t now, code, timer;
 	struct cli_counters c = {0};
-	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
-		return cli_told();
-	}
-	if (c.sampleds) { /* of sources with names */
-		code = xperf_set_intervals(&c);
-		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
-	}
 	if (strcmp(verb, "setprofint") == 0) {
-		const struct cli_option row = {.name = "setprofint", .min = 1, .max = UINT32_MAX};
-		if (!cli_take_number(a, &row, cli_words_last(&options_of(a)->intervals), &n)) {
-			return CLI_USAGE;
+		if (!xperf_intervals(a, &c) || !xperf_timer(a, &timer)) {
+			return cli_told();
 		}
-		code = cli_kernel_set_interval(0, (uint32_t)n);
+		code = xperf_set_intervals(timer, &c);
 		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
 	}
 	code = cli_kernel_get_interval(&now);

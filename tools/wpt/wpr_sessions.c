@@ -11,6 +11,8 @@
 #include "tools/common/output.h"
 #include "tools/wpt/wpr.h"
 
+#include "kernel_payload.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -123,7 +125,7 @@ static bool filter_exe(struct filters *f, const char *exe)
 
 bool wpr_provider_guid(const char *name, GUID *ret)
 {
-	static const GUID dotnet = {0xe13c0d23, 0xccbc, 0x4e12, {0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
+	static const GUID dotnet = GUID_INIT_WINDOWS(KP_DOT_NETRUNTIME_GUID);
 	if (strcasecmp(name, "DotNetProvider") == 0) {
 		*ret = dotnet;
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
+#include "tools/classic/explain_line.h"
 #include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "base/parse.h"
@@ -294,9 +295,18 @@ static int start_kernel(struct xperf *x)
 		}
 		return status;
 	}
+	struct cli_counters named = {0};
+	uint32_t timer;
+	if (!xperf_intervals(a, &named) || !xperf_timer(a, &timer)) {
+		return cli_told();
+	}
 	if (x->o->explain) {
 		cli_session_explain(stdout, "start", &s, &counters);
-		return CLI_OK;
+		return timer ? cli_same_none(CLI_SAME_INTERVAL) : CLI_OK;
+	}
+	uint32_t set = xperf_set_intervals(timer, &named);
+	if (set) {
+		return cli_fail(a, set, "cannot set the interval of samples");
 	}
 	if (partial && kernel_mask_empty(&s.kernel.mask)) {
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: nothing of %s is there on Linux\n", k->name,
