@@ -240,7 +240,7 @@ static void call_send(struct etwd *d, struct etwd_kernel_call *call)
 	}
 	if (s) {
 		fill(s->kernel, &m);
-		m.flags |= s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR)
+		m.flags |= s->props.mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR)
 				   ? PROTO_KERNEL_FORGETS
 				   : 0;
 		m.left = call->left;
