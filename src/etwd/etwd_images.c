@@ -414,13 +414,13 @@ static void say(struct etwd *d, struct image_list *l, struct session *s, struct 
 		k->count = l->count;
 		return;
 	}
-	if (k->count == 0 && (s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) &&
+	if (k->count == 0 && (s->props.mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) &&
 	    !remembered(s, l)) {
 		remember(d, s, l);
 	}
 	/* What is delivered as it comes must not go back. */
-	uint64_t least = s->mode & EVENT_TRACE_REAL_TIME_MODE ? d->watermark : 0;
-	for (uint32_t i = k->count; i < l->count && !(s->mode & EVENT_TRACE_BUFFERING_MODE); i++) {
+	uint64_t least = s->props.mode & EVENT_TRACE_REAL_TIME_MODE ? d->watermark : 0;
+	for (uint32_t i = k->count; i < l->count && !(s->props.mode & EVENT_TRACE_BUFFERING_MODE); i++) {
 		const struct image *m = &l->at[i];
 		bool first = i == 0, came = l->since_ns > s->images_since_ns;
 		if (first) {
@@ -507,7 +507,7 @@ static void say_unloaded(struct etwd *d, struct image_list *l)
 		for (uint32_t k = 0; k < l->said_count; k++) {
 			struct session *s = d->session[l->said[k].id];
 			if (s && s->sink && s->images_serial == l->said[k].session && i < l->said[k].count &&
-			    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
+			    !(s->props.mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 				struct to t = {.s = s};
 				put_image(d, l, m, ETL_IMAGE_UNLOAD, now, &t);
 			}
@@ -566,7 +566,7 @@ void etwd_images_gone(struct etwd *d, struct process *p)
 	for (uint32_t k = 0; k < l->said_count; k++) {
 		struct session *s = d->session[l->said[k].id];
 		if (s && s->sink && s->images_serial == l->said[k].session && l->said[k].count > 0 &&
-		    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
+		    !(s->props.mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 			struct to t = {.s = s};
 			put_process(d, l, ETL_PROCESS_END, l->end_raw, &t);
 		}
@@ -587,7 +587,7 @@ bool etwd_images_explain(const struct session *s)
 {
 	/* A copy that the kernel still explains has the explanation for itself. */
 	bool busy = s->kernel && s->kernel->explaining;
-	return (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->images_told_count > 0 && !busy;
+	return (s->props.mode & EVENT_TRACE_BUFFERING_MODE) && s->images_told_count > 0 && !busy;
 }
 
 /* The same as was said when it lived, at the same times. */
@@ -609,7 +609,7 @@ static void say_ended(const struct etwd *d, const struct image_list *l, struct t
 void etwd_images_again(struct etwd *d, struct session *s)
 {
 	uint64_t now = clock_now_of(d->clock_kind);
-	struct to t = {.s = s, .explain = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
+	struct to t = {.s = s, .explain = (s->props.mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	if (!s->sink || has_kernels(s)) {
 		return;
 	}
@@ -630,7 +630,7 @@ void etwd_images_again(struct etwd *d, struct session *s)
 
 void etwd_images_stop(struct etwd *d, struct session *s)
 {
-	if (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
+	if (s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
 		etwd_images_again(d, s);
 	}
 }

@@ -260,7 +260,7 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 				16 * (size_t)s->disallowed.count);
 		break;
 	case TraceStreamCount: {
-		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
+		uint32_t n = s->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}

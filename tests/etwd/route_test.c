@@ -105,7 +105,7 @@ static void world_make(struct world *w, bool fast)
 		w->got[i].data = malloc(16u << 20);
 		assert_int_equal(sink_create(&o, &w->session[i].sink, NULL), 0);
 		sink_set_tap(w->session[i].sink, true, take, &w->got[i]);
-		w->session[i].clock = o.props.clock;
+		w->session[i].props.clock = o.props.clock;
 	}
 	w->d->time_raw = 1000; /* a session clock 2 that is the same in both worlds */
 	w->d->time_ft = 130000000000000000ull;
