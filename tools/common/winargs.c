@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/winargs.h"
 #include "base/parse.h"
-#include "tools/common/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-#define WINARGS_FILE_BYTES (64u << 10)
 
 static const struct cli_option *option_of(const struct cli_command *c, const char *word, bool negate, bool *ret_off)
 {
@@ -145,24 +142,6 @@ bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, s
 	return parse_words(a, negate, WINARGS_MAX, accept, ret);
 }
 
-bool cli_parse_windows(struct cli_args *a, int argc, char **argv)
-{
-	static struct winargs w;
-	a->count = argc;
-	a->words = argv;
-	if (!cli_args_give(a) || !parse_words(a, false, 1, NULL, &w)) {
-		return false;
-	}
-	for (int i = 0; i < w.arg_count; i++) {
-		if (!cli_option_store(a, w.arg[i].option, w.arg[i].count ? w.arg[i].value[0] : "")) {
-			return false;
-		}
-	}
-	a->count = w.count;
-	a->words = w.word;
-	return true;
-}
-
 const struct winarg *winargs_find(const struct winargs *w, const char *name)
 {
 	for (int i = w->arg_count; i-- > 0;) {
@@ -203,88 +182,5 @@ bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t 
 		return false;
 	}
 	*inout = (uint32_t)v;
-	return true;
-}
-
-/* Words of a text, cut in place. Returns how many; -1: a quote is open. */
-static int split_words(char *s, char **out, int cap)
-{
-	int n = 0;
-	for (;;) {
-		s += strspn(s, " \t\r\n");
-		if (*s == '#') {
-			s += strcspn(s, "\n");
-			continue;
-		}
-		if (*s == 0 || n == cap) {
-			return *s ? cap + 1 : n;
-		}
-		char *to = s;
-		bool quoted = false;
-		out[n++] = to;
-		while (*s && (quoted || !strchr(" \t\r\n", *s))) {
-			if (*s == '"') {
-				quoted = !quoted;
-				s++;
-			} else {
-				*to++ = *s++;
-			}
-		}
-		bool end = *s == 0;
-		*to = 0;
-		if (quoted) {
-			return -1;
-		}
-		s += !end;
-	}
-}
-
-/* The words of a file in place of the two that name it; they live as long as the program. */
-static bool expand_at(struct cli_args *a, int i, const char *name, char *text, char **words)
-{
-	const char *path = a->words[i + 1];
-	FILE *f = cli_path_fopen(path);
-	if (!f || !text || !words) {
-		cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
-		return false;
-	}
-	size_t got = fread(text, 1, WINARGS_FILE_BYTES, f);
-	bool whole = fgetc(f) == EOF && !ferror(f) && !memchr(text, 0, got);
-	fclose(f);
-	memcpy(words, a->words, (size_t)i * sizeof *words);
-	int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
-	if (n < 0 || n > WINARGS_MAX) {
-		cli_usage(a, "-%s: %s is no list of options%s", name, path, n < 0 && whole ? ": a quote is open" : "");
-		return false;
-	}
-	for (int k = 0; k < n; k++) {
-		char *one = cli_plain_dashes(words[i + k], true);
-		if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
-			cli_usage(a, "-%s: %s names another such file", name, path);
-			return false;
-		}
-	}
-	memcpy(words + i + n, a->words + i + 2, (size_t)(a->count - i - 2) * sizeof *words);
-	a->words = words;
-	a->count += n - 2;
-	return true;
-}
-
-bool winargs_expand_file(struct cli_args *a, const char *name)
-{
-	for (int i = 0; i + 1 < a->count; i++) {
-		char *w = cli_plain_dashes(a->words[i], true);
-		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0) {
-			continue;
-		}
-		char *text = calloc(1, WINARGS_FILE_BYTES + 1);
-		char **words = calloc((size_t)a->count + WINARGS_MAX + 1, sizeof *words);
-		bool ok = expand_at(a, i, name, text, words);
-		if (!ok) {
-			free(text);
-			free(words);
-		}
-		return ok;
-	}
 	return true;
 }

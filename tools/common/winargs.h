@@ -37,10 +37,6 @@ typedef bool winargs_accept_fn(const struct cli_option *o, int index, const char
 
 /* Words are sorted in place. `negate`: --name switches off. Prints the mistake. */
 bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, struct winargs *ret);
-/* Puts the words of the file that "-NAME FILE" names in the place of these two: as on a command line, on
- * as many lines as one likes, with "quotes", and # before comments. The words stay allocated. Prints
- * the mistake. */
-bool winargs_expand_file(struct cli_args *a, const char *name);
 /* The last one of that name; NULL when absent. */
 const struct winarg *winargs_find(const struct winargs *w, const char *name);
 /* Given and not switched off. */
