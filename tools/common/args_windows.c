@@ -63,7 +63,7 @@ static void arity(const struct cli_option *o, int *ret_min, int *ret_max)
 			s += n;
 		}
 	}
-	if (!o->take_all && *ret_max != INT_MAX) { /* what follows is the verb's to read */
+	if (o->take && *ret_max != INT_MAX) { /* what follows is the verb's to read */
 		*ret_min = BASE_MIN(*ret_min, 1);
 		*ret_max = BASE_MIN(*ret_max, 1);
 	}
@@ -113,10 +113,13 @@ bool cli_parse_windows(struct cli_args *a, int argc, char **argv)
 	for (int i = 0; i < argc; i++) {
 		char *w = cli_plain_dashes(argv[i], true);
 		const struct cli_option *o = option_of(a->command, w);
-		if (!o && w[0] == '-' && w[1]) {
+		if (!o && a->command->other) {
+			if (!a->command->other(a, w)) {
+				return false;
+			}
+		} else if (!o && w[0] == '-' && w[1]) {
 			return unknown(a, w);
-		}
-		if (!o) {
+		} else if (!o) {
 			argv[out++] = w; /* over options that are read */
 		} else if (!take_values(a, o, argc, argv, &i, out)) {
 			return false;

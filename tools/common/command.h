@@ -29,6 +29,9 @@ struct cli_command {
 	bool linked;          /* raw, and also by its own name as a link */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
+	/* Takes each word that no row wants, a word like an option too; NULL: these are mistakes, and the rest stays in
+	 * `words`. False: said why. Of Windows' tools only. */
+	bool (*other)(const struct cli_args *a, char *word);
 	uint32_t usage_code;  /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */

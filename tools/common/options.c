@@ -68,7 +68,8 @@ bool cli_option_store(struct cli_args *a, const struct cli_option *o, const char
 		return false;
 	}
 	if (o->arg && !left_out(o, value) && !cli_option_allows(o, value, a->command->classic)) {
-		cli_usage(a, "%s%s takes %s, not '%s'", dash(a), o->name, o->values, value);
+		cli_usage(a, "%s%s takes %s%s, not '%s'", dash(a), o->name, o->values,
+			  o->arg[0] == '[' ? " or nothing" : "", value);
 		return false;
 	}
 	return !o->take || o->take(a, o, value, (char *)a->given + o->offset);

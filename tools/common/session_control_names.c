@@ -7,7 +7,7 @@
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
-#include "tools/common/winargs.h"
+#include "tools/common/cli.h"
 
 #include <stdlib.h>
 #include <strings.h>
