@@ -164,6 +164,16 @@ says 'no regular expression' err "a regular expression"
 run_status 2 openetw xperf -i truth.etl -a cswitch -util 0
 run_status 2 openetw xperf -i truth.etl -a profile -util 1ns
 says 'too many' err "a grid of ten thousand million intervals"
+run_status 2 openetw xperf -i truth.etl -a stack -pid alpha.exe
+says '-pid takes a number from 0 to 4294967295' err "a name for a process id"
+run_status 2 openetw xperf -i truth.etl -a diskidlehistogram -buckets $(seq 65)
+says '-buckets takes up to 64 times' err "more buckets than there are"
+run_status 2 openetw xperf -i truth.etl -a cpudisk -times 1s
+says '-times needs FROM TO' err "an interval without an end"
+act stack -export csv -pid 100 200
+cp out both.csv
+act stack -export csv -pid 100 -pid 200
+cmp -s both.csv out || fail "a list in two parts is another one"
 run_status 1 openetw xperf -i /no/such.etl -a dpcisr
 # the help names all there are
 openetw xperf -i truth.etl -a '?' 2>&1 | sed -n 's/.*these are: //p' | tr -d ',' | tr ' ' '\n' >names

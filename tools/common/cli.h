@@ -4,8 +4,8 @@
  *
  *   common/    what the programs share:
  *              options.h          options of a verb as a typed table: rows, and how each kind is read
- *              command.h          what a verb is; args.c: its words, as on Linux; command.c: help
- *              winargs.h          the words of Windows' tools
+ *              command.h          what a verb is; args.c: its words, as on Linux; args_windows.c: as Windows'
+ *                                 tools have them; command.c: help
  *              say.h              error lines, and what to do about errors
  *              signals.h          Ctrl-C, progress on a terminal
  *              print.h            printf and its like: what %s brings in is made printable

@@ -7,8 +7,8 @@
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
-#include "tools/common/winargs.h"
 #include "etw/values/guids.h"
+#include "tools/common/cli.h"
 
 #include "kernel_payload.h"
 

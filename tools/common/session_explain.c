@@ -6,7 +6,7 @@
 #include "base/parse.h"
 #include "filter/filter_parse.h"
 #include "session/session_payload.h"
-#include "tools/common/winargs.h"
+#include "tools/common/cli.h"
 
 void cli_quote(FILE *f, const char *word)
 {
