@@ -146,8 +146,8 @@ OPENETW_API void openetw_query_cancel(struct openetw_query *q);
 /* What every answer says of itself. */
 struct openetw_answer {
 	uint32_t size;
-	bool exact;   /* nothing was estimated */
-	bool partial; /* the index is being made, or the query was cancelled: there may be more */
+	bool exact;                /* nothing was estimated */
+	bool partial;              /* the index is being made, or the query was cancelled: there may be more */
 	uint64_t scanned, matched; /* events */
 	uint64_t decoded;          /* events whose payload had to be read */
 	uint64_t undecided;        /* events that the filter could not judge (a regular expression gave up): left out */
@@ -233,12 +233,11 @@ struct openetw_group {
 typedef bool (*openetw_group_fn)(void *context, const struct openetw_group *g);
 #define OPENETW_GROUP_KEYS 8u
 OPENETW_API uint32_t openetw_query_group(struct openetw_query *q, const enum openetw_key *keys, uint32_t key_count,
-					 uint32_t most, openetw_group_fn fn, void *context,
-					 struct openetw_answer *ret);
+					 uint32_t most, openetw_group_fn fn, void *context, struct openetw_answer *ret);
 
 /* Call trees of the events that have stacks. */
-#define OPENETW_STACKS_CALLEES  0x0u /* from the outermost frame inwards */
-#define OPENETW_STACKS_INVERTED 0x1u /* from the innermost outwards: callers */
+#define OPENETW_STACKS_CALLEES   0x0u /* from the outermost frame inwards */
+#define OPENETW_STACKS_INVERTED  0x1u /* from the innermost outwards: callers */
 #define OPENETW_STACKS_NO_KERNEL 0x2u
 struct openetw_stack_node {
 	uint32_t size;

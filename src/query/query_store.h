@@ -31,7 +31,7 @@
 /* What the index was made of. Another size, time or hash: it is not of this trace (any more). */
 struct store_key {
 	uint64_t trace_bytes;
-	int64_t trace_mtime; /* ns since 1970 */
+	int64_t trace_mtime;    /* ns since 1970 */
 	uint8_t trace_hash[20]; /* SHA-1 of the first 64 KiB */
 	uint8_t reserved[12];
 };
@@ -45,22 +45,22 @@ struct store_header {
 };
 
 enum store_section_kind {
-	STORE_ABOUT = 1,    /* struct store_about, one */
-	STORE_GROUPS,       /* struct store_group */
-	STORE_TYPES,        /* struct store_type */
-	STORE_TYPE_COUNTS,  /* struct store_count: for each group, which types are in it how often; see store_group.counts */
+	STORE_ABOUT = 1, /* struct store_about, one */
+	STORE_GROUPS,    /* struct store_group */
+	STORE_TYPES,     /* struct store_type */
+	STORE_TYPE_COUNTS, /* struct store_count: for each group, which types are in it how often; see store_group.counts */
 	STORE_PROCESS_COUNTS, /* the same of processes */
-	STORE_PROCESSES,    /* struct store_process; entry 0 is "nobody knows" */
-	STORE_THREADS,      /* struct store_thread; entry 0 likewise */
-	STORE_BUFFERS,      /* uint64_t: place in the trace of each buffer that `where` names */
-	STORE_STACKS,       /* struct store_stack; entry 0 is "no stack" */
-	STORE_NODES,        /* struct store_node; entry 0 is the root of all */
-	STORE_FRAMES,       /* uint64_t: addresses */
-	STORE_STRINGS,      /* bytes: UTF-8, each with its NUL; place 0 is "" */
-	STORE_LOSSES,       /* struct store_loss */
-	STORE_PROBLEMS,     /* struct store_problem */
-	STORE_RUNNING,      /* uint32_t[processors] for each group: who ran there when it began; 0: unknown */
-	STORE_FIELD,        /* a column of a field's values: struct store_field, then the values (query_field.c) */
+	STORE_PROCESSES,      /* struct store_process; entry 0 is "nobody knows" */
+	STORE_THREADS,        /* struct store_thread; entry 0 likewise */
+	STORE_BUFFERS,        /* uint64_t: place in the trace of each buffer that `where` names */
+	STORE_STACKS,         /* struct store_stack; entry 0 is "no stack" */
+	STORE_NODES,          /* struct store_node; entry 0 is the root of all */
+	STORE_FRAMES,         /* uint64_t: addresses */
+	STORE_STRINGS,        /* bytes: UTF-8, each with its NUL; place 0 is "" */
+	STORE_LOSSES,         /* struct store_loss */
+	STORE_PROBLEMS,       /* struct store_problem */
+	STORE_RUNNING,        /* uint32_t[processors] for each group: who ran there when it began; 0: unknown */
+	STORE_FIELD,          /* a column of a field's values: struct store_field, then the values (query_field.c) */
 	STORE_SECTION_KINDS
 };
 struct store_section {
@@ -90,12 +90,13 @@ struct store_about {
  * time, type, process, thread, cpu, where, stack. store_columns_of() finds them. */
 struct store_group {
 	uint64_t at;
-	int64_t from, to; /* the earliest and latest row; ns. Rows are nearly always, not always, in the order of time */
+	int64_t from,
+		to; /* the earliest and latest row; ns. Rows are nearly always, not always, in the order of time */
 	uint32_t rows;
-	uint8_t time_bytes;    /* 4 or 8: offset from `from` */
-	uint8_t type_bytes;    /* 2 or 4 */
-	uint8_t process_bytes; /* 2 or 4 */
-	uint8_t has_stacks;    /* false: there is no column of stacks */
+	uint8_t time_bytes;                          /* 4 or 8: offset from `from` */
+	uint8_t type_bytes;                          /* 2 or 4 */
+	uint8_t process_bytes;                       /* 2 or 4 */
+	uint8_t has_stacks;                          /* false: there is no column of stacks */
 	uint32_t type_counts, type_count_rows;       /* first and number in TYPE_COUNTS */
 	uint32_t process_counts, process_count_rows; /* in PROCESS_COUNTS */
 };
@@ -110,11 +111,11 @@ struct store_type {
 	uint8_t version, channel, level, opcode;
 	uint16_t task;
 	uint64_t keyword;
-	uint64_t schema_hash; /* of what a TraceLogging event says of itself; number of a WPP message; 0 */
-	uint16_t hook;        /* of kernel events: group << 8 | type; 0 */
-	uint8_t classic;      /* EVENT_HEADER_FLAG_CLASSIC_HEADER */
-	uint8_t record_type;  /* enum etl_record_type of the first one */
-	uint32_t rows_high, rows_low; /* how many there are */
+	uint64_t schema_hash;            /* of what a TraceLogging event says of itself; number of a WPP message; 0 */
+	uint16_t hook;                   /* of kernel events: group << 8 | type; 0 */
+	uint8_t classic;                 /* EVENT_HEADER_FLAG_CLASSIC_HEADER */
+	uint8_t record_type;             /* enum etl_record_type of the first one */
+	uint32_t rows_high, rows_low;    /* how many there are */
 	uint32_t first_group, first_row; /* one of them, to decode for its names and fields */
 	uint32_t provider_name, name;    /* in STRINGS; as openetw_event_names() gives them */
 	uint32_t reserved;
@@ -189,7 +190,8 @@ struct store {
 int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d);
 void store_close(struct store *s);
 /* NULL: there is none. */
-const void *store_section(const struct store *s, uint32_t kind, uint32_t item, uint64_t *ret_bytes, uint64_t *ret_count);
+const void *store_section(const struct store *s, uint32_t kind, uint32_t item, uint64_t *ret_bytes,
+			  uint64_t *ret_count);
 /* Never NULL. */
 const char *store_string(const struct store *s, uint32_t at);
 uint32_t store_check(const void *p, size_t n);
