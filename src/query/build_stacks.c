@@ -42,7 +42,7 @@ int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_
 	for (depth = alike; depth < count; depth++) {
 		uint64_t address = addresses[count - 1 - depth];
 		uint32_t frame;
-		int err = build_set_number(&x->frames, address, &frame);
+		int err = build_set_number(&x->frames, ~address, &frame);
 		if (err == 0) {
 			err = build_set_number(&x->nodes, pair(node, frame), &node);
 		}
@@ -127,6 +127,10 @@ static uint32_t kept(const struct build_stacks *x, uint32_t part)
 
 void build_stacks_settle(struct build_stacks *x)
 {
+	uint64_t *frames = build_set_items(&x->frames);
+	for (uint32_t i = 0; i < x->frames.count; i++) {
+		frames[i] = ~frames[i];
+	}
 	uint64_t *pairs = build_set_items(&x->pairs);
 	for (uint32_t i = 1; i < x->pairs.count; i++) {
 		pairs[i] = pair(kept(x, (uint32_t)pairs[i]), kept(x, (uint32_t)(pairs[i] >> 32)));

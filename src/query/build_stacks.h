@@ -18,7 +18,7 @@ struct build_key {
 };
 #define BUILD_LAST 256u
 struct build_stacks {
-	struct build_set frames; /* addresses */
+	struct build_set frames; /* addresses, inverted until the end: value 0 has number 0, and 0 is an address */
 	struct build_set nodes;  /* struct store_node: parent | frame << 32 */
 	struct build_set pairs;  /* struct store_stack: kernel | user << 32; either may be a promise */
 	struct build_key *keys;
