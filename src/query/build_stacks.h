@@ -24,6 +24,10 @@ struct build_stacks {
 	struct build_key *keys;
 	size_t key_count, key_cap;
 	struct map keys_by_key;
+	/* Whole lists of addresses that were seen, by a hash that nobody outside can foresee, and the node of each: what a
+	 * program does it does again. */
+	struct build_set lists;
+	struct build_space list_nodes;
 	/* The path of the last call, outermost first: the next one begins alike, as a rule. */
 	uint64_t last_address[BUILD_LAST];
 	uint32_t last_node[BUILD_LAST];
