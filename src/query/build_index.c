@@ -358,8 +358,7 @@ static int own_stack(struct build *b, const struct etl_record *r, uint32_t *ret)
 static bool is_header(struct build *b, const struct etl_record *r)
 {
 	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
-	static const struct guid metadata = {
-		{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS);
 	static const struct guid image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
 	static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
