@@ -18,6 +18,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#define HEAR_TURNS 64u /* of 64 connections each: the backlog */
+
 static void conn_ready(struct etwd *d, struct source *s, uint32_t events);
 static void ring(const struct conn *c);
 
@@ -521,6 +523,30 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 			}
 		}
 	}
+}
+
+void etwd_conn_hear(struct etwd *d)
+{
+	uint64_t before;
+	uint32_t turns = 0;
+	do {
+		before = d->conn_count + d->rejected_connections;
+		accept_ready(d, &d->listeners[CONN_PROVIDER], EPOLLIN);
+		struct conn *c;
+		TAILQ_FOREACH(c, &d->conns, link) {
+			/* HELLO, what the program carries of descriptions, REGISTER */
+			bool fresh = c->kind == CONN_PROVIDER && !c->process;
+			for (int i = 0; fresh && i < 8 && !c->closing && !c->taking && c->tokens > 0; i++) {
+				long n = take_message(d, c, d->settle_buf);
+				if (n <= 0) {
+					break; /* the end of the stream is the loop's business */
+				}
+				c->tokens--;
+				d->messages++;
+				etwd_dispatch(d, c, d->settle_buf, (size_t)n, NULL, 0);
+			}
+		}
+	} while (d->conn_count + d->rejected_connections != before && ++turns < HEAR_TURNS);
 }
 
 void etwd_conn_carry(struct etwd *d, bool on)
