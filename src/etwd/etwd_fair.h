@@ -17,7 +17,11 @@
 struct fair {
 	uint32_t epoch; /* of the session */
 	uint32_t bytes, before;
+	uint32_t greedy_until; /* the first epoch for which it is not known any more that it was refused */
 };
+
+/* A flood that has no processor for a moment is one when it goes on. */
+#define ETWD_FAIR_GREEDY_EPOCHS 20u
 
 struct fair *etwd_fair_make(struct process *p);
 void etwd_fair_turn(struct session *s, struct fair *f);
@@ -58,6 +62,27 @@ static inline bool etwd_fair_over(const struct session *s, const struct fair *f)
 	uint64_t writers = BASE_MAX(s->fair.writers, s->fair.writers_before);
 	uint64_t mine = f ? (uint64_t)f->bytes + f->before : 0;
 	return writers >= 2 && mine > s->fair.little && mine * 2 * writers > s->fair.bytes + s->fair.bytes_before;
+}
+
+/* It wrote more than its share while no buffer was free, not long ago. */
+static inline bool etwd_fair_greedy(const struct session *s, const struct fair *f)
+{
+	return f && f->greedy_until - s->fair.epoch - 1 < ETWD_FAIR_GREEDY_EPOCHS;
+}
+
+/* May it have what is in reserve? */
+static inline bool etwd_fair_may_reserve(const struct session *s, const struct fair *f, bool over)
+{
+	return !over && !etwd_fair_alone(s, f) && !etwd_fair_greedy(s, f);
+}
+
+/* While no buffer is free. The rest of an open buffer of the reserve is like the reserve. */
+static inline bool etwd_fair_refuses(const struct session *s, struct fair *f, bool over, bool in_reserve)
+{
+	if (over && f) {
+		f->greedy_until = s->fair.epoch + ETWD_FAIR_GREEDY_EPOCHS;
+	}
+	return over || etwd_fair_greedy(s, f) || (in_reserve && etwd_fair_alone(s, f));
 }
 
 #endif

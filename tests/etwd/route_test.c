@@ -337,7 +337,7 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 
 /* One process floods a session, mostly. Another one writes now and then, after pauses of all lengths, before or after what
  * the flood writes in the same epoch, or when the flood has no processor: it always may have what is in reserve, and the
- * flood never may, but for its first record. */
+ * flood never may. */
 static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
 {
 	static struct session s;
@@ -358,9 +358,10 @@ static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
 				}
 				f = etwd_fair_begin(&s, is_quiet ? &quiet : &flood, 5);
 				assert_non_null(f);
-				bool reserve = !etwd_fair_over(&s, f) && !etwd_fair_alone(&s, f);
-				bool fresh = !is_quiet && f->bytes + f->before == 0; /* it is not known as one */
-				if (reserve != is_quiet && !fresh) {
+				bool over = etwd_fair_over(&s, f), reserve = etwd_fair_may_reserve(&s, f, over);
+				bool refused = etwd_fair_refuses(&s, f, over, true);
+				bool known = turn > 1; /* the flood as one */
+				if ((is_quiet ? !reserve || refused : known && (reserve || !refused))) {
 					fail_msg("turn %d: %s, %s", turn, is_quiet ? "the quiet one" : "the flood",
 						 who == 0 ? "first" : "second");
 				}
