@@ -447,6 +447,13 @@ bool etwd_fds_left(const struct etwd *d, uint32_t reserve)
 	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + reserve < lim.rlim_cur;
 }
 
+/* It has said something that we have not read: we had no processor. */
+static bool unheard(const struct conn *c)
+{
+	struct pollfd p = {.fd = c->src.fd, .events = POLLIN};
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
+}
+
 /* Who connects and says nothing has its time; the next who comes looks after it. */
 static void drop_strangers(struct etwd *d, uint64_t now_ns)
 {
@@ -456,7 +463,7 @@ static void drop_strangers(struct etwd *d, uint64_t now_ns)
 	}
 	d->strangers_at_ns = now_ns;
 	TAILQ_FOREACH(c, &d->conns, link) {
-		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS) {
+		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS && !unheard(c)) {
 			etwd_conn_close(d, c);
 		}
 	}
