@@ -48,11 +48,11 @@ static uint8_t *reserve(struct event *e, const struct route_row *row, uint64_t t
 	struct fair *f = etwd_fair_begin(s, e->process, row->bit);
 	bool over = etwd_fair_over(s, f);
 	etwd_fair_add(s, f, room);
-	if (over && sink_scarce(s->sink)) {
+	if (BASE_UNLIKELY(sink_scarce(s->sink)) && etwd_fair_refuses(s, f, over, sink_is_in_reserve(s->sink, cpu))) {
 		sink_refuse(s->sink, 1);
 		return NULL;
 	}
-	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s, f));
+	sink_may_reserve(s->sink, etwd_fair_may_reserve(s, f, over));
 	uint8_t *out = sink_reserve(s->sink, cpu, time, room);
 	if (out) {
 		memset(out + room - 8, 0, 8); /* pads; the record's own bytes come over it */

@@ -324,11 +324,12 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 	struct fair *share = etwd_fair_begin(s, p, row->bit);
 	for (;;) {
 		bool over = etwd_fair_over(s, share);
-		if (BASE_UNLIKELY(over && sink_scarce(s->sink))) {
+		if (BASE_UNLIKELY(sink_scarce(s->sink)) &&
+		    etwd_fair_refuses(s, share, over, sink_is_in_reserve(s->sink, k->cpu))) {
 			at = refuse_run(c, s, share, &f, k, at, end, &records);
 			break;
 		}
-		sink_may_reserve(s->sink, !over && !etwd_fair_alone(s, share));
+		sink_may_reserve(s->sink, etwd_fair_may_reserve(s, share, over));
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;

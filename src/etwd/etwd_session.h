@@ -55,6 +55,7 @@ struct session {
 	struct {                         /* who writes how much, see etwd_fair.h */
 		uint64_t at_ns, bytes, bytes_before;
 		uint32_t epoch, writers, writers_before;
+		uint32_t little; /* bytes: who writes no more is never refused for the others' sake */
 	} fair;
 	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;

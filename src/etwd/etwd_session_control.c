@@ -193,6 +193,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			break;
 		}
 		etwd_reply_keep(c, m, &s->stop_reply);
+		etwd_conn_hear(d);
 		etwd_session_stop(d, s);
 		return;
 	case EVENT_TRACE_CONTROL_UPDATE: {

@@ -335,15 +335,17 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 	free(mem);
 }
 
-/* One process floods a session. Another one writes now and then, after pauses of all lengths, before or after what the
- * flood writes in the same epoch: it always may have what is in reserve, and the flood never may. */
+/* One process floods a session, mostly. Another one writes now and then, after pauses of all lengths, before or after what
+ * the flood writes in the same epoch, or when the flood has no processor: it always may have what is in reserve, and the
+ * flood never may. */
 static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
 {
 	static struct session s;
 	struct process flood = {.fair = NULL}, quiet = {.fair = NULL};
 	uint64_t now = 1000000000;
 	s.fair.epoch = 1;
-	for (int turn = 0; turn < 40; turn++) {
+	s.fair.little = 2048;
+	for (int turn = 0; turn < 80; turn++) {
 		int pause = turn / 2 % 8;
 		bool first = turn % 2 == 0;
 		for (int epoch = 0; epoch <= pause; epoch++) {
@@ -351,13 +353,15 @@ static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
 			for (int who = 0; who < 2; who++) {
 				bool is_quiet = (who == 0) == first;
 				struct fair *f = NULL;
-				if (is_quiet && !writes) {
+				if (is_quiet ? !writes : turn % 5 == 4) {
 					continue;
 				}
 				f = etwd_fair_begin(&s, is_quiet ? &quiet : &flood, 5);
 				assert_non_null(f);
-				bool reserve = !etwd_fair_over(&s, f) && !etwd_fair_alone(&s, f);
-				if (reserve != is_quiet && turn > 0) {
+				bool over = etwd_fair_over(&s, f), reserve = etwd_fair_may_reserve(&s, f, over);
+				bool refused = etwd_fair_refuses(&s, f, over, true);
+				bool known = turn > 1; /* the flood as one */
+				if ((is_quiet ? !reserve || refused : known && (reserve || !refused))) {
 					fail_msg("turn %d: %s, %s", turn, is_quiet ? "the quiet one" : "the flood",
 						 who == 0 ? "first" : "second");
 				}
