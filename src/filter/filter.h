@@ -10,11 +10,9 @@
  *                     |                                  They take the part of it that can be evaluated without
  *                     |                                  a schema, in bounded time. The rest is refused, with
  *                     |                                  its column.
- *                     +--print------> text
  *
  *   filter_parse.c     text to tree; every node knows which bytes of the text it came from
  *   filter_match.c     a tree against one event, whose fields the caller looks up
- *   filter_print.c     a tree as text that means the same
  *   filter_complete.c  what may come next at a place in the text
  *   filter_compile.c   a tree as the filters of a session
  *

@@ -100,8 +100,6 @@ void filter_clause_finish(struct filter_clause *c);
 
 /* The i-th name that it tests, from 0 on; NULL behind the last. A name that is tested twice comes twice. */
 const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload);
-/* As text that parses to the same tree. */
-void filter_expr_print(const struct filter_expr *f, struct strbuf *out);
 
 /* How an operator is written: "==", "between". */
 const char *filter_test_word(enum filter_test test);

@@ -4,6 +4,7 @@
  */
 #include "filter/filter_compile.h"
 #include "filter/filter_complete.h"
+#include "filter/filter_testing.h"
 
 #include <stdlib.h>
 

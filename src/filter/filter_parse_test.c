@@ -2,7 +2,7 @@
  * The --filter language against its documentation in filter_parse.h, and times, durations and sizes as
  * text.
  */
-#include "filter/filter_parse.h"
+#include "filter/filter_testing.h"
 #include "base/parse.h"
 
 #include <setjmp.h>

@@ -223,17 +223,6 @@ uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t ti
 	return n;
 }
 
-void machine_stacks_counts(struct machine_stacks *x, size_t *ret_stacks, size_t *ret_unexplained)
-{
-	settle(x);
-	*ret_stacks = *ret_unexplained = 0;
-	for (size_t i = 0; i < x->count; i++) {
-		const struct machine_part *p = &x->parts[i];
-		*ret_stacks += i == 0 || p[-1].time != p->time || p[-1].tid != p->tid;
-		*ret_unexplained += p->count == 0;
-	}
-}
-
 void machine_stacks_free(struct machine_stacks *x)
 {
 	free(x->parts);

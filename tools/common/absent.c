@@ -139,7 +139,7 @@ static void read_again(struct absent *x, int count, char **files)
 	free(t);
 	cli_view_destroy(x->view);
 	openetw_decoder_destroy(x->decoder);
-	openetw_state_destroy(state);
+	cli_state_end(state);
 }
 
 /* ---- saying it --------------------------------------------------------------------------------- */

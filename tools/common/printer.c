@@ -75,7 +75,7 @@ void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
 		cli_view_destroy(p->view);
-		openetw_state_destroy(p->state);
+		cli_state_end(p->state);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);

@@ -312,3 +312,13 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 		fprintf(f, "nothing was lost when recording");
 	}
 }
+
+void cli_state_end(struct openetw_state *s)
+{
+	if (s && openetw_state_full(s)) {
+		fprintf(stderr,
+			"openetw: the trace says more about the machine than is kept (1 GiB): processes, modules, "
+			"names and stacks that came after that are missing\n");
+	}
+	openetw_state_destroy(s);
+}

@@ -6,6 +6,7 @@
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
 #include "tools/common/filter_option.h"
+#include "tools/common/trace_reading.h"
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -563,7 +564,7 @@ static int run(struct cli_args *a)
 	feed_close(m->feed);
 	cli_signals_restore();
 out:
-	openetw_state_destroy(m->state);
+	cli_state_end(m->state);
 	filter_expr_destroy(m->filter);
 	strbuf_finish(&m->out);
 	free(m);

@@ -7,6 +7,7 @@
 
 #include "tools/common/output.h"
 #include "tools/common/unpacked.h"
+#include "tools/common/trace_reading.h"
 
 #include <stdlib.h>
 
@@ -257,7 +258,7 @@ static int run(struct cli_args *a)
 	report_free(&r);
 	inlines_destroy(r.names.inlines);
 	cli_kallsyms_free(r.names.kernel);
-	openetw_state_destroy(r.state);
+	cli_state_end(r.state);
 	return status;
 }
 

@@ -629,7 +629,7 @@ static int run(struct cli_args *a)
 		status = s->view ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
-	openetw_state_destroy(s->state);
+	cli_state_end(s->state);
 	openetw_decoder_destroy(s->decoder);
 	cli_select_destroy(s->select);
 	for (size_t i = 0; i < s->used; i++) {

@@ -3,7 +3,7 @@
 
 #include "tools/openetw/feed_session.h"
 
-#include "format/etl_layout.h"
+#include "format/etl_head.h"
 #include "format/kernel_class.h"
 
 #include <stdlib.h>
@@ -32,33 +32,33 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	const void *class = NULL; /* 16 bytes */
 	uint32_t head;
 	memset(e, 0, sizeof *e);
-	e->EventHeader.HeaderType = p[2];
+	e->EventHeader.HeaderType = p[ETL_HH_TYPE]; /* in the same place in all kinds */
 	e->EventHeader.Flags =
 		EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_PROCESSOR_INDEX;
 	e->EventHeader.TimeStamp.QuadPart = (LONGLONG)time;
 	e->EventHeader.ThreadId = e->EventHeader.ProcessId = UINT32_MAX;
 	e->BufferContext.ProcessorIndex = cpu;
-	switch (p[2]) {
+	switch (p[ETL_HH_TYPE]) {
 	case ETL_RT_SYSTEM64:
 	case ETL_RT_PERFINFO64:
-		head = p[2] == ETL_RT_SYSTEM64 ? ETL_SYSTEM_HEADER_SIZE : ETL_PERFINFO_HEADER_SIZE;
-		class = kernel_class_guid(le16_get(p + 6));
-		e->EventHeader.EventDescriptor.Version = p[0];
-		e->EventHeader.EventDescriptor.Opcode = p[6];
-		if (p[2] == ETL_RT_SYSTEM64) {
-			e->EventHeader.ThreadId = le32_get(p + 8);
-			e->EventHeader.ProcessId = le32_get(p + 12);
+		head = etl_hook_head_bytes(p[ETL_HH_TYPE]);
+		class = kernel_class_guid(le16_get(p + ETL_HH_HOOK));
+		e->EventHeader.EventDescriptor.Version = p[ETL_HH_VERSION];
+		e->EventHeader.EventDescriptor.Opcode = p[ETL_HH_HOOK];
+		if (p[ETL_HH_TYPE] == ETL_RT_SYSTEM64) {
+			e->EventHeader.ThreadId = le32_get(p + ETL_HH_TID);
+			e->EventHeader.ProcessId = le32_get(p + ETL_HH_PID);
 		}
 		break;
 	case ETL_RT_FULL64:
 	case ETL_RT_EVENT64:
-		head = p[2] == ETL_RT_FULL64 ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
+		head = p[ETL_HH_TYPE] == ETL_RT_FULL64 ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
 		class = p + ETL_EH_PROVIDER; /* of both kinds */
-		e->EventHeader.ThreadId = le32_get(p + 8);
-		e->EventHeader.ProcessId = le32_get(p + 12);
-		if (p[2] == ETL_RT_FULL64) {
-			e->EventHeader.EventDescriptor.Opcode = p[4];
-			e->EventHeader.EventDescriptor.Version = p[6];
+		e->EventHeader.ThreadId = le32_get(p + ETL_EH_TID);
+		e->EventHeader.ProcessId = le32_get(p + ETL_EH_PID);
+		if (p[ETL_HH_TYPE] == ETL_RT_FULL64) {
+			e->EventHeader.EventDescriptor.Opcode = p[ETL_FH_OPCODE];
+			e->EventHeader.EventDescriptor.Version = p[ETL_FH_VERSION];
 		} else {
 			memcpy(&e->EventHeader.EventDescriptor, p + ETL_EH_DESCRIPTOR,
 			       sizeof e->EventHeader.EventDescriptor);

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
+#include "tools/common/trace_reading.h"
 
 #include <stdlib.h>
 
@@ -391,7 +392,7 @@ bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xpe
 			cli_trace_run(t);
 			fine = !t->interrupted;
 		}
-		openetw_state_destroy(j->state);
+		cli_state_end(j->state);
 	}
 	j->state = state;
 	j->trace = kept;
@@ -502,7 +503,7 @@ int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int wor
 	*ret_whole = j && j->whole;
 	if (j) {
 		openetw_decoder_destroy(j->decoder);
-		openetw_state_destroy(j->state);
+		cli_state_end(j->state);
 		strbuf_finish(&j->store);
 		strbuf_finish(&j->key);
 		free(j);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tree as text. Parentheses stand only where the tree would become another one without them.
+ * For tests: a tree as text that parses to the same tree. Parentheses stand only where the tree would become another
+ * one without them.
  */
+#ifndef FILTER_FILTER_TESTING_H
+#define FILTER_FILTER_TESTING_H
+
 #include "filter/filter_parse.h"
 
-static void put_name(const struct filter_node *n, struct strbuf *out)
+static inline void put_name(const struct filter_node *n, struct strbuf *out)
 {
 	bool plain = n->name[0] != '.';
 	for (const char *s = n->name; *s; s++) {
@@ -17,7 +21,7 @@ static void put_name(const struct filter_node *n, struct strbuf *out)
 	}
 }
 
-static void put_value(const char *value, struct strbuf *out)
+static inline void put_value(const char *value, struct strbuf *out)
 {
 	bool plain = *value != 0;
 	for (const char *s = value; *s; s++) {
@@ -37,16 +41,16 @@ static void put_value(const char *value, struct strbuf *out)
 	strbuf_addc(out, '"');
 }
 
-static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out);
+static inline void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out);
 
-static void put_inside(const struct filter_expr *f, uint32_t at, bool parentheses, struct strbuf *out)
+static inline void put_inside(const struct filter_expr *f, uint32_t at, bool parentheses, struct strbuf *out)
 {
 	strbuf_adds(out, parentheses ? "(" : "");
 	put_node(f, at, out);
 	strbuf_adds(out, parentheses ? ")" : "");
 }
 
-static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out)
+static inline void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out)
 {
 	const struct filter_node *n = &f->nodes[at];
 	enum filter_node_type left = f->nodes[n->left].type, right = f->nodes[n->right].type;
@@ -78,7 +82,9 @@ static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *ou
 	}
 }
 
-void filter_expr_print(const struct filter_expr *f, struct strbuf *out)
+static inline void filter_expr_print(const struct filter_expr *f, struct strbuf *out)
 {
 	put_node(f, f->root, out);
 }
+
+#endif
