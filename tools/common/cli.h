@@ -9,6 +9,7 @@
  *              say.h              error lines, and what to do about errors
  *              signals.h          Ctrl-C, progress on a terminal
  *              print.h            printf and its like: what %s brings in is made printable
+ *              table.h            tables on the screen
  *              session_options.h  providers, buffers and modes of a session as the command line names them
  *              session_control.h  sessions of the classic tools: start, enable, update, stop
  *              trace_reading.h    reading files and sessions

@@ -193,23 +193,22 @@ const char *cli_file_state(const struct openetw_loss *loss)
 	return loss->file_state < BASE_ARRAY_LEN(states) ? states[loss->file_state] : "changed";
 }
 
-void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss)
+void cli_file_state_text(const struct openetw_loss *loss, char *out, size_t cap)
 {
-	char time[TIME_TEXT_SIZE];
+	char time[TIME_TEXT_SIZE], lost[160] = "";
+	out[0] = 0;
 	if (loss->file_state == OPENETW_FILE_FINE) {
 		return;
 	}
 	format_time(loss->file_time, false, time);
-	fprintf(f, "%sthe log file was %s at %s", indent, cli_file_state(loss), time);
-	if (loss->file_state == OPENETW_FILE_MOVED) {
-		fprintf(f, "; the events are in it under its new name");
-	}
 	if (loss->gone_events || loss->gone_buffers) {
-		fprintf(f, "; %llu event%s (%llu buffer%s) %s not in it", (unsigned long long)loss->gone_events,
-			PLURAL(loss->gone_events), (unsigned long long)loss->gone_buffers, PLURAL(loss->gone_buffers),
-			loss->gone_events == 1 ? "is" : "are");
+		snprintf(lost, sizeof lost, "; %llu event%s (%llu buffer%s) %s not in it",
+			 (unsigned long long)loss->gone_events, PLURAL(loss->gone_events),
+			 (unsigned long long)loss->gone_buffers, PLURAL(loss->gone_buffers),
+			 loss->gone_events == 1 ? "is" : "are");
 	}
-	fputc('\n', f);
+	snprintf(out, cap, "the log file was %s at %s%s%s", cli_file_state(loss), time,
+		 loss->file_state == OPENETW_FILE_MOVED ? "; the events are in it under its new name" : "", lost);
 }
 
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
@@ -245,7 +244,11 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
 		}
 	}
-	cli_print_file_state(f, "  ", loss);
+	char state[400];
+	cli_file_state_text(loss, state, sizeof state);
+	if (state[0]) {
+		fprintf(f, "  %s\n", state);
+	}
 	if (loss->overwritten) {
 		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
 			(unsigned long long)loss->overwritten);

@@ -140,8 +140,8 @@ void cli_provider_tell(const GUID *g, const char *name);
 void cli_place_tell(const struct cli_args *a);
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
-/* "the log file was removed at …; 12 events (1 buffers) are not in it", or nothing. */
-void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss);
+/* "the log file was removed at …; 12 events (1 buffer) are not in it"; "": it is fine. */
+void cli_file_state_text(const struct openetw_loss *loss, char *out, size_t cap);
 const char *cli_file_state(const struct openetw_loss *loss); /* one word; "": it is fine */
 void cli_mode_text(uint32_t mode, char *out, size_t cap);
 

@@ -2,6 +2,7 @@
  * report: what threads waited for, and who woke them.
  */
 #include "tools/openetw/report.h"
+#include "tools/common/table.h"
 
 #include "base/vec.h"
 #include "kernel_payload.h"
@@ -212,8 +213,11 @@ static void print_json(const struct wait *w, const char *reason)
 void report_print_waits(struct report *r, uint64_t top, bool json)
 {
 	qsort(r->waits, r->wait_count, sizeof r->waits[0], by_length);
+	static const struct table_column shown[] = {
+		{"MS", .right = true, .least = 10}, {"THREAD"}, {"REASON"}, {"WOKEN BY"}};
+	struct table *t = json ? NULL : table_create(shown, BASE_ARRAY_LEN(shown), 2);
 	if (!json && r->wait_count) {
-		printf("\nlongest waits\n  %10s  %-28s %-16s %s\n", "MS", "THREAD", "REASON", "WOKEN BY");
+		printf("\nlongest waits\n");
 	}
 	for (size_t i = 0; i < r->wait_count && i < top; i++) {
 		const struct wait *w = &r->waits[i];
@@ -224,8 +228,14 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 		if (json) {
 			print_json(w, reason);
 		} else {
-			printf("  %10.3f  %-28s %-16s %s\n", (double)w->length / 1e4, who, reason, waker);
+			table_cell(t, "%.3f", (double)w->length / 1e4);
+			table_cell(t, "%s", who);
+			table_cell(t, "%s", reason);
+			table_cell(t, "%s", waker);
 		}
+	}
+	if (!json) {
+		table_print(stdout, t);
 	}
 	static const char *const parts[] = {"THREAD", NULL};
 	static const struct tally_column columns[] = {{"MS", "ms", TALLY_US, WAIT_TIME},
