@@ -116,7 +116,8 @@ uint64_t etwd_kernel_ring_drain(struct etwd *d, struct collector *c)
 	uint32_t waits = 0, cap = 0;
 	uint64_t events = 0, together = 0;
 	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
-		together |= c->slot[i] && (c->slot[i]->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
+		together |=
+			c->slot[i] && (c->slot[i]->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
 	}
 	if (head - tail > size) {
 		head = tail; /* nonsense; it is told by its silence */

@@ -37,40 +37,24 @@ static void status_ok(void)
 /* ---- enabling
  * --------------------------------------------------------------------------------- */
 
-static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG control,
-				 const struct session_provider *p, struct tracelog_filters *f)
-{
-	GUID g;
-	uint32_t timeout = 5000;
-	memcpy(&g, p->guid.b, 16);
-	if (!winargs_u32(w, "timeout", 0, 0, UINT32_MAX, &timeout)) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-					  .EnableProperty = p->properties,
-					  .EnableFilterDesc = f->count ? f->d : NULL,
-					  .FilterDescCount = f->count};
-	const char *source = winargs_value(w, "sourceguid", NULL);
-	struct guid s;
-	if (source && guid_parse(source + (*source == '#'), &s) == 0) {
-		memcpy(&params.SourceId, s.b, 16);
-	}
-	bool off = control == EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, timeout, &params);
-}
-
-static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct etw_session *s,
+static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, struct etw_session *s,
 			    const char **ret_what)
 {
-	struct tracelog_filters f;
-	if (!tracelog_filters(w, &f)) {
+	struct launch_enabling how = {.timeout_ms = 5000, .capture = control == EVENT_CONTROL_CODE_CAPTURE_STATE};
+	const char *source = winargs_value(w, "sourceguid", NULL);
+	struct guid id;
+	if (!winargs_u32(w, "timeout", 0, 0, UINT32_MAX, &how.timeout_ms) || !tracelog_filters(w, s)) {
 		return ERROR_INVALID_PARAMETER;
+	}
+	if (source && guid_parse(source + (*source == '#'), &id) == 0) {
+		how.source = &id;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (session_provider_is_kernel(&s->provider[i])) {
 			continue;
 		}
-		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);
+		s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
+		uint32_t code = cli_session_control(h, &s->provider[i], &how);
 		if (code) {
 			*ret_what = s->provider[i].name[0] ? s->provider[i].name : "a provider";
 			return code;
@@ -88,15 +72,12 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 static int run_start(const struct winargs *w, const char *name, struct etw_session *s)
 {
 	const char *what = NULL;
-	struct tracelog_filters f;
+	struct launch_filters scope;
 	struct cli_counters counters;
-	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &s->kernel, &counters)) {
+	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, s) || !tracelog_kernel(w, &s->kernel, &counters)) {
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
-		if (!tracelog_filters_save(w, &f, s)) {
-			return CLI_USAGE;
-		}
 		cli_session_explain(stdout, "start", s, &counters);
 		return CLI_OK;
 	}
@@ -109,8 +90,11 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
 	struct cli_session_run r;
-	struct cli_session_how how = {.tool = "openetw", .counters = &counters, .scope = f.d, .scope_count = f.count};
+	tracelog_scope(w, &scope);
+	struct cli_session_how how = {
+		.tool = "openetw", .counters = &counters, .scope = scope.d, .scope_count = scope.count};
 	uint32_t code = cli_session_start(&bare, &how, &r);
+	launch_filters_finish(&scope);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -131,9 +115,15 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	return CLI_OK;
 }
 
+struct enabled_here {
+	struct etw_session *s;
+	bool more; /* than there is room for */
+};
+
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct etw_session *s = ctx;
+	struct enabled_here *to = ctx;
+	struct etw_session *s = to->s;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
@@ -144,31 +134,38 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 		p->all = e->MatchAllKeyword;
 		controller_provider_name(g, p->name, sizeof p->name);
 	}
+	to->more = !p;
 	return p != NULL;
 }
 
-/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct etw_session *s)
+/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. False:
+ * said why not. */
+static bool all_enabled(const char *name, struct etw_session *s)
 {
 	struct cli_props p;
+	struct enabled_here to = {.s = s};
+	const char *what = name;
 	uint32_t code = cli_session_query(name, &p);
-	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, s);
-	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, &to);
+	if (code == ERROR_SUCCESS && to.more) {
+		code = ERROR_NOT_ENOUGH_MEMORY;
+		what = session_add_failed(s);
+	} else if (code == ERROR_SUCCESS && s->provider_count == 0) {
+		code = ERROR_NOT_FOUND;
+		what = "no provider is enabled in it";
+	}
+	return code == ERROR_SUCCESS || (tracelog_fail(code, what), false);
 }
 
 static int run_enable(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
-	struct tracelog_filters f;
-	if (!tracelog_providers(w, s) || !tracelog_filters(w, &f)) {
+	if (!tracelog_providers(w, s) || !tracelog_filters(w, s)) {
 		return CLI_USAGE;
 	}
-	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		uint32_t code = all_enabled(name, s);
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
-		}
+	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE && !all_enabled(name, s)) {
+		return CLI_FAILED;
 	}
 	if (s->provider_count == 0) {
 		return cli_usage(w->a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
@@ -265,11 +262,14 @@ static int run_autologger(const struct winargs *w, const char *name, struct etw_
 		if (!tracelog_describe(w, name, s)) {
 			return CLI_USAGE;
 		}
-		struct tracelog_filters f;
-		if (!tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+		if (!tracelog_filters(w, s)) {
 			return CLI_USAGE;
 		}
 		s->start = 1;
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
+		}
 		r = r == 0 ? session_write(path, s) : r;
 	}
 	if (r < 0) {
@@ -365,9 +365,12 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 		return cli_same("autologger", "remove", name, NULL);
 	}
 	if (strcmp(verb, "addautologger") == 0) {
-		struct tracelog_filters f;
-		if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+		if (!tracelog_describe(w, name, s) || !tracelog_filters(w, s)) {
 			return CLI_USAGE;
+		}
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
 		}
 		cli_session_explain(stdout, "autologger add", s, NULL);
 		return CLI_OK;
@@ -376,9 +379,8 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 		if (!tracelog_providers(w, s)) {
 			return CLI_USAGE;
 		}
-		uint32_t code = s->provider_count == 0 ? all_enabled(name, s) : 0;
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		if (s->provider_count == 0 && !all_enabled(name, s)) {
+			return CLI_FAILED;
 		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			cli_session_explain_enable(stdout, name, &s->provider[i], "--capture-state");

@@ -280,6 +280,7 @@ static bool add(const struct winargs *w, struct etw_session *s, const char *text
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (guid_equal(&s->provider[i].guid, &p.guid)) {
+			session_provider_finish(&s->provider[i]);
 			s->provider[i] = p;
 			return true;
 		}

@@ -22,16 +22,10 @@ bool tracelog_providers(const struct winargs *w, struct etw_session *s);
 bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c);
 bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters);
 
-struct tracelog_filters {
-	EVENT_FILTER_DESCRIPTOR d[4];
-	uint8_t ids[2][4 + 2 * 64];
-	ULONG pids[8];
-	uint16_t exe[512];
-	uint32_t count;
-};
-bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f);
-/* The same as a file can have them, for every provider of *s. */
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct etw_session *s);
+/* -EventIdFilter and its kin, for every provider of *s. They print the mistake. */
+bool tracelog_filters(const struct winargs *w, struct etw_session *s);
+/* The same, of options that were looked at, for a private session as a whole. */
+void tracelog_scope(const struct winargs *w, struct launch_filters *ret);
 
 /* The status line of a failure; `what` may be NULL. Returns CLI_FAILED. */
 int tracelog_fail(uint32_t code, const char *what);

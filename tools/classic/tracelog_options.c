@@ -393,11 +393,6 @@ bool tracelog_sources(const struct winargs *w, const char *text, struct cli_coun
 /* ---- filters
  * ---------------------------------------------------------------------------------- */
 
-static void add_filter(struct tracelog_filters *f, const void *p, size_t bytes, ULONG type)
-{
-	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)p, (ULONG)bytes, type};
-}
-
 /* The count in front is part of the grammar; it has to be right. */
 static bool counted(const struct winargs *w, const struct winarg *g, int at, uint32_t max, uint64_t limit,
 		    uint64_t *out, uint32_t *ret_n)
@@ -419,81 +414,84 @@ static bool counted(const struct winargs *w, const struct winarg *g, int at, uin
 	return true;
 }
 
-bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f)
+static const char *filter_name(enum session_filter kind)
 {
-	static const struct {
-		const char *name;
-		ULONG type;
-	} by_id[] = {{"EventIdFilter", EVENT_FILTER_TYPE_EVENT_ID}, {"StackWalkFilter", EVENT_FILTER_TYPE_STACKWALK}};
+	return kind == SESSION_FILTER_EVENT_ID   ? "EventIdFilter"
+	       : kind == SESSION_FILTER_STACK_ID ? "StackWalkFilter"
+	       : kind == SESSION_FILTER_PID      ? "PidFilter"
+						 : "ExeFilter";
+}
+
+/* What an option says, as session files have it; nothing without the option. False: printed the mistake. */
+static bool filter_text(const struct winargs *w, enum session_filter kind, struct strbuf *out)
+{
 	uint64_t v[64];
 	uint32_t n;
-	memset(f, 0, sizeof *f);
-	for (size_t k = 0; k < 2; k++) {
-		const struct winarg *g = winargs_find(w, by_id[k].name);
-		if (!g) {
+	const char *name = filter_name(kind);
+	const struct winarg *g = winargs_find(w, name);
+	if (!g) {
+		return true;
+	}
+	if (kind == SESSION_FILTER_EXE) {
+		strbuf_adds(out, g->value[0]);
+		return true;
+	}
+	bool ids = kind != SESSION_FILTER_PID, in = strcasecmp(g->value[0], "-in") == 0;
+	if (ids && !in && strcasecmp(g->value[0], "-out") != 0) {
+		cli_usage(w->a, "-%s is followed by -in or -out", name);
+		return false;
+	}
+	if (!counted(w, g, ids, ids ? 64 : 8, ids ? UINT16_MAX : UINT32_MAX, v, &n)) {
+		return false;
+	}
+	strbuf_adds(out, ids && !in ? "!" : "");
+	for (uint32_t i = 0; i < n; i++) {
+		strbuf_addf(out, "%s%llu", i ? "," : "", (unsigned long long)v[i]);
+	}
+	return true;
+}
+
+static const enum session_filter filters[] = {SESSION_FILTER_EVENT_ID, SESSION_FILTER_STACK_ID, SESSION_FILTER_PID,
+					      SESSION_FILTER_EXE};
+
+static bool set_filter(const struct winargs *w, enum session_filter kind, const struct strbuf *text,
+		       struct session_provider *p)
+{
+	struct diag d = {0};
+	int r = text->failed ? -ENOMEM : session_set_filter(p, kind, text->s ? text->s : "", &d);
+	if (r < 0) {
+		cli_usage(w->a, "-%s %s", filter_name(kind), d.text[0] ? d.text : "needs more memory than there is");
+	}
+	return r == 0;
+}
+
+bool tracelog_filters(const struct winargs *w, struct etw_session *s)
+{
+	bool fine = true;
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters) && fine; k++) {
+		struct strbuf text = {0};
+		struct session_provider none = {0}; /* a mistake is one without providers, too */
+		if (!winargs_find(w, filter_name(filters[k]))) {
 			continue;
 		}
-		bool in = strcasecmp(g->value[0], "-in") == 0;
-		if ((!in && strcasecmp(g->value[0], "-out") != 0) || !counted(w, g, 1, 64, UINT16_MAX, v, &n)) {
-			if (!in && strcasecmp(g->value[0], "-out") != 0) {
-				cli_usage(w->a, "-%s is followed by -in or -out", by_id[k].name);
-			}
-			return false;
+		fine = filter_text(w, filters[k], &text) && set_filter(w, filters[k], &text, &none);
+		for (uint32_t i = 0; i < s->provider_count && fine; i++) {
+			fine = set_filter(w, filters[k], &text, &s->provider[i]);
 		}
-		f->ids[k][0] = in;
-		le16_put(f->ids[k] + 2, (uint16_t)n);
-		for (uint32_t i = 0; i < n; i++) {
-			le16_put(f->ids[k] + 4 + 2 * (size_t)i, (uint16_t)v[i]);
-		}
-		add_filter(f, f->ids[k], 4 + 2 * (size_t)n, by_id[k].type);
+		session_provider_finish(&none);
+		strbuf_finish(&text);
 	}
-	const struct winarg *g = winargs_find(w, "PidFilter");
-	if (g) {
-		if (!counted(w, g, 0, 8, UINT32_MAX, v, &n)) {
-			return false;
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			f->pids[i] = (ULONG)v[i];
-		}
-		add_filter(f, f->pids, 4 * (size_t)n, EVENT_FILTER_TYPE_PID);
-	}
-	const char *exe = winargs_value(w, "ExeFilter", NULL);
-	if (exe) {
-		long units = utf8_to_utf16(exe, strlen(exe), f->exe, BASE_ARRAY_LEN(f->exe));
-		if (units < 0 || units >= (long)BASE_ARRAY_LEN(f->exe)) {
-			cli_usage(w->a, "-ExeFilter: the names are too long");
-			return false;
-		}
-		add_filter(f, f->exe, 2 * ((size_t)units + 1), EVENT_FILTER_TYPE_EXECUTABLE_NAME);
-	}
-	return true;
+	return fine;
 }
 
-static void id_text(const uint8_t *ids, char *out, size_t cap)
+void tracelog_scope(const struct winargs *w, struct launch_filters *ret)
 {
-	size_t n = (size_t)snprintf(out, cap, "%s", ids[0] ? "" : "!");
-	for (uint16_t i = 0; i < le16_get(ids + 2) && n < cap; i++) {
-		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "", le16_get(ids + 4 + 2 * (size_t)i));
+	launch_filters_init(ret);
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters); k++) {
+		struct strbuf text = {0};
+		if (filter_text(w, filters[k], &text) && text.s && text.len) {
+			(void)launch_filters_add(ret, filters[k], text.s, NULL); /* they were looked at before */
+		}
+		strbuf_finish(&text);
 	}
-}
-
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct etw_session *s)
-{
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;
-		if (winargs_find(w, "EventIdFilter")) {
-			id_text(f->ids[0], to[SESSION_FILTER_EVENT_ID], SESSION_FILTER_TEXT);
-		}
-		if (winargs_find(w, "StackWalkFilter")) {
-			id_text(f->ids[1], to[SESSION_FILTER_STACK_ID], SESSION_FILTER_TEXT);
-		}
-		snprintf(to[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
-		const struct winarg *pids = winargs_find(w, "PidFilter");
-		size_t n = 0;
-		for (uint32_t k = 0; pids && k < BASE_ARRAY_LEN(f->pids) && f->pids[k]; k++) {
-			n += (size_t)snprintf(to[SESSION_FILTER_PID] + n, SESSION_FILTER_TEXT - n, "%s%u", k ? "," : "",
-					      (unsigned)f->pids[k]);
-		}
-	}
-	return true;
 }

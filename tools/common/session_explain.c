@@ -41,12 +41,12 @@ static void put_provider(FILE *f, const struct session_provider *p)
 static void put_filters(FILE *f, const struct session_provider *p)
 {
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		if (p->filter[i][0]) {
+		if (p->filter[i]) {
 			fprintf(f, " --%s ", cli_filter_option((enum session_filter)i));
 			cli_quote(f, p->filter[i]);
 		}
 	}
-	if (p->expression[0]) {
+	if (p->expression) {
 		fputs(" --filter ", f);
 		cli_quote(f, p->expression);
 	}
@@ -55,7 +55,7 @@ static void put_filters(FILE *f, const struct session_provider *p)
 	}
 	putc('\n', f);
 	/* Of a provider with an expression it is what that says of a manifest's events. */
-	if (p->payload && !p->expression[0]) {
+	if (p->payload && !p->expression) {
 		struct strbuf b = {0};
 		session_payload_format(p, &b);
 		const char *text = b.failed ? "no memory" : b.s;
@@ -104,9 +104,9 @@ static bool by_itself(const struct session_provider *p)
 {
 	bool filtered = false;
 	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		filtered |= p->filter[i][0] != 0;
+		filtered |= p->filter[i] != NULL;
 	}
-	return filtered || p->expression[0] || p->payload || p->all;
+	return filtered || p->expression || p->payload || p->all;
 }
 
 void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s, const struct cli_counters *counters)
@@ -157,7 +157,7 @@ void cli_session_explain(FILE *f, const char *verb, const struct etw_session *s,
 		}
 	}
 	struct session_kernel kernel = s->kernel;
-	kernel.mask = cli_session_kernel(s);
+	kernel.mask = launch_kernel_mask(s);
 	if (!kernel_mask_empty(&kernel.mask) && live) {
 		cli_kernel_explain(f, &kernel, counters);
 	}
