@@ -69,6 +69,7 @@ struct launch_how {
 };
 enum launch_step {
 	LAUNCH_START,
+	LAUNCH_STACKS, /* of kernel events */
 	LAUNCH_LIMIT,
 	LAUNCH_ROTATE,
 	LAUNCH_ENABLE,

@@ -75,6 +75,7 @@ uint32_t launch_kernel_start(const struct etw_session *s, const struct session_k
 	if (code == ERROR_SUCCESS) {
 		r->props = e.props;
 		r->props.p.Wnode.BufferSize = sizeof r->props;
+		r->step = LAUNCH_STACKS;
 		code = set_stacks(r->handle, k);
 	}
 	return code;

@@ -4,7 +4,7 @@
 
 #include "launch/launch.h"
 
-/* With kernel events. On failure the session runs when there is a handle. */
+/* LAUNCH_START and LAUNCH_STACKS. On failure the session runs when there is a handle. */
 uint32_t launch_kernel_start(const struct etw_session *s, const struct session_kernel *k, const struct launch_how *how,
 			     struct launch_run *r);
 

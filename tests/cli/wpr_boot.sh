@@ -67,6 +67,7 @@ wait_for 20 openetw query "$session" || fail "no session: $(openetw autologger l
 wpr -stopboot long.etl "slow start"
 expect "events of a long filter" "$(count long.etl '"event":"Connected"')" 2
 expect "others" "$(count long.etl '"event":"Order"')" 0
+stop_etwd
 
 # In memory, while it runs.
 wpr -addboot boot.wprp!Web

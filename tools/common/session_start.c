@@ -115,6 +115,7 @@ static void on_refused(void *ctx, uint32_t code)
 	}
 	switch (w->run.step) {
 	case LAUNCH_START:
+	case LAUNCH_STACKS:
 		w->status = w->how->cannot ? cli_fail(w->how->args, code, "%s", w->how->cannot)
 					   : cli_fail(w->how->args, code, "cannot start '%s'", name);
 		break;
