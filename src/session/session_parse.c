@@ -442,7 +442,7 @@ void session_format(const struct etw_session *s, struct strbuf *out)
 	put_number(out, "MinimumBuffers", s->props.minimum_buffers, 0);
 	put_number(out, "MaximumBuffers", s->props.maximum_buffers, 0);
 	put_number(out, "FlushTimer", s->props.flush_timer, 0);
-	put_number(out, "ClockType", s->props.clock, 1);
+	put_number(out, "ClockType", s->props.clock ? s->props.clock : 1, 1);
 	put_number(out, "FileMax", s->file_max, 0);
 	put_number(out, "Expire", s->expire_s, 0);
 	put_number(out, "NewFileAfter", s->rotate_s, 0);

@@ -179,7 +179,7 @@ cat >pf.txt <<'END'
 {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11} ff win:Error
 END
 run_status 0 ./logman start S -pf pf.txt -rt -ets --explain
-expect "explain" "$(cat out)" "openetw start S -r -p 'Some Name:0x10:5' -p {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11}:0xff:2"
+expect "explain" "$(cat out)" "openetw start S -r -p {aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}:0x10:5 -p {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11}:0xff:2"
 echo 'what is this' >bad.txt
 bad 2 'bad.txt:1:' start S -pf bad.txt -rt -ets
 

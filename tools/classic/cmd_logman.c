@@ -438,7 +438,9 @@ static int run_update(struct task *t)
 	}
 	int status = check(t);
 	if (status == CLI_OK && winargs_on(&t->w, "explain")) {
-		cli_session_explain(stdout, "start", s, NULL); /* what 'start' would do from now on */
+		bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+		cli_session_explain(stdout, autologger ? "autologger add" : "start", s,
+				    NULL); /* what a start does from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */
