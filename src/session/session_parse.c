@@ -76,10 +76,23 @@ void session_init(struct etw_session *s)
 	*s = (struct etw_session){.props.clock = 1, .serial = 1};
 }
 
+void session_provider_finish(struct session_provider *p)
+{
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
+		free(p->filter[i]);
+		p->filter[i] = NULL;
+	}
+	free(p->expression);
+	free(p->payload);
+	p->expression = NULL;
+	p->payload = NULL;
+	p->payload_bytes = 0;
+}
+
 void session_finish(struct etw_session *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		free(s->provider[i].payload);
+		session_provider_finish(&s->provider[i]);
 	}
 	free(s->provider);
 	s->provider = NULL;
@@ -244,22 +257,6 @@ static char *trim(char *s)
 	return s;
 }
 
-static bool store_filter(struct session_provider *p, enum session_filter kind, const char *value, uint32_t line,
-			 struct diag *d)
-{
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	size_t n;
-	struct diag why = {0};
-	if (strlen(value) >= SESSION_FILTER_TEXT) {
-		return report(d, line, "%s is longer than %u bytes", session_filter_key(kind), SESSION_FILTER_TEXT - 1);
-	}
-	if (session_filter_make(kind, value, bytes, &n, &why) < 0) {
-		return report(d, line, "%s %s", session_filter_key(kind), why.text);
-	}
-	snprintf(p->filter[kind], sizeof p->filter[kind], "%s", value);
-	return true;
-}
-
 /* 1: it was one of them; 0: it was none; -1: reported. */
 static int kernel_key(struct etw_session *s, const char *name, const char *value, uint32_t line, struct diag *d)
 {
@@ -327,8 +324,10 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	}
 	for (int f = 0; f < SESSION_FILTER_COUNT && at->provider; f++) {
 		if (strcasecmp(session_filter_key((enum session_filter)f), name) == 0) {
-			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value, line,
-					    d);
+			struct diag why = {0};
+			int r = session_set_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value,
+						   &why);
+			return r == 0 || refused(r, at, line, session_filter_key((enum session_filter)f), &why, d);
 		}
 	}
 	int kernel = at->provider ? 0 : kernel_key(s, name, value, line, d);
@@ -386,9 +385,8 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 		const struct session_provider *p = &s.provider[i];
 		struct diag why = {0};
 		int r = 0;
-		if (p->expression[0] &&
-		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] ||
-		     (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
+		if (p->expression && (p->filter[SESSION_FILTER_EVENT_ID] || p->filter[SESSION_FILTER_EVENT_NAME] ||
+				      (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
 			fine = report(d, p->line,
 				      SESSION_EXPRESSION_KEY
 				      " says it all: leave out EventIdFilter, EventNameFilter and PayloadFilter");
@@ -413,7 +411,7 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 /* A value whose blanks at the ends, quotes or nothing at all must survive stands in quotes. */
 static void put_text(struct strbuf *b, const char *key, const char *v)
 {
-	if (*v) {
+	if (v && *v) {
 		size_t n = strlen(v);
 		bool quote = strchr(" \t\"", v[0]) || strchr(" \t\"", v[n - 1]);
 		strbuf_addf(b, quote ? "%s = \"%s\"\n" : "%s = %s\n", key, v);
@@ -443,7 +441,7 @@ void session_format(const struct etw_session *s, struct strbuf *out)
 	put_number(out, "MinimumBuffers", s->props.minimum_buffers, 0);
 	put_number(out, "MaximumBuffers", s->props.maximum_buffers, 0);
 	put_number(out, "FlushTimer", s->props.flush_timer, 0);
-	put_number(out, "ClockType", s->props.clock, 1);
+	put_number(out, "ClockType", s->props.clock ? s->props.clock : 1, 1);
 	put_number(out, "FileMax", s->file_max, 0);
 	put_number(out, "Expire", s->expire_s, 0);
 	put_number(out, "NewFileAfter", s->rotate_s, 0);

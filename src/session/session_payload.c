@@ -121,20 +121,24 @@ void session_payload_format(const struct session_provider *p, struct strbuf *out
 
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d)
 {
-	return p->expression[0] ? filter_text_each(p->expression, &p->guid, p->payload != NULL, each, ctx, d) : 0;
+	return p->expression ? filter_text_each(p->expression, &p->guid, p->payload != NULL, each, ctx, d) : 0;
 }
 
 int session_set_expression(struct session_provider *p, const char *text, struct diag *d)
 {
 	struct diag why = {0};
 	size_t n = strlen(text);
-	if (n >= sizeof p->expression || strcspn(text, "\r\n") != n) {
-		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", sizeof p->expression - 1);
+	if (n >= SESSION_EXPRESSION_TEXT || strcspn(text, "\r\n") != n) {
+		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", (size_t)SESSION_EXPRESSION_TEXT - 1);
 		return -EINVAL;
 	}
 	int r = filter_text_each(text, &p->guid, p->payload != NULL, NULL, NULL, &why);
-	if (r == 0) {
-		memcpy(p->expression, text, n + 1);
+	char *copy = r == 0 ? strdup(text) : NULL;
+	if (copy) {
+		free(p->expression);
+		p->expression = copy;
+	} else if (r == 0) {
+		return -ENOMEM;
 	}
 	return with_column(r, &why, d);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/provider_spec.h"
 #include "session/session.h"
+#include "etw/values/filter_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,6 +234,9 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		{SESSION_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
 		{SESSION_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
 		{SESSION_FILTER_EVENT_NAME, "!Ab,C", 25, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
+		{SESSION_FILTER_EVENT_NAME, "@4:0x10:Ab", 23, "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\1\0Ab\0"},
+		{SESSION_FILTER_STACK_NAME, "\\!a\\,b,c\\\\d\\e", 31,
+		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\2\0!a,b\0c\\d\\e\0"},
 		{SESSION_FILTER_STACK_LEVEL, "4:0x10", 24, "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
 		{SESSION_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
 		{SESSION_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
@@ -243,6 +247,12 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		assert_int_equal(session_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
 		assert_int_equal(n, rows[i].bytes);
 		assert_memory_equal(out, rows[i].want, n);
+	}
+	uint8_t out[SESSION_FILTER_BYTES];
+	size_t n;
+	static const char *const wrong[] = {"@4:Start", "@256:1:Start", "@4:0x10:", "@4:0x10", "A,", ""};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
+		assert_int_equal(session_filter_make(SESSION_FILTER_EVENT_NAME, wrong[i], out, &n, NULL), -EINVAL);
 	}
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
 	struct etw_session s, back;
@@ -297,6 +307,56 @@ static void a_session_survives_its_file(void **state)
 	char command[64];
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
+}
+
+/* As long as what Windows takes; each text says what it was made of. */
+static void a_filter_is_never_cut(void **state)
+{
+	(void)state;
+	uint16_t ids[MAX_EVENT_FILTER_EVENT_ID_COUNT];
+	struct strbuf names = {0}, numbers = {0}, b = {0};
+	struct etw_session s, back;
+	struct diag d = {0};
+	uint8_t out[SESSION_FILTER_BYTES];
+	size_t bytes;
+	session_init(&s);
+	session_init(&back);
+	struct session_provider *p = session_add_provider(&s, &(struct guid){{1}});
+	assert_non_null(p);
+	for (uint16_t i = 0; i < BASE_ARRAY_LEN(ids); i++) {
+		ids[i] = (uint16_t)(65535 - i);
+	}
+	session_filter_ids_text(&numbers, false, ids, BASE_ARRAY_LEN(ids));
+	session_filter_names_text(&names, true, 5, UINT64_MAX);
+	for (unsigned i = 0; i < 200; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "%sEvent, number %03u", i ? "" : "@", i);
+		session_filter_name_text(&names, i == 0, name);
+	}
+	assert_true(names.len > 3500);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_STACK_ID, numbers.s, &d), 0);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, names.s, &d), 0);
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &back, &d), 0);
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_STACK_ID], numbers.s);
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_EVENT_NAME], names.s);
+	assert_int_equal(session_filter_make(SESSION_FILTER_EVENT_NAME, names.s, out, &bytes, NULL), 0);
+	assert_int_equal(bytes, 20 + 200 * sizeof "Event, number 000" + 1);
+	assert_memory_equal(out + 20, "@Event, number 000", 19);
+	assert_int_equal(le16_get(out + 18), 200);
+	/* What is too long is refused, and the one before it stays. */
+	for (unsigned i = 0; i < 100; i++) {
+		session_filter_name_text(&names, false, "one more");
+	}
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, names.s, &d), -EINVAL);
+	assert_true(strlen(p->filter[SESSION_FILTER_EVENT_NAME]) < names.len);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, NULL, &d), 0);
+	assert_null(p->filter[SESSION_FILTER_EVENT_NAME]);
+	strbuf_finish(&names);
+	strbuf_finish(&numbers);
+	strbuf_finish(&b);
+	session_finish(&s);
+	session_finish(&back);
 }
 
 static void names_do_not_leave_their_directory(void **state)
@@ -445,7 +505,7 @@ static void a_file_that_memory_does_not_suffice_for_is_not_called_wrong(void **s
 	struct rlimit before, less;
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
 	less = before;
-	less.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (1u << 20); /* they take five times as much */
+	less.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (1u << 18); /* they take more */
 	struct etw_session s;
 	struct diag d = {0};
 	assert_int_equal(setrlimit(RLIMIT_AS, &less), 0);
@@ -469,6 +529,7 @@ int main(void)
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
+		cmocka_unit_test(a_filter_is_never_cut),
 		cmocka_unit_test(names_do_not_leave_their_directory),
 		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
 		cmocka_unit_test(a_section_by_name_is_the_provider_that_commands_mean),

@@ -51,6 +51,24 @@ expect "autologgers left" "$(ls "$A")" ""
 expect "what is left" "$(find "$XDG_STATE_HOME" -name '*.etl')" ""
 refused 0xc5583000 'no recording from boot' -stopboot again.etl
 
+# A filter of names is as long as the profile says, and the same from boot on.
+names=$(i=0 && while [ $i -lt 60 ]; do
+	echo "<EventName Value=\"A rather long name of an event, number $i\"/>"
+	i=$((i + 1))
+done)
+sed 's|<EventFilters.*|<EventNameFilters FilterIn="true" Level="5"><EventName Value="Connected"/>'"$(echo "$names" | tr -d '\n')"'</EventNameFilters>|' \
+	boot.wprp >long.wprp
+wpr -addboot long.wprp!Web -filemode
+grep -q 'not recorded' err && fail "a long filter: $(cat err)"
+says 'EventNameFilter = @5:0xffffffffffffffff:Connected,A rather long name of an event\\, number 0,.* number 59$' "$A/$(ls "$A")" "a long filter"
+etwd || fail "etwd"
+wait_for 20 openetw query "$session" || fail "no session: $(openetw autologger list)"
+"$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello"
+wpr -stopboot long.etl "slow start"
+expect "events of a long filter" "$(count long.etl '"event":"Connected"')" 2
+expect "others" "$(count long.etl '"event":"Order"')" 0
+stop_etwd
+
 # In memory, while it runs.
 wpr -addboot boot.wprp!Web
 etwd --idle-exit 0 || fail "etwd"

@@ -91,6 +91,14 @@ static int load(struct task *t)
 	return -1;
 }
 
+/* Nothing is saved that would never start. */
+static int check(const struct task *t)
+{
+	bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+	uint32_t code = cli_session_check(&t->s, autologger ? SESSION_RUNNER_AUTOLOGGER : SESSION_RUNNER_ANY);
+	return code ? logman_error(code, cli_session_why(), NULL) : CLI_OK;
+}
+
 static int save(struct task *t)
 {
 	int r = session_write(t->path, &t->s);
@@ -298,11 +306,12 @@ static int run_create(struct task *t)
 	if (t->ets) {
 		return start_live(t, &t->s);
 	}
-	if (t->o->explain) {
-		cli_session_explain(stdout, "start", &t->s, NULL);
+	int status = check(t);
+	if (status == CLI_OK && t->o->explain) {
+		cli_session_explain(stdout, autologger ? "autologger add" : "start", &t->s, NULL);
 		return CLI_OK;
 	}
-	int status = save(t);
+	status = status == CLI_OK ? save(t) : status;
 	return status == CLI_OK ? logman_done() : status;
 }
 
@@ -431,18 +440,23 @@ static int run_update(struct task *t)
 	if (!logman_describe(t->a, false, s)) {
 		return CLI_USAGE;
 	}
-	if (t->o->explain) {
-		cli_session_explain(stdout, "start", s, NULL); /* what 'start' would do from now on */
+	int status = check(t);
+	if (status == CLI_OK && t->o->explain) {
+		bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+		cli_session_explain(stdout, autologger ? "autologger add" : "start", s,
+				    NULL); /* what a start does from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (s->provider[i].enabled) {
 			s->provider[kept++] = s->provider[i];
+		} else {
+			session_provider_finish(&s->provider[i]);
 		}
 	}
 	s->provider_count = kept;
-	int status = save(t);
+	status = status == CLI_OK ? save(t) : status;
 	return status == CLI_OK ? logman_done() : status;
 }
 

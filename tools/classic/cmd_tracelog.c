@@ -38,36 +38,24 @@ static const struct tracelog_options *given(const struct cli_args *a)
 /* ---- enabling
  * --------------------------------------------------------------------------------- */
 
-static uint32_t control_provider(const struct cli_args *a, TRACEHANDLE h, ULONG control,
-				 const struct session_provider *p, struct tracelog_filters *f)
-{
-	GUID g;
-	const struct tracelog_options *o = a->given;
-	memcpy(&g, p->guid.b, 16);
-	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-					  .EnableProperty = p->properties,
-					  .EnableFilterDesc = f->count ? f->d : NULL,
-					  .FilterDescCount = f->count};
-	if (o->source_guid.given) {
-		memcpy(&params.SourceId, o->source_guid.guid.b, 16);
-	}
-	bool off = control == EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, (ULONG)o->timeout,
-			      &params);
-}
-
-static uint32_t control_all(const struct cli_args *a, TRACEHANDLE h, ULONG control, const struct etw_session *s,
+static uint32_t control_all(const struct cli_args *a, TRACEHANDLE h, ULONG control, struct etw_session *s,
 			    const char **ret_what)
 {
-	struct tracelog_filters f;
-	if (!tracelog_filters(a, &f)) {
+	const struct tracelog_options *o = a->given;
+	struct launch_enabling how = {.timeout_ms = (uint32_t)o->timeout,
+				      .capture = control == EVENT_CONTROL_CODE_CAPTURE_STATE};
+	if (!tracelog_filters(a, s)) {
 		return ERROR_INVALID_PARAMETER;
+	}
+	if (o->source_guid.given) {
+		how.source = &o->source_guid.guid;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (session_provider_is_kernel(&s->provider[i])) {
 			continue;
 		}
-		uint32_t code = control_provider(a, h, control, &s->provider[i], &f);
+		s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
+		uint32_t code = cli_session_control(h, &s->provider[i], &how);
 		if (code) {
 			*ret_what = s->provider[i].name[0] ? s->provider[i].name : "a provider";
 			return code;
@@ -85,13 +73,12 @@ static uint32_t control_all(const struct cli_args *a, TRACEHANDLE h, ULONG contr
 static int run_start(const struct cli_args *a, const char *name, ULONG unused, struct etw_session *s)
 {
 	const char *what = NULL;
-	struct tracelog_filters f;
+	struct launch_filters scope;
 	struct cli_counters counters;
-	if (!tracelog_describe(a, name, s) || !tracelog_filters(a, &f) || !tracelog_kernel(a, &s->kernel, &counters)) {
+	if (!tracelog_describe(a, name, s) || !tracelog_filters(a, s) || !tracelog_kernel(a, &s->kernel, &counters)) {
 		return CLI_USAGE;
 	}
 	if (given(a)->explain) {
-		tracelog_filters_save(a, s);
 		cli_session_explain(stdout, "start", s, &counters);
 		return CLI_OK;
 	}
@@ -104,8 +91,11 @@ static int run_start(const struct cli_args *a, const char *name, ULONG unused, s
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
 	struct cli_session_run r;
-	struct cli_session_how how = {.tool = "openetw", .counters = &counters, .scope = f.d, .scope_count = f.count};
+	tracelog_scope(w, &scope);
+	struct cli_session_how how = {
+		.tool = "openetw", .counters = &counters, .scope = scope.d, .scope_count = scope.count};
 	uint32_t code = cli_session_start(&bare, &how, &r);
+	launch_filters_finish(&scope);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -126,9 +116,15 @@ static int run_start(const struct cli_args *a, const char *name, ULONG unused, s
 	return CLI_OK;
 }
 
+struct enabled_here {
+	struct etw_session *s;
+	bool more; /* than there is room for */
+};
+
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct etw_session *s = ctx;
+	struct enabled_here *to = ctx;
+	struct etw_session *s = to->s;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
@@ -139,31 +135,38 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 		p->all = e->MatchAllKeyword;
 		controller_provider_name(g, p->name, sizeof p->name);
 	}
+	to->more = !p;
 	return p != NULL;
 }
 
-/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct etw_session *s)
+/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. False:
+ * said why not. */
+static bool all_enabled(const char *name, struct etw_session *s)
 {
 	struct cli_props p;
+	struct enabled_here to = {.s = s};
+	const char *what = name;
 	uint32_t code = cli_session_query(name, &p);
-	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, s);
-	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, &to);
+	if (code == ERROR_SUCCESS && to.more) {
+		code = ERROR_NOT_ENOUGH_MEMORY;
+		what = session_add_failed(s);
+	} else if (code == ERROR_SUCCESS && s->provider_count == 0) {
+		code = ERROR_NOT_FOUND;
+		what = "no provider is enabled in it";
+	}
+	return code == ERROR_SUCCESS || (tracelog_fail(code, what), false);
 }
 
 static int run_enable(const struct cli_args *a, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
-	struct tracelog_filters f;
-	if (!tracelog_providers(a, s) || !tracelog_filters(a, &f)) {
+	if (!tracelog_providers(a, s) || !tracelog_filters(a, s)) {
 		return CLI_USAGE;
 	}
-	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		uint32_t code = all_enabled(name, s);
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
-		}
+	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE && !all_enabled(name, s)) {
+		return CLI_FAILED;
 	}
 	if (s->provider_count == 0) {
 		return cli_usage(a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
@@ -260,12 +263,14 @@ static int run_autologger(const struct cli_args *a, const char *name, ULONG remo
 		if (!tracelog_describe(a, name, s)) {
 			return CLI_USAGE;
 		}
-		struct tracelog_filters f;
-		if (!tracelog_filters(a, &f)) {
+		if (!tracelog_filters(a, s)) {
 			return CLI_USAGE;
 		}
-		tracelog_filters_save(a, s);
 		s->start = 1;
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
+		}
 		r = r == 0 ? session_write(path, s) : r;
 	}
 	if (r < 0) {
@@ -354,11 +359,13 @@ static int explain(const struct cli_args *a, const char *verb, const char *name,
 		return cli_same("autologger", "remove", name, NULL);
 	}
 	if (strcmp(verb, "addautologger") == 0) {
-		struct tracelog_filters f;
-		if (!tracelog_describe(a, name, s) || !tracelog_filters(a, &f)) {
+		if (!tracelog_describe(a, name, s) || !tracelog_filters(a, s)) {
 			return CLI_USAGE;
 		}
-		tracelog_filters_save(a, s);
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
+		}
 		cli_session_explain(stdout, "autologger add", s, NULL);
 		return CLI_OK;
 	}
@@ -366,9 +373,8 @@ static int explain(const struct cli_args *a, const char *verb, const char *name,
 		if (!tracelog_providers(a, s)) {
 			return CLI_USAGE;
 		}
-		uint32_t code = s->provider_count == 0 ? all_enabled(name, s) : 0;
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		if (s->provider_count == 0 && !all_enabled(name, s)) {
+			return CLI_FAILED;
 		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			cli_session_explain_enable(stdout, name, &s->provider[i], "--capture-state");

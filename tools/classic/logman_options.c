@@ -363,6 +363,7 @@ static bool add(const struct cli_args *a, struct etw_session *s, const char *tex
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (guid_equal(&s->provider[i].guid, &p.guid)) {
+			session_provider_finish(&s->provider[i]);
 			s->provider[i] = p;
 			return true;
 		}

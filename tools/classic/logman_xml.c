@@ -180,9 +180,14 @@ int logman_import(const struct cli_args *a, const char *name)
 		settings(set, trace, &s);
 		fine = providers(trace, &s, why, sizeof why);
 	}
+	uint32_t code = fine ? cli_session_check(&s, SESSION_RUNNER_ANY) : ERROR_INVALID_DATA;
+	if (fine && code) {
+		fine = false;
+		snprintf(why, sizeof why, "%s: %s", file, cli_session_why());
+	}
 	r = fine ? session_path(SESSION_COLLECTORS, false, name, path, sizeof path) : 0;
 	if (!fine) {
-		logman_error(ERROR_INVALID_DATA, why, NULL);
+		logman_error(code, why, NULL);
 	} else if (r == 0 && access(path, F_OK) == 0) {
 		logman_error(PLA_E_DCS_ALREADY_EXISTS, path, "'logman delete' drops it");
 	} else if (r == 0 && (r = session_write(path, &s)) == 0) {

@@ -64,15 +64,10 @@ bool tracelog_kernel(const struct cli_args *a, struct session_kernel *ret, struc
 /* "SOURCE,SOURCE": what samples are taken by. */
 bool tracelog_sources(const struct cli_args *a, const char *text, struct cli_counters *c);
 
-struct tracelog_filters {
-	EVENT_FILTER_DESCRIPTOR d[4];
-	uint8_t ids[2][4 + 2 * 64];
-	uint16_t exe[512];
-	uint32_t count;
-};
-bool tracelog_filters(const struct cli_args *a, struct tracelog_filters *f);
-/* The same as a file can have them, for every provider of *s. */
-void tracelog_filters_save(const struct cli_args *a, struct etw_session *s);
+/* -EventIdFilter and its kin, for every provider of *s. They print the mistake. */
+bool tracelog_filters(const struct cli_args *a, struct etw_session *s);
+/* The same, of options that were looked at, for a private session as a whole. */
+void tracelog_scope(const struct cli_args *a, struct launch_filters *ret);
 
 /* The status line of a failure; `what` may be NULL. Returns CLI_FAILED. */
 int tracelog_fail(uint32_t code, const char *what);

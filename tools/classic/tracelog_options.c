@@ -442,67 +442,76 @@ bool tracelog_sources(const struct cli_args *a, const char *text, struct cli_cou
 /* ---- filters
  * ---------------------------------------------------------------------------------- */
 
-static void add_filter(struct tracelog_filters *f, const void *p, size_t bytes, ULONG type)
+static const enum session_filter filters[] = {SESSION_FILTER_EVENT_ID, SESSION_FILTER_STACK_ID, SESSION_FILTER_PID,
+					      SESSION_FILTER_EXE};
+
+static const char *filter_name(enum session_filter kind)
 {
-	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)p, (ULONG)bytes, type};
+	return kind == SESSION_FILTER_EVENT_ID   ? "EventIdFilter"
+	       : kind == SESSION_FILTER_STACK_ID ? "StackWalkFilter"
+	       : kind == SESSION_FILTER_PID      ? "PidFilter"
+						 : "ExeFilter";
 }
 
-bool tracelog_filters(const struct cli_args *a, struct tracelog_filters *f)
+/* What an option says, as session files have it; nothing without the option. */
+static void filter_text(const struct tracelog_options *o, enum session_filter kind, struct strbuf *out)
 {
-	const struct tracelog_options *o = a->given;
-	const struct tracelog_ids *by_id[] = {&o->event_ids, &o->stack_ids};
-	const ULONG types[] = {EVENT_FILTER_TYPE_EVENT_ID, EVENT_FILTER_TYPE_STACKWALK};
-	const char *exe = o->exe;
-	memset(f, 0, sizeof *f);
-	for (size_t k = 0; k < 2; k++) {
-		if (!by_id[k]->given) {
-			continue;
+	const struct tracelog_ids *ids = kind == SESSION_FILTER_EVENT_ID   ? &o->event_ids
+					 : kind == SESSION_FILTER_STACK_ID ? &o->stack_ids
+									   : NULL;
+	if (ids && ids->given) {
+		strbuf_adds(out, ids->in ? "" : "!");
+		for (uint32_t i = 0; i < ids->count; i++) {
+			strbuf_addf(out, "%s%u", i ? "," : "", ids->id[i]);
 		}
-		f->ids[k][0] = by_id[k]->in;
-		le16_put(f->ids[k] + 2, (uint16_t)by_id[k]->count);
-		for (size_t i = 0; i < by_id[k]->count; i++) {
-			le16_put(f->ids[k] + 4 + 2 * i, by_id[k]->id[i]);
+	} else if (kind == SESSION_FILTER_PID) {
+		for (uint32_t i = 0; i < o->pids.count; i++) {
+			strbuf_addf(out, "%s%u", i ? "," : "", (unsigned)o->pids.pid[i]);
 		}
-		add_filter(f, f->ids[k], 4 + 2 * (size_t)by_id[k]->count, types[k]);
-	}
-	if (o->pids.count) {
-		add_filter(f, o->pids.pid, sizeof(ULONG) * o->pids.count, EVENT_FILTER_TYPE_PID);
-	}
-	if (exe) {
-		long units = utf8_to_utf16(exe, strlen(exe), f->exe, BASE_ARRAY_LEN(f->exe));
-		if (units < 0 || units >= (long)BASE_ARRAY_LEN(f->exe)) {
-			cli_usage(a, "-ExeFilter: the names are too long");
-			return false;
-		}
-		add_filter(f, f->exe, 2 * ((size_t)units + 1), EVENT_FILTER_TYPE_EXECUTABLE_NAME);
-	}
-	return true;
-}
-
-static void id_text(const struct tracelog_ids *ids, char *out, size_t cap)
-{
-	size_t n = (size_t)snprintf(out, cap, "%s", ids->in ? "" : "!");
-	for (uint32_t i = 0; i < ids->count && n < cap; i++) {
-		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "", ids->id[i]);
+	} else if (kind == SESSION_FILTER_EXE && o->exe) {
+		strbuf_adds(out, o->exe);
 	}
 }
 
-void tracelog_filters_save(const struct cli_args *a, struct etw_session *s)
+static bool set_filter(const struct cli_args *a, enum session_filter kind, const struct strbuf *text,
+		       struct session_provider *p)
 {
-	const struct tracelog_options *o = a->given;
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;
-		if (o->event_ids.given) {
-			id_text(&o->event_ids, to[SESSION_FILTER_EVENT_ID], SESSION_FILTER_TEXT);
+	struct diag d = {0};
+	int r = text->failed ? -ENOMEM : session_set_filter(p, kind, text->s ? text->s : "", &d);
+	if (r < 0) {
+		cli_usage(a, "-%s %s", filter_name(kind), d.text[0] ? d.text : "needs more memory than there is");
+	}
+	return r == 0;
+}
+
+bool tracelog_filters(const struct cli_args *a, struct etw_session *s)
+{
+	bool fine = true;
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters) && fine; k++) {
+		struct strbuf text = {0};
+		struct session_provider none = {0}; /* a mistake is one without providers, too */
+		filter_text(a->given, filters[k], &text);
+		if (text.len || text.failed) {
+			fine = set_filter(a, filters[k], &text, &none);
 		}
-		if (o->stack_ids.given) {
-			id_text(&o->stack_ids, to[SESSION_FILTER_STACK_ID], SESSION_FILTER_TEXT);
+		for (uint32_t i = 0; i < s->provider_count && fine && text.len; i++) {
+			fine = set_filter(a, filters[k], &text, &s->provider[i]);
 		}
-		snprintf(to[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", o->exe ? o->exe : "");
-		size_t n = 0;
-		for (uint32_t k = 0; k < o->pids.count; k++) {
-			n += (size_t)snprintf(to[SESSION_FILTER_PID] + n, SESSION_FILTER_TEXT - n, "%s%u", k ? "," : "",
-					      (unsigned)o->pids.pid[k]);
+		session_provider_finish(&none);
+		strbuf_finish(&text);
+	}
+	return fine;
+}
+
+void tracelog_scope(const struct cli_args *a, struct launch_filters *ret)
+{
+	launch_filters_init(ret);
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters); k++) {
+		struct strbuf text = {0};
+		filter_text(a->given, filters[k], &text);
+		if (text.s && text.len) {
+			(void)launch_filters_add(ret, filters[k], text.s, NULL); /* they were looked at before */
 		}
+		strbuf_finish(&text);
 	}
 }

@@ -196,7 +196,7 @@ static bool add_manifest(const struct cli_args *a, const char *option, const GUI
 	return true;
 }
 
-static bool put_manifest(const struct cli_args *a, const char *option, struct made *made, struct cli_filters *f)
+static bool put_manifest(const struct cli_args *a, const char *option, struct made *made, struct launch_filters *f)
 {
 	EVENT_FILTER_DESCRIPTOR d = {0};
 	if (made->count == 0) {
@@ -211,7 +211,7 @@ static bool put_manifest(const struct cli_args *a, const char *option, struct ma
 		cli_usage(a, "--%s: the filters are larger than 4096 bytes together", option);
 		return false;
 	}
-	bool fine = cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, (const void *)(uintptr_t)d.Ptr, d.Size);
+	bool fine = launch_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, (const void *)(uintptr_t)d.Ptr, d.Size);
 	TdhCleanupPayloadEventFilterDescriptor(&d);
 	if (!fine) {
 		no_memory(a);
@@ -255,7 +255,8 @@ static bool add_clause(const struct cli_args *a, const char *text, const GUID *g
 	return fine;
 }
 
-static bool put_clauses(const struct cli_args *a, const struct cli_words *clauses, const GUID *g, struct cli_filters *f)
+static bool put_clauses(const struct cli_args *a, const struct cli_words *clauses, const GUID *g,
+			struct launch_filters *f)
 {
 	uint8_t named[FILTER_BYTES_MAX];
 	struct made made = {0};
@@ -268,7 +269,7 @@ static bool put_clauses(const struct cli_args *a, const struct cli_words *clause
 		cli_usage(a, "--payload names events either by number or by name");
 		fine = false;
 	}
-	if (fine && named_bytes && !cli_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, named, named_bytes)) {
+	if (fine && named_bytes && !launch_filters_put(f, EVENT_FILTER_TYPE_PAYLOAD, named, named_bytes)) {
 		no_memory(a);
 		fine = false;
 	}
@@ -281,11 +282,11 @@ static bool put_clauses(const struct cli_args *a, const struct cli_words *clause
 
 static bool put_filter(void *filters, uint32_t type, const uint8_t *bytes, size_t n)
 {
-	return cli_filters_put((struct cli_filters *)filters, type, bytes, n);
+	return launch_filters_put((struct launch_filters *)filters, type, bytes, n);
 }
 
 static bool put_plan(const struct cli_args *a, const char *text, const struct filter_plan *plan, const GUID *g,
-		     struct cli_filters *f)
+		     struct launch_filters *f)
 {
 	struct made made = {0};
 	struct diag d = {0};
@@ -313,7 +314,7 @@ static bool put_plan(const struct cli_args *a, const char *text, const struct fi
 }
 
 static bool add_filter(const struct cli_args *a, const struct cli_enable_options *o, const GUID *g,
-		       struct cli_filters *f)
+		       struct launch_filters *f)
 {
 	const char *text = o->expression;
 	struct filter_expr *expr;
@@ -339,7 +340,7 @@ static bool add_filter(const struct cli_args *a, const struct cli_enable_options
 }
 
 bool cli_filter_enable(const struct cli_args *a, const struct cli_enable_options *o, const GUID *g,
-		       struct cli_filters *f)
+		       struct launch_filters *f)
 {
 	return put_clauses(a, &o->payload, g, f) && (!o->expression || add_filter(a, o, g, f));
 }

@@ -14,6 +14,6 @@ bool cli_filter_expr(const struct cli_args *a, const char *text, struct filter_e
 
 /* What --payload and --filter say of the events of that provider, as a session evaluates it. Prints the mistake. */
 bool cli_filter_enable(const struct cli_args *a, const struct cli_enable_options *o, const GUID *g,
-		       struct cli_filters *f);
+		       struct launch_filters *f);
 
 #endif

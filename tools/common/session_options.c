@@ -51,46 +51,6 @@ void cli_provider_of_command(const char *word)
 	}
 }
 
-void cli_filters_init(struct cli_filters *f)
-{
-	memset(f, 0, sizeof *f);
-}
-
-void cli_filters_finish(struct cli_filters *f)
-{
-	for (ULONG i = 0; i < f->count; i++) {
-		free(f->memory[i]);
-	}
-	f->count = 0;
-}
-
-bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n)
-{
-	void *copy = f->count < MAX_EVENT_FILTERS_COUNT ? malloc(n) : NULL;
-	if (!copy) {
-		return false;
-	}
-	memcpy(copy, p, n);
-	f->memory[f->count] = copy;
-	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)copy, (ULONG)n, type};
-	return true;
-}
-
-bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char *text, struct diag *d)
-{
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	size_t n;
-	if (session_filter_make(kind, text, bytes, &n, d) < 0) {
-		return false;
-	}
-	f->stack |= session_filter_is_stack(kind);
-	if (!cli_filters_put(f, session_filter_type(kind), bytes, n)) {
-		diag_at(d, UINT64_MAX, "needs more memory than there is");
-		return false;
-	}
-	return true;
-}
-
 const char *cli_filter_option(enum session_filter kind)
 {
 	static const char *const names[SESSION_FILTER_COUNT] = {
@@ -106,29 +66,27 @@ const char *cli_filter_option(enum session_filter kind)
 	return names[kind];
 }
 
-bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
-		     char out[SESSION_FILTER_TEXT])
+bool cli_filter_set(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
+		    struct session_provider *p)
 {
-	const char *option = cli_filter_option(kind);
 	const struct cli_words *w = &o->filter[kind];
-	size_t n = 0;
+	struct strbuf text = {0};
 	struct diag d = {0};
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	*out = 0;
+	if (w->count == 0) {
+		return true;
+	}
 	/* Of processes several may be given; the others stand once. */
 	for (int i = kind == SESSION_FILTER_PID ? 0 : BASE_MAX(w->count - 1, 0); i < w->count; i++) {
-		if (n + strlen(w->text[i]) + 2 > SESSION_FILTER_TEXT) {
-			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
-			return false;
-		}
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", n ? "," : "", w->text[i]);
+		strbuf_adds(&text, text.len ? "," : "");
+		strbuf_adds(&text, w->text[i]);
 	}
-	size_t made;
-	if (*out && session_filter_make(kind, out, bytes, &made, &d) < 0) {
-		cli_usage(a, "--%s %s", option, d.text);
-		return false;
+	int r = text.failed ? -ENOMEM : session_set_filter(p, kind, text.s ? text.s : "", &d);
+	if (r < 0) {
+		cli_usage(a, "--%s %s", cli_filter_option(kind),
+			  d.text[0] ? d.text : "needs more memory than there is");
 	}
-	return true;
+	strbuf_finish(&text);
+	return r == 0;
 }
 
 void cli_provider_tell(const GUID *g, const char *name)

@@ -126,10 +126,6 @@ static int describe(struct cli_args *a, struct etw_session *s)
 	if (!cli_session_options(a, &o->session, o->output, o->realtime, s)) {
 		return CLI_USAGE;
 	}
-	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
-		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
-				    "files of earlier starts");
-	}
 	if (o->output && !cli_path_absolute(o->output, s->file, sizeof s->file)) {
 		return cli_usage(a, "the file name is too long");
 	}
@@ -149,7 +145,8 @@ static int describe(struct cli_args *a, struct etw_session *s)
 			memmove(name, name + 1, strlen(name));
 		}
 	}
-	return 1;
+	uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+	return code ? cli_usage(a, "%s", cli_session_why()) : 1;
 }
 
 static int add(struct cli_args *a, const char *name, const char *path)

@@ -350,7 +350,7 @@ static int run_update(struct xperf *x)
 	uint32_t code = cli_session_query(name, &p);
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	ULONG flags = p.p.EnableFlags;
-	bool kernel = flags || cli_kernel_name(name) || (p.p.LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE);
+	bool kernel = flags || launch_is_kernel_name(name) || (p.p.LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE);
 	if (code) {
 		return cli_fail(a, code, "no session '%s'", name);
 	}

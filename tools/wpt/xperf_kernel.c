@@ -3,6 +3,7 @@
  */
 #include "tools/wpt/wpr.h"
 #include "tools/common/path.h"
+#include "tools/common/session_start.h"
 #include "tools/wpt/xperf.h"
 
 #include "session/session.h"
@@ -210,7 +211,10 @@ int xperf_boot(struct xperf *x)
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
-	if (x->o->explain) {
+	uint32_t code = cli_session_check(&s, SESSION_RUNNER_AUTOLOGGER);
+	if (code) {
+		status = cli_fail(a, code, "'%s': %s", s.name, cli_session_why());
+	} else if (x->o->explain) {
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
 		session_format(&s, &b);

@@ -36,7 +36,7 @@ static void *field_of(const struct cli_args *a, const struct cli_option *o)
 bool xperf_take_start(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
 	struct xperf_options *x = options_of(a);
-	bool kernel = cli_kernel_name(value);
+	bool kernel = launch_is_kernel_name(value);
 	if (kernel && !x->scopes.first) {
 		cli_usage(a, "-start \"%s\" comes before the other sessions", value);
 		return false;
@@ -155,7 +155,7 @@ static int parse_specs(struct cli_args *a, const char *text, struct etw_session 
 static int parse_providers(struct cli_args *a, const struct xperf_scope *s, struct etw_session *out)
 {
 	ULONG ids[8];
-	char pids[SESSION_FILTER_TEXT] = "";
+	char pids[8 * sizeof "4294967295,"] = "";
 	int n = s->pids ? parse_numbers(s->pids, 0, UINT32_MAX, ids, 8) : 0, at = 0;
 	if (n < 0) {
 		return cli_usage(a, "-pids takes up to 8 process ids such as 17,42, not '%s'", s->pids);
@@ -165,7 +165,9 @@ static int parse_providers(struct cli_args *a, const struct xperf_scope *s, stru
 	}
 	int status = s->on ? parse_specs(a, s->on, out) : CLI_OK;
 	for (uint32_t i = 0; i < out->provider_count && status == CLI_OK; i++) {
-		memcpy(out->provider[i].filter[SESSION_FILTER_PID], pids, sizeof pids);
+		if (session_set_filter(&out->provider[i], SESSION_FILTER_PID, *pids ? pids : NULL, NULL) < 0) {
+			return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "-pids");
+		}
 	}
 	return status;
 }
