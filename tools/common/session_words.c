@@ -31,7 +31,7 @@ static bool event_filters(const struct cli_args *a, const struct cli_enable_opti
 			fine = false;
 		}
 	}
-	if (fine && expression && session_set_expression(p, expression, &d) < 0) {
+	if (fine && expression && session_set_expression(p, expression, NULL, &d) < 0) {
 		cli_usage(a, "--filter %s", d.text);
 		fine = false;
 	}
