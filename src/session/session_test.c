@@ -451,7 +451,13 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		uint64_t any;
 		uint8_t level;
 		uint32_t properties;
+		const char *filter;
 	} rows[] = {
+		{"A.B:::event == Order", 7, 4, 0x200, "event == Order"},
+		{"A.B:::stack:event == Order and A == \"x:y\"", 7, 4, 0x204, "event == Order and A == \"x:y\""},
+		{"A.B::info::id==7", 7, 4, 0x200, "id==7"},
+		{"A.B:::stack,tick:id == 7", 7, 4, 0x200, "stack,tick:id == 7"},
+		{"A.B:::stacks:x", 0, 0, 0},
 		{"A.B", 7, 4, 0x200},
 		{"A.B:0x10", 0x10, 4, 0x200},
 		{"A.B::2", 7, 2, 0x200},
@@ -484,6 +490,8 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		assert_true(p.any == rows[i].any);
 		assert_int_equal(p.level, rows[i].level);
 		assert_int_equal(p.properties, rows[i].properties);
+		assert_int_equal(!p.filter, !rows[i].filter);
+		assert_string_equal(p.filter ? p.filter : "", rows[i].filter ? rows[i].filter : "");
 	}
 }
 

@@ -107,6 +107,15 @@ for expr in 'event == Order and Number >= 3' 'event in (Order, Types)' \
 	expect "--filter $expr" "$(lines expr 'providerGuid')" "$(lines every "provider == $S and ($expr)")"
 	[ "$(lines expr "$expr")" -gt 0 ] || fail "--filter $expr let nothing through"
 done
+# a filter of one provider stands behind its options
+run_status 0 openetw start own -o own.etl -p "$S:::stack:event == Order and Number >= 3"
+"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+run_status 0 openetw stop own
+expect "NAME:::OPTIONS:FILTER" "$(lines own providerGuid)" "$(lines every 'event == Order and Number >= 3')"
+run_status 2 openetw start bad -o bad.etl -p "$S:::event == Order and Number =~ /x/"
+says 'column 27: the session cannot evaluate regular expressions' err "NAME:::FILTER"
+run_status 2 openetw start bad -o bad.etl -p "$S:::event == Order" --filter 'event == Order'
+says 'has a filter of its own' err "both"
 run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order and pid == 3'
 says "column 20: the session cannot evaluate 'pid'; --pid does that" err "--filter"
 run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Types and Text =~ /x/'
