@@ -11,6 +11,7 @@
 #include "capi/recorder_kernel.h"
 #include "filter/filter_compile.h"
 #include "launch/launch.h"
+#include "schema/schema_filter.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -286,11 +287,11 @@ static enum openetw_mistake check_filter(struct openetw_recorder *s, const struc
 		return wrong(s, OPENETW_MISTAKE_FILTER, "'%.200s' has events of the kernel, which take no filter",
 			     p->name);
 	}
-	if (filter_text_each(p->filter, &p->guid, false, NULL, NULL, &d) < 0) {
+	if (filter_text_each(p->filter, &p->guid, false, schema_filter_manifest, NULL, NULL, &d) < 0) {
 		return wrong(s, OPENETW_MISTAKE_FILTER, "filter of provider '%.150s', column %u: %.240s", p->name,
 			     d.column, d.text);
 	}
-	int r = session_set_expression(&v, p->filter, &d);
+	int r = session_set_expression(&v, p->filter, schema_filter_manifest, &d);
 	session_provider_finish(&v);
 	return r == -EINVAL
 		       ? wrong(s, OPENETW_MISTAKE_FILTER, "the filter of provider '%.150s' %.240s", p->name, d.text)
@@ -424,7 +425,7 @@ static bool add_provider(struct openetw_recorder *s, const struct wanted_provide
 		n += (uint32_t)snprintf(pids + n, sizeof pids - n, "%s%u", i ? "," : "", s->pids[i]);
 	}
 	return session_set_filter(to, SESSION_FILTER_PID, *pids ? pids : NULL, NULL) == 0 &&
-	       (!p->filter || session_set_expression(to, p->filter, NULL) == 0);
+	       (!p->filter || session_set_expression(to, p->filter, schema_filter_manifest, NULL) == 0);
 }
 
 /* All that was said, which was checked, as the session. False: memory ran out. */

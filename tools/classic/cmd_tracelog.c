@@ -91,7 +91,7 @@ static int run_start(const struct cli_args *a, const char *name, ULONG unused, s
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
 	struct cli_session_run r;
-	tracelog_scope(w, &scope);
+	tracelog_scope(a, &scope);
 	struct cli_session_how how = {
 		.tool = "openetw", .counters = &counters, .scope = scope.d, .scope_count = scope.count};
 	uint32_t code = cli_session_start(&bare, &how, &r);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests: a tree as text that parses to the same tree. Parentheses stand only where the tree would become another
- * one without them.
+ * A tree as text. Parentheses stand only where the tree would become another one without them.
  */
-#ifndef FILTER_FILTER_TESTING_H
-#define FILTER_FILTER_TESTING_H
-
 #include "filter/filter_parse.h"
 
-static inline void put_name(const struct filter_node *n, struct strbuf *out)
+static void put_name(const struct filter_node *n, struct strbuf *out)
 {
 	bool plain = n->name[0] != '.';
 	for (const char *s = n->name; *s; s++) {
@@ -21,9 +17,9 @@ static inline void put_name(const struct filter_node *n, struct strbuf *out)
 	}
 }
 
-static inline void put_value(const char *value, struct strbuf *out)
+static void put_value(const char *value, bool quoted, struct strbuf *out)
 {
-	bool plain = *value != 0;
+	bool plain = *value != 0 && !quoted;
 	for (const char *s = value; *s; s++) {
 		plain = plain && *s != '\\' && filter_word_byte(*s, FILTER_VALUE_BYTES);
 	}
@@ -41,16 +37,29 @@ static inline void put_value(const char *value, struct strbuf *out)
 	strbuf_addc(out, '"');
 }
 
-static inline void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out);
+static void put_regex(const struct filter_node *n, struct strbuf *out)
+{
+	strbuf_addc(out, '/');
+	for (const char *s = n->value; *s; s++) {
+		if (*s == '/' || (*s == '\\' && s[1])) {
+			strbuf_addc(out, '\\');
+		}
+		s += *s == '\\' && s[1];
+		strbuf_addc(out, *s);
+	}
+	strbuf_adds(out, n->nocase ? "/i" : "/");
+}
 
-static inline void put_inside(const struct filter_expr *f, uint32_t at, bool parentheses, struct strbuf *out)
+static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out);
+
+static void put_inside(const struct filter_expr *f, uint32_t at, bool parentheses, struct strbuf *out)
 {
 	strbuf_adds(out, parentheses ? "(" : "");
 	put_node(f, at, out);
 	strbuf_adds(out, parentheses ? ")" : "");
 }
 
-static inline void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out)
+static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out)
 {
 	const struct filter_node *n = &f->nodes[at];
 	enum filter_node_type left = f->nodes[n->left].type, right = f->nodes[n->right].type;
@@ -74,17 +83,20 @@ static inline void put_node(const struct filter_expr *f, uint32_t at, struct str
 	put_name(n, out);
 	if (n->type == FILTER_NODE_TEST) {
 		strbuf_addf(out, " %s ", filter_test_word(n->test));
-		put_value(n->value, out);
+		if (n->test == FILTER_TEST_REGEX || n->test == FILTER_TEST_NOT_REGEX) {
+			put_regex(n, out);
+			return;
+		}
+		/* Behind "!~" a word in slashes would be a regular expression. */
+		put_value(n->value, n->quoted || (n->test == FILTER_TEST_NOT_LIKE && n->value[0] == '/'), out);
 		if (n->high) {
 			strbuf_addc(out, ',');
-			put_value(n->high, out);
+			put_value(n->high, n->high_quoted, out);
 		}
 	}
 }
 
-static inline void filter_expr_print(const struct filter_expr *f, struct strbuf *out)
+void filter_expr_print(const struct filter_expr *f, struct strbuf *out)
 {
 	put_node(f, f->root, out);
 }
-
-#endif
