@@ -173,12 +173,9 @@ static bool test_number(const struct filter_node *n, const struct filter_expr_va
 	}
 }
 
-static bool test(const struct filter_node *n, filter_expr_lookup_fn *lookup, void *ctx)
+bool filter_node_accepts(const struct filter_node *n, const struct filter_expr_value *value)
 {
-	struct filter_expr_value v = {0};
-	if (!lookup(ctx, n->name, n->payload, &v)) {
-		return false;
-	}
+	struct filter_expr_value v = *value;
 	if (n->type == FILTER_NODE_HAS) {
 		return true;
 	}
@@ -193,18 +190,89 @@ static bool test(const struct filter_node *n, filter_expr_lookup_fn *lookup, voi
 	return filter_expr_pattern(n->value, v.text, v.length) == (n->test == FILTER_TEST_LIKE);
 }
 
-static bool evaluate(const struct filter_expr *f, uint32_t at, filter_expr_lookup_fn *lookup, void *ctx)
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static enum filter_truth test(const struct filter_node *n, filter_expr_try_lookup_fn *lookup, void *ctx)
 {
-	const struct filter_node *n = &f->nodes[at];
+	struct filter_expr_value v = {0};
+	switch (lookup(ctx, n, &v)) {
+	case FILTER_VALUE_ABSENT: return FILTER_NO;
+	case FILTER_VALUE_PRESENT: return filter_node_accepts(n, &v) ? FILTER_YES : FILTER_NO;
+	default: return FILTER_UNKNOWN;
+	}
+}
+
+enum filter_truth filter_expr_try_part(const struct filter_expr *f, uint32_t part, filter_expr_try_lookup_fn *lookup,
+				       void *ctx)
+{
+	const struct filter_node *n = &f->nodes[part];
+	enum filter_truth left, right, decides = n->type == FILTER_NODE_OR ? FILTER_YES : FILTER_NO;
 	switch (n->type) {
-	case FILTER_NODE_AND: return evaluate(f, n->left, lookup, ctx) && evaluate(f, n->right, lookup, ctx);
-	case FILTER_NODE_OR: return evaluate(f, n->left, lookup, ctx) || evaluate(f, n->right, lookup, ctx);
-	case FILTER_NODE_NOT: return !evaluate(f, n->left, lookup, ctx);
+	case FILTER_NODE_AND:
+	case FILTER_NODE_OR:
+		left = filter_expr_try_part(f, n->left, lookup, ctx);
+		if (left == decides) {
+			return left;
+		}
+		right = filter_expr_try_part(f, n->right, lookup, ctx);
+		return right == decides || left != FILTER_UNKNOWN ? right : left;
+	case FILTER_NODE_NOT:
+		left = filter_expr_try_part(f, n->left, lookup, ctx);
+		return left == FILTER_UNKNOWN ? left : left == FILTER_NO ? FILTER_YES : FILTER_NO;
 	default: return test(n, lookup, ctx);
 	}
 }
 
+enum filter_truth filter_expr_try(const struct filter_expr *f, filter_expr_try_lookup_fn *lookup, void *ctx)
+{
+	return filter_expr_try_part(f, f->root, lookup, ctx);
+}
+
+struct by_name {
+	filter_expr_lookup_fn *lookup;
+	void *ctx;
+};
+
+static enum filter_answer look_up_name(void *ctx, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	const struct by_name *b = ctx;
+	return b->lookup(b->ctx, n->name, n->payload, ret) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
+}
+
 bool filter_expr_match(const struct filter_expr *f, filter_expr_lookup_fn *lookup, void *ctx)
 {
-	return evaluate(f, f->root, lookup, ctx);
+	struct by_name b = {lookup, ctx};
+	return filter_expr_try(f, look_up_name, &b) == FILTER_YES;
+}
+
+/* ---- for engines ----------------------------------------------------------------------------- */
+
+static void split(const struct filter_expr *f, uint32_t at, uint32_t *parts, size_t *inout_count, size_t max)
+{
+	const struct filter_node *n = &f->nodes[at];
+	/* Whatever is on the right takes one place at least. */
+	if (n->type == FILTER_NODE_AND && *inout_count + 1 < max) {
+		split(f, n->left, parts, inout_count, max - 1);
+		split(f, n->right, parts, inout_count, max);
+	} else {
+		parts[(*inout_count)++] = at;
+	}
+}
+
+size_t filter_expr_conjuncts(const struct filter_expr *f, uint32_t ret_parts[FILTER_CONJUNCTS_MAX])
+{
+	size_t count = 0;
+	split(f, f->root, ret_parts, &count, FILTER_CONJUNCTS_MAX);
+	return count;
+}
+
+uint32_t filter_expr_asks(const struct filter_expr *f, uint32_t part)
+{
+	const struct filter_node *n = &f->nodes[part];
+	switch (n->type) {
+	case FILTER_NODE_AND:
+	case FILTER_NODE_OR: return filter_expr_asks(f, n->left) | filter_expr_asks(f, n->right);
+	case FILTER_NODE_NOT: return filter_expr_asks(f, n->left);
+	default: return 1u << n->property;
+	}
 }

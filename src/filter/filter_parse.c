@@ -52,6 +52,16 @@ struct parser {
 	void *ctx;
 };
 
+enum filter_property filter_property_of(const char *name)
+{
+	for (int i = 0; i < FILTER_PROPERTY_COUNT; i++) {
+		if (strcmp(filter_properties[i], name) == 0) {
+			return (enum filter_property)i;
+		}
+	}
+	return FILTER_PROPERTY_FIELD;
+}
+
 const char *filter_test_word(enum filter_test test)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(operators); i++) {
@@ -103,6 +113,7 @@ static uint32_t add(struct parser *p, struct filter_node n)
 		return 0;
 	}
 	f->nodes[f->count] = n;
+	f->nodes[f->count].property = n.name && !n.payload ? filter_property_of(n.name) : FILTER_PROPERTY_FIELD;
 	return f->count++;
 }
 

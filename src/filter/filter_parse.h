@@ -68,12 +68,38 @@ struct filter_number {
 	uint64_t magnitude; /* is_int */
 	double real;
 };
+/* What a name means, in the order of filter_properties. */
+enum filter_property {
+	FILTER_PROPERTY_TIME,
+	FILTER_PROPERTY_PROVIDER,
+	FILTER_PROPERTY_PROVIDER_GUID,
+	FILTER_PROPERTY_EVENT,
+	FILTER_PROPERTY_ID,
+	FILTER_PROPERTY_VERSION,
+	FILTER_PROPERTY_CHANNEL,
+	FILTER_PROPERTY_LEVEL,
+	FILTER_PROPERTY_OPCODE,
+	FILTER_PROPERTY_TASK,
+	FILTER_PROPERTY_KEYWORDS,
+	FILTER_PROPERTY_CPU,
+	FILTER_PROPERTY_PID,
+	FILTER_PROPERTY_TID,
+	FILTER_PROPERTY_PROCESS,
+	FILTER_PROPERTY_THREAD,
+	FILTER_PROPERTY_FILE,
+	FILTER_PROPERTY_ACTIVITY,
+	FILTER_PROPERTY_RELATED_ACTIVITY,
+	FILTER_PROPERTY_LENGTH,
+	FILTER_PROPERTY_COUNT,
+	FILTER_PROPERTY_FIELD = FILTER_PROPERTY_COUNT, /* none of these: a field of the payload */
+};
 struct filter_node {
 	enum filter_node_type type;
 	enum filter_test test;
-	bool payload;         /* `name` means the payload field whatever it is called */
-	bool nocase, event;   /* text compares without case; as the name of an event */
-	uint32_t left, right; /* numbers of nodes */
+	enum filter_property property; /* of HAS and TEST: what `name` means */
+	bool payload;                  /* `name` means the payload field whatever it is called */
+	bool nocase, event;            /* text compares without case; as the name of an event */
+	uint32_t left, right;          /* numbers of nodes */
 	char *name, *value, *high;
 	struct filter_number number, high_number; /* what they mean as numbers */
 	struct filter_span whole, op;             /* op: of TEST, NOT, AND and OR */
@@ -106,8 +132,9 @@ void filter_expr_print(const struct filter_expr *f, struct strbuf *out);
 /* How an operator is written: "==", "between". */
 const char *filter_test_word(enum filter_test test);
 /* The properties of every event, NULL-terminated. */
-#define FILTER_PROPERTY_COUNT 20
 extern const char *const filter_properties[FILTER_PROPERTY_COUNT + 1];
+/* FILTER_PROPERTY_FIELD: it is none of them. */
+enum filter_property filter_property_of(const char *name);
 
 /* ---- one event ---- */
 
@@ -121,6 +148,56 @@ struct filter_expr_value {
 typedef bool filter_expr_lookup_fn(void *ctx, const char *name, bool payload, struct filter_expr_value *ret);
 
 bool filter_expr_match(const struct filter_expr *f, filter_expr_lookup_fn *lookup, void *ctx);
+
+/* ---- an event that is known in part ----
+ *
+ * A query engine knows some values of an event without decoding it, and would like to decode as few events as it can.
+ * It answers FILTER_VALUE_UNKNOWN for what it does not know yet. The result is FILTER_UNKNOWN only when it depends on
+ * one of these: `level <= error and Status == 500` is FILTER_NO for an event of level 4 whatever its Status.
+ *
+ *	FILTER_NO and x = FILTER_NO		FILTER_YES or x = FILTER_YES		not FILTER_UNKNOWN = FILTER_UNKNOWN
+ *
+ * A filter is split at its outermost "and" into conjuncts. Each says which properties it asks for. One that asks for
+ * a single property becomes a set: evaluate it once for each value that the column has. One that asks for several
+ * columns is evaluated over those. Only the conjuncts that ask for FILTER_PROPERTY_FIELD need the event itself.
+ *
+ *	uint32_t part[FILTER_CONJUNCTS_MAX];
+ *	size_t n = filter_expr_conjuncts(f, part);
+ *	for (size_t i = 0; i < n; i++) {
+ *		uint32_t asks = filter_expr_asks(f, part[i]);
+ *		if (asks == FILTER_ASKS(PROVIDER)) {
+ *			for each provider: set[provider] = filter_expr_try_part(f, part[i], one_provider, &ctx) == FILTER_YES;
+ *		}
+ *	}
+ */
+
+enum filter_truth { FILTER_NO, FILTER_YES, FILTER_UNKNOWN };
+enum filter_answer {
+	FILTER_VALUE_ABSENT,  /* the event has no such field */
+	FILTER_VALUE_PRESENT, /* *ret is set */
+	FILTER_VALUE_UNKNOWN, /* nobody has looked yet */
+};
+/* `n` is of type HAS or TEST: n->property says what is asked for, n->name how a payload field is called. */
+typedef enum filter_answer filter_expr_try_lookup_fn(void *ctx, const struct filter_node *n,
+						     struct filter_expr_value *ret);
+
+enum filter_truth filter_expr_try(const struct filter_expr *f, filter_expr_try_lookup_fn *lookup, void *ctx);
+/* The same of the node `part` and what is below it. */
+enum filter_truth filter_expr_try_part(const struct filter_expr *f, uint32_t part, filter_expr_try_lookup_fn *lookup,
+				       void *ctx);
+/* Does this value pass a node of type TEST or HAS? For engines that look at the nodes themselves. */
+bool filter_node_accepts(const struct filter_node *n, const struct filter_expr_value *v);
+
+#define FILTER_CONJUNCTS_MAX 64
+/* The numbers of the nodes that the outermost "and" joins, in the order of the text; how many. When there are
+ * more, one part stands for several of them. */
+size_t filter_expr_conjuncts(const struct filter_expr *f, uint32_t ret_parts[FILTER_CONJUNCTS_MAX]);
+/* Which properties the node and those below it ask for: bits FILTER_ASKS(TIME) … FILTER_ASKS(FIELD). */
+#define FILTER_ASKS(property) (1u << FILTER_PROPERTY_##property)
+uint32_t filter_expr_asks(const struct filter_expr *f, uint32_t part);
+
+/* ---- words ---- */
+
 /* * and ? pattern, or with neither: contained in. Ignores ASCII case. */
 bool filter_expr_pattern(const char *pattern, const char *text, size_t n);
 /* Is an event of the name `text` meant? "Process/Start" is also just "Start"; ignores case. */

@@ -27,31 +27,6 @@ struct cli_view {
 	struct strbuf json;
 };
 
-enum property {
-	P_TIME,
-	P_PROVIDER,
-	P_PROVIDER_GUID,
-	P_EVENT,
-	P_ID,
-	P_VERSION,
-	P_CHANNEL,
-	P_LEVEL,
-	P_OPCODE,
-	P_TASK,
-	P_KEYWORDS,
-	P_CPU,
-	P_PID,
-	P_TID,
-	P_PROCESS,
-	P_THREAD,
-	P_FILE,
-	P_ACTIVITY,
-	P_RELATED_ACTIVITY,
-	P_LENGTH,
-	P_NONE,
-};
-_Static_assert(P_NONE == FILTER_PROPERTY_COUNT, "one for each name of filter_properties, in its order");
-
 struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time)
 {
 	struct cli_view *v = calloc(1, sizeof *v);
@@ -110,19 +85,9 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USH
 	return NULL;
 }
 
-static enum property property_of(const char *name)
-{
-	for (int i = 0; i < P_NONE; i++) {
-		if (strcmp(filter_properties[i], name) == 0) {
-			return (enum property)i;
-		}
-	}
-	return P_NONE;
-}
-
 bool cli_view_is_property(const char *name)
 {
-	return property_of(name) != P_NONE;
+	return filter_property_of(name) != FILTER_PROPERTY_FIELD;
 }
 
 static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *ret)
@@ -170,7 +135,7 @@ static bool give_guid(struct cli_view *v, const GUID *g, struct cli_view_value *
 	return give_text(v, text, ret);
 }
 
-static bool property(struct cli_view *v, enum property which, struct cli_view_value *ret)
+static bool property(struct cli_view *v, enum filter_property which, struct cli_view_value *ret)
 {
 	const EVENT_HEADER *h = &v->e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
@@ -178,7 +143,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related;
 	const struct openetw_event_origin *o = cli_view_origin(v);
 	switch (which) {
-	case P_TIME:
+	case FILTER_PROPERTY_TIME:
 		format_time((uint64_t)h->TimeStamp.QuadPart, v->local_time, time);
 		if (!give_text(v, time, ret)) {
 			return false;
@@ -186,29 +151,30 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		ret->is_number = true;
 		ret->number = (uint64_t)h->TimeStamp.QuadPart;
 		return true;
-	case P_PROVIDER: return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
-	case P_PROVIDER_GUID: return give_guid(v, &h->ProviderId, ret);
-	case P_EVENT: return give_text(v, openetw_event_name(v->decoder, v->e), ret);
-	case P_ID: return give_number(v, d->Id, DECIMAL, ret);
-	case P_VERSION: return give_number(v, d->Version, DECIMAL, ret);
-	case P_CHANNEL: return give_number(v, d->Channel, DECIMAL, ret);
-	case P_LEVEL: return give_number(v, d->Level, DECIMAL, ret);
-	case P_OPCODE: return give_number(v, d->Opcode, DECIMAL, ret);
-	case P_TASK: return give_number(v, d->Task, DECIMAL, ret);
-	case P_KEYWORDS: return give_number(v, d->Keyword, HEX, ret);
-	case P_CPU: return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), DECIMAL, ret);
-	case P_PID: return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
-	case P_TID: return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
-	case P_PROCESS: return o->process && give_text(v, o->process, ret);
-	case P_THREAD: return o->thread && give_text(v, o->thread, ret);
-	case P_FILE: return o->file && give_text(v, o->file, ret);
-	case P_ACTIVITY: return give_guid(v, &h->ActivityId, ret);
-	case P_RELATED_ACTIVITY:
+	case FILTER_PROPERTY_PROVIDER: return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
+	case FILTER_PROPERTY_PROVIDER_GUID: return give_guid(v, &h->ProviderId, ret);
+	case FILTER_PROPERTY_EVENT: return give_text(v, openetw_event_name(v->decoder, v->e), ret);
+	case FILTER_PROPERTY_ID: return give_number(v, d->Id, DECIMAL, ret);
+	case FILTER_PROPERTY_VERSION: return give_number(v, d->Version, DECIMAL, ret);
+	case FILTER_PROPERTY_CHANNEL: return give_number(v, d->Channel, DECIMAL, ret);
+	case FILTER_PROPERTY_LEVEL: return give_number(v, d->Level, DECIMAL, ret);
+	case FILTER_PROPERTY_OPCODE: return give_number(v, d->Opcode, DECIMAL, ret);
+	case FILTER_PROPERTY_TASK: return give_number(v, d->Task, DECIMAL, ret);
+	case FILTER_PROPERTY_KEYWORDS: return give_number(v, d->Keyword, HEX, ret);
+	case FILTER_PROPERTY_CPU:
+		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), DECIMAL, ret);
+	case FILTER_PROPERTY_PID: return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
+	case FILTER_PROPERTY_TID: return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case FILTER_PROPERTY_PROCESS: return o->process && give_text(v, o->process, ret);
+	case FILTER_PROPERTY_THREAD: return o->thread && give_text(v, o->thread, ret);
+	case FILTER_PROPERTY_FILE: return o->file && give_text(v, o->file, ret);
+	case FILTER_PROPERTY_ACTIVITY: return give_guid(v, &h->ActivityId, ret);
+	case FILTER_PROPERTY_RELATED_ACTIVITY:
 		related = cli_event_item(v->e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
-	case P_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
-	case P_NONE: break;
+	case FILTER_PROPERTY_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
+	case FILTER_PROPERTY_FIELD: break;
 	}
 	return false;
 }
@@ -356,11 +322,11 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path, 
 
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
 {
-	enum property which = payload ? P_NONE : property_of(name);
+	enum filter_property which = payload ? FILTER_PROPERTY_FIELD : filter_property_of(name);
 	/* A payload field may be called "file", too. */
-	if (which != P_NONE) {
+	if (which != FILTER_PROPERTY_FIELD) {
 		bool there = property(v, which, ret);
-		if (there || (which != P_PROCESS && which != P_FILE)) {
+		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE)) {
 			return there;
 		}
 	}
