@@ -24,11 +24,11 @@
  * Times      int64_t, nanoseconds since 0 of the index: the start of the earliest of its files, which
  *            struct openetw_index_about has as FILETIME. A trace may hold events before it: negative times.
  * Numbers    Types, processes, threads and stacks are numbers below the counts of struct openetw_index_about, the same as
- *            long as the index is open. Process 0 and thread 0 mean "nobody knows", stack 0 "none".
- * Rows       Events have numbers: their position in the order of time.
+ *            long as the index is open. Process 0 and thread 0 mean "nobody knows", stack 0 "none". Of several files
+ *            each has such an entry of its own.
+ * Rows       A number names an event: of one file its position in the order of time.
  * Threads    Any number of threads may ask one index, each with a query of its own.
- * Answers    A query that is cancelled or asked while the index is still being made answers of what there is, and
- *            `partial` says so.
+ * Answers    A query that is cancelled answers of what it has found, and `partial` says so.
  */
 #ifndef OPENETW_QUERY_H
 #define OPENETW_QUERY_H
@@ -43,17 +43,17 @@ extern "C" {
 
 struct openetw_index;
 
-/* False ends the work: ERROR_CANCELLED. `done` of `total` bytes of the trace have been read, `rows` events found. */
+/* False ends the work: ERROR_CANCELLED. `done` of `total` bytes have been read, `rows` events found. The trace is read
+ * twice, so `total` is twice its size. */
 typedef bool (*openetw_index_progress_fn)(void *context, uint64_t done, uint64_t total, uint64_t rows);
 
-#define OPENETW_INDEX_MEMORY     0x1u /* write no file, and read none */
-#define OPENETW_INDEX_WRITE      0x2u /* write one, however small the trace is */
-#define OPENETW_INDEX_REBUILD    0x4u /* make it anew, whatever there is */
-#define OPENETW_INDEX_BACKGROUND 0x8u /* return before it is made: questions are answered of what there is */
+#define OPENETW_INDEX_MEMORY  0x1u /* write no file, and read none */
+#define OPENETW_INDEX_WRITE   0x2u /* write one, however small the trace is */
+#define OPENETW_INDEX_REBUILD 0x4u /* make it anew, whatever there is */
 struct openetw_index_options {
 	uint32_t size;
 	uint32_t flags;
-	openetw_index_progress_fn progress; /* may be NULL; with BACKGROUND it is called on another thread */
+	openetw_index_progress_fn progress; /* may be NULL */
 	void *context;
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/openetw, ~/.cache/openetw */
 };
@@ -76,14 +76,10 @@ struct openetw_index_about {
 	uint32_t types, processes, threads, stacks;
 	uint32_t processors;
 	uint32_t loss_unknown; /* OPENETW_UNKNOWN_… of trace.h: more may have been lost */
-	bool building;         /* it grows still; all numbers above are those of now */
 	bool on_disk;          /* it is in a file */
 	bool reused;           /* it was there already */
 };
 OPENETW_API uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about *ret);
-/* Waits until it is made. Milliseconds; OPENETW_INDEX_FOREVER. WAIT_TIMEOUT, or why it failed. */
-#define OPENETW_INDEX_FOREVER 0xFFFFFFFFu
-OPENETW_API uint32_t openetw_index_wait(struct openetw_index *x, uint32_t milliseconds);
 /* Where the index of a file is or would be. ERROR_INSUFFICIENT_BUFFER. */
 OPENETW_API uint32_t openetw_index_path(const char *trace, char *ret, uint32_t bytes);
 

@@ -14,9 +14,10 @@
 
 #include "openetw/query.h"
 
-/* Of the file that is open there, into `out`, which stays the caller's. -ECANCELED when the progress function said so;
+/* Of that file, into `out`, which stays the caller's. What does not fit into memory goes to files without a name in
+ * `directory` (NULL: to memory all the same). -ECANCELED when the progress function said so;
  * -errno, -EBADMSG with diag. */
-int build_index(const char *path, const struct store_key *key, int out, openetw_index_progress_fn progress,
-		void *context, struct diag *d);
+int build_index(const char *path, const struct store_key *key, int out, const char *directory,
+		openetw_index_progress_fn progress, void *context, struct diag *d);
 
 #endif

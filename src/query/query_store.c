@@ -62,6 +62,8 @@ static uint64_t element_bytes(uint32_t kind)
 		[STORE_LOSSES] = sizeof(struct store_loss),
 		[STORE_PROBLEMS] = sizeof(struct store_problem),
 		[STORE_RUNNING] = sizeof(uint32_t),
+		[STORE_TELLERS] = sizeof(uint64_t),
+		[STORE_TEACHERS] = sizeof(uint64_t),
 	};
 	return kind < STORE_SECTION_KINDS ? bytes[kind] : 0;
 }
@@ -212,10 +214,8 @@ void store_close(struct store *s)
 	*s = (struct store){.fd = -1};
 }
 
-void store_columns_of(const struct store *s, uint32_t group, struct store_columns *ret)
+void store_columns_at(const struct store_group *g, const uint8_t *p, struct store_columns *ret)
 {
-	const struct store_group *g = &s->groups[group];
-	const uint8_t *p = s->map + g->at;
 	uint64_t n = g->rows;
 	*ret = (struct store_columns){.rows = g->rows, .from = g->from};
 	const void *time = p;
@@ -237,4 +237,9 @@ void store_columns_of(const struct store *s, uint32_t group, struct store_column
 	ret->where = (const void *)p;
 	p += n * 8;
 	ret->stack = g->has_stacks ? (const void *)p : NULL;
+}
+
+void store_columns_of(const struct store *s, uint32_t group, struct store_columns *ret)
+{
+	store_columns_at(&s->groups[group], s->map + s->groups[group].at, ret);
 }

@@ -60,6 +60,8 @@ enum store_section_kind {
 	STORE_LOSSES,         /* struct store_loss */
 	STORE_PROBLEMS,       /* struct store_problem */
 	STORE_RUNNING,        /* uint32_t[processors] for each group: who ran there when it began; 0: unknown */
+	STORE_TELLERS,        /* uint64_t: places of the records that say something about the machine */
+	STORE_TEACHERS,       /* uint64_t: places of those that say what other events mean */
 	STORE_FIELD,          /* a column of a field's values: struct store_field, then the values (query_field.c) */
 	STORE_SECTION_KINDS
 };
@@ -111,13 +113,13 @@ struct store_type {
 	uint8_t version, channel, level, opcode;
 	uint16_t task;
 	uint64_t keyword;
-	uint64_t schema_hash;            /* of what a TraceLogging event says of itself; number of a WPP message; 0 */
-	uint16_t hook;                   /* of kernel events: group << 8 | type; 0 */
-	uint8_t classic;                 /* EVENT_HEADER_FLAG_CLASSIC_HEADER */
-	uint8_t record_type;             /* enum etl_record_type of the first one */
-	uint32_t rows_high, rows_low;    /* how many there are */
-	uint32_t first_group, first_row; /* one of them, to decode for its names and fields */
-	uint32_t provider_name, name;    /* in STRINGS; as openetw_event_names() gives them */
+	uint64_t schema_hash;         /* of what a TraceLogging event says of itself; number of a WPP message; 0 */
+	uint16_t hook;                /* of kernel events: group << 8 | type; 0 */
+	uint8_t classic;              /* EVENT_HEADER_FLAG_CLASSIC_HEADER */
+	uint8_t record_type;          /* enum etl_record_type of the first one */
+	uint32_t rows_high, rows_low; /* how many there are */
+	uint64_t first_where;         /* one of them, to decode for its fields */
+	uint32_t provider_name, name; /* in STRINGS; as openetw_event_names() gives them */
 	uint32_t reserved;
 };
 struct store_process {
@@ -212,6 +214,8 @@ struct store_columns {
 	const uint32_t *stack; /* NULL: no row has one */
 };
 void store_columns_of(const struct store *s, uint32_t group, struct store_columns *ret);
+/* The same of columns that begin at `p`. */
+void store_columns_at(const struct store_group *g, const uint8_t *p, struct store_columns *ret);
 /* Bytes of a group's columns. */
 uint64_t store_group_bytes(const struct store_group *g);
 
@@ -247,8 +251,10 @@ int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, co
 			uint64_t count);
 /* The stack of a row that has been written: it became known late. */
 int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row, uint32_t stack);
-/* The groups written so far, for finding rows again. */
+/* The groups written so far. */
 const struct store_group *store_writer_groups(const struct store_writer *w, uint32_t *ret_count);
+/* The columns of one, for finding rows again; valid until the next call. -errno. */
+int store_writer_columns(struct store_writer *w, uint32_t group, struct store_columns *ret);
 /* Directory and header: from then on the file is an index. May be called again after more was written. */
 int store_writer_commit(struct store_writer *w);
 

@@ -8,10 +8,13 @@
 #include "base/vec.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct store_writer {
 	int fd;
+	const uint8_t *map; /* what was written, for reading it back; NULL: nobody wanted to */
+	size_t map_bytes;
 	uint64_t end; /* of what is written */
 	struct store_key key;
 	struct store_group *groups;
@@ -67,6 +70,9 @@ int store_writer_create(int fd, const struct store_key *key, struct store_writer
 void store_writer_destroy(struct store_writer *w)
 {
 	if (w) {
+		if (w->map) {
+			munmap((void *)(uintptr_t)w->map, w->map_bytes);
+		}
 		free(w->groups);
 		free(w->types);
 		free(w->processes);
@@ -217,6 +223,23 @@ const struct store_group *store_writer_groups(const struct store_writer *w, uint
 {
 	*ret_count = (uint32_t)w->group_count;
 	return w->groups;
+}
+
+int store_writer_columns(struct store_writer *w, uint32_t group, struct store_columns *ret)
+{
+	const struct store_group *g = &w->groups[group];
+	if (g->at + store_group_bytes(g) > w->map_bytes) {
+		void *old = (void *)(uintptr_t)w->map;
+		void *p = old ? mremap(old, w->map_bytes, w->end, MREMAP_MAYMOVE)
+			      : mmap(NULL, w->end, PROT_READ, MAP_SHARED, w->fd, 0);
+		if (p == MAP_FAILED) {
+			return -errno;
+		}
+		w->map = p;
+		w->map_bytes = w->end;
+	}
+	store_columns_at(g, w->map + g->at, ret);
+	return 0;
 }
 
 /* A group that was written before any of its rows had a stack gets the column at the end of the file: its columns
