@@ -52,14 +52,35 @@ static int refuse_property(struct diag *d, const struct filter_node *n)
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static bool is_property(const struct filter_node *n)
+/* The value as a session takes it: digits where a unit was written. False: no room. */
+static bool put_value(const char *text, const struct filter_number *x, struct strbuf *out)
 {
-	for (size_t i = 0; !n->payload && filter_properties[i]; i++) {
-		if (strcmp(filter_properties[i], n->name) == 0) {
-			return true;
-		}
+	if (x->unit == FILTER_UNIT_NONE) {
+		strbuf_adds(out, text);
+	} else if (x->is_int) {
+		strbuf_addf(out, "%s%llu", x->negative ? "-" : "", (unsigned long long)x->magnitude);
+	} else {
+		strbuf_addf(out, "%.17g", x->real);
 	}
-	return false;
+	return !out->failed;
+}
+
+static int value_of(const struct filter_node *n, struct filter_conditions *ret, struct diag *d)
+{
+	char *into = ret->value[ret->count];
+	struct strbuf b = {0};
+	bool fine = put_value(n->value, &n->number, &b);
+	if (n->high) {
+		strbuf_addc(&b, ',');
+		fine = fine && put_value(n->high, &n->high_number, &b);
+	}
+	fine = fine && !b.failed && b.s;
+	bool room = fine && b.len < sizeof ret->value[0];
+	if (room) {
+		memcpy(into, b.s, b.len + 1);
+	}
+	strbuf_finish(&b);
+	return room ? 0 : !fine ? -ENOMEM : refuse(d, n->value_at, "the values are too long");
 }
 
 static int add_condition(const struct filter_node *n, struct filter_conditions *ret, struct diag *d)
@@ -83,7 +104,7 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 	if (n->type == FILTER_NODE_AND || n->type == FILTER_NODE_OR) {
 		return refuse(d, n->op, "the session takes conditions that are joined all by 'and' or all by 'or'");
 	}
-	if (is_property(n)) {
+	if (n->property != FILTER_PROPERTY_FIELD) {
 		return refuse_property(d, n);
 	}
 	if (n->type == FILTER_NODE_HAS) {
@@ -91,6 +112,9 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 	}
 	if (n->test == FILTER_TEST_BITS) {
 		return refuse_word(d, n->op, "&");
+	}
+	if (n->test == FILTER_TEST_REGEX || n->test == FILTER_TEST_NOT_REGEX) {
+		return refuse(d, n->op, "the session cannot evaluate regular expressions; use it when reading");
 	}
 	bool like = n->test == FILTER_TEST_LIKE || n->test == FILTER_TEST_NOT_LIKE;
 	if (like && strpbrk(n->value, "*?")) {
@@ -100,13 +124,12 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 		return refuse(d, n->whole, "the session takes up to 8 conditions for one event");
 	}
 	const char *value = n->value;
-	if (n->high) {
-		char *both = ret->interval[ret->count];
-		size_t cap = sizeof ret->interval[0];
-		if ((size_t)snprintf(both, cap, "%s,%s", n->value, n->high) >= cap) {
-			return refuse(d, n->value_at, "the interval's ends are too long");
+	if (n->high || n->number.unit != FILTER_UNIT_NONE) {
+		int err = value_of(n, ret, d);
+		if (err < 0) {
+			return err;
 		}
-		value = both;
+		value = ret->value[ret->count];
 	}
 	ret->c[ret->count++] = (struct filter_named_condition){
 		.field = n->name, .value = value, .op = operators[n->test], .column = n->value_at.at + 1};

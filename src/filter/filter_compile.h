@@ -14,7 +14,8 @@
  * in any order, and refuses the rest with its column. `event` is the name of a TraceLogging event, `id` the number of
  * a manifest's event. With choices no other events pass; with exclusions all others do.
  *
- * Two things differ from reading: text compares with case, and an event's name is the whole name.
+ * Three things differ from reading: text compares with case, an event's name is the whole name, and a number with a unit
+ * is a number only (64K is not the text "64K").
  */
 #ifndef FILTER_FILTER_COMPILE_H
 #define FILTER_FILTER_COMPILE_H
@@ -28,7 +29,7 @@ struct filter_conditions {
 	bool any; /* joined by "or" */
 	size_t count;
 	struct filter_named_condition c[FILTER_PREDICATES_MAX];
-	char interval[FILTER_PREDICATES_MAX][160];
+	char value[FILTER_PREDICATES_MAX][512]; /* those that are written otherwise: intervals, numbers with units */
 };
 /* Of the whole tree, for filter_clause_parse(). -EINVAL with column and reason. */
 int filter_conditions_of(const struct filter_expr *f, struct filter_conditions *ret, struct diag *d);

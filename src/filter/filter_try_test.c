@@ -117,8 +117,8 @@ static void one_value_can_be_tested_by_itself(void **state)
 	struct filter_expr *f = parse("provider == shop");
 	struct filter_expr_value shop = {.text = "Shop", .length = 4}, web = {.text = "Web", .length = 3};
 	(void)state;
-	assert_true(filter_node_accepts(&f->nodes[f->root], &shop));
-	assert_false(filter_node_accepts(&f->nodes[f->root], &web));
+	assert_true(filter_node_accepts(f, &f->nodes[f->root], &shop));
+	assert_false(filter_node_accepts(f, &f->nodes[f->root], &web));
 	filter_expr_destroy(f);
 }
 
