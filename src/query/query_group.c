@@ -3,8 +3,8 @@
  * A tree of groups. Each thread makes a tree of its own of what it meets; they are added up at the end. While rows are
  * read only the leaves count.
  */
-#include "query/query_field.h"
 #include "query/query_key.h"
+#include "query/query_reading.h"
 #include "query/query_sample.h"
 
 #include "base/sized.h"
@@ -106,11 +106,12 @@ static void add_value(struct node *n, double v)
 static int add_values(struct tree *t, const struct scan_part *p)
 {
 	int err = 0;
-	double v;
 	for (uint32_t i = 0; i < p->count && err == 0; i++) {
-		if (field_number(t->field, p, scan_row(p, i), &v)) {
-			add_value(&t->nodes[t->row_node[i]], v);
-			err = samples_add(&t->samples, t->row_node[i], v, 1);
+		uint32_t number = field_get(t->field, p->file_at, p->group, scan_row(p, i));
+		const struct field_value *v = number >= FIELD_FIRST ? field_value(t->field, number) : NULL;
+		if (v && v->is_number) {
+			add_value(&t->nodes[t->row_node[i]], v->number);
+			err = samples_add(&t->samples, t->row_node[i], v->number, 1);
 		}
 	}
 	return err;
@@ -374,7 +375,7 @@ uint32_t openetw_query_group(struct openetw_query *q, const enum openetw_key *ke
 	}
 	int err = question_begin(q);
 	if (err == 0 && q->field) {
-		err = field_prepare(q, &field);
+		err = reading_prepare(q, &field);
 	}
 	uint32_t made = 0;
 	while (err == 0 && made < key_count) {

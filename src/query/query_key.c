@@ -4,6 +4,7 @@
 
 #include "base/level.h"
 #include "base/map.h"
+#include "query/query_reading.h"
 
 #include <stdlib.h>
 
@@ -67,7 +68,7 @@ static int make_same(struct key *k, uint32_t total)
 		const struct store *st = &file->store;
 		struct key_file *kf = &k->files[f];
 		for (uint32_t i = 0; i < kf->count && err == 0; i++) {
-			uint32_t id = i ? i + (types ? file->type_base : file->process_base) : 0;
+			uint32_t id = i + (types ? file->type_base : file->process_base);
 			const char *text = k->by == OPENETW_BY_TYPE ? "" : text_of(k->by, st, i);
 			const void *what = k->by == OPENETW_BY_TYPE && i ? (const void *)&st->types[i] : text;
 			size_t bytes = what == text ? strlen(text) : TYPE_IDENTITY_BYTES;
@@ -166,7 +167,10 @@ int key_make(struct openetw_query *q, enum openetw_key by, struct key *ret)
 		case OPENETW_BY_CPU: err = make_numbers(&k, 65536); break;
 		case OPENETW_BY_FILE: err = make_numbers(&k, BASE_MAX(1u, q->x->file_count)); break;
 		case OPENETW_BY_NOTHING: err = make_numbers(&k, 1); break;
-		case OPENETW_BY_FIELD: err = -ENOTSUP; break;
+		case OPENETW_BY_FIELD:
+			err = reading_prepare(q, &k.field);
+			k.slots = err == 0 ? field_numbers(k.field) : 0;
+			break;
 		}
 	}
 	for (uint32_t f = 0; f < q->x->file_count && err == 0; f++) {
@@ -219,6 +223,20 @@ static void slots_same(uint32_t slot, uint32_t count, uint32_t *ret)
 	}
 }
 
+/* Slot 0 is "no such field", the last one is what found no room; the number of a value is one more than its slot. */
+static void slots_of_field(const struct key *k, const struct scan_part *p, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		uint32_t row = scan_row(p, i), number = field_get(k->field, p->file_at, p->group, row);
+		if (number == FIELD_NOT_READ) {
+			uint32_t type = store_type_at(&p->c, row);
+			bool none = field_of_type(k->field, p->file_at, type) == FIELD_OF_TYPE_NONE;
+			number = none ? FIELD_ABSENT : k->slots;
+		}
+		ret[i] = BASE_MIN(number, k->slots) - 1;
+	}
+}
+
 void key_slots(const struct key *k, const struct scan_part *p, uint32_t *slots)
 {
 	const struct key_file *f = &k->files[p->file_at];
@@ -254,35 +272,30 @@ void key_slots(const struct key *k, const struct scan_part *p, uint32_t *slots)
 			slots[i] = p->c.cpu[scan_row(p, i)];
 		}
 		return;
+	case OPENETW_BY_FIELD: slots_of_field(k, p, slots); return;
 	default: slots_same(k->by == OPENETW_BY_FILE ? p->file_at : 0, p->count, slots); return;
 	}
 }
 
 /* ---- text ------------------------------------------------------------------------------------------ */
 
-/* The file that a slot's number is of, and the number there. NULL: number 0. */
 static const struct index_file *file_of(const struct key *k, uint32_t id, uint32_t *ret_local)
 {
-	for (uint32_t f = k->x->file_count; f-- > 0 && id;) {
-		const struct index_file *file = &k->x->files[f];
-		uint32_t base = k->by == OPENETW_BY_TYPE || k->by == OPENETW_BY_PROVIDER ? file->type_base
-				: k->by == OPENETW_BY_THREAD                             ? file->thread_base
-				: k->by == OPENETW_BY_STACK                              ? file->stack_base
-											 : file->process_base;
-		if (id > base && id - base < k->files[f].count) {
-			*ret_local = id - base;
-			return file;
-		}
+	switch (k->by) {
+	case OPENETW_BY_TYPE:
+	case OPENETW_BY_PROVIDER: return index_type_of(k->x, id, ret_local);
+	case OPENETW_BY_THREAD: return index_thread_of(k->x, id, ret_local);
+	case OPENETW_BY_STACK: return index_stack_of(k->x, id, ret_local);
+	default: return index_process_of(k->x, id, ret_local);
 	}
-	return NULL;
 }
 
 static void text_of_number(const struct key *k, uint32_t id, struct strbuf *out)
 {
 	uint32_t i;
 	const struct index_file *f = file_of(k, id, &i);
-	if (!f) {
-		return;
+	if (!f || i == 0) {
+		return; /* nobody knows */
 	}
 	const struct store *s = &f->store;
 	const char *name;
@@ -307,15 +320,24 @@ static void text_of_number(const struct key *k, uint32_t id, struct strbuf *out)
 
 uint32_t key_id(const struct key *k, uint32_t slot)
 {
-	return k->id ? k->id[slot] : slot;
+	if (k->by == OPENETW_BY_FIELD) {
+		return slot + 1 == k->slots ? UINT32_MAX : slot;
+	}
+	return k->id[slot];
 }
 
 void key_text(const struct key *k, uint32_t slot, struct strbuf *out)
 {
-	uint32_t id = k->id[slot];
+	uint32_t id = key_id(k, slot);
 	const char *word;
 	switch (k->by) {
 	case OPENETW_BY_NOTHING: return;
+	case OPENETW_BY_FIELD:
+		if (id > 0 && id != UINT32_MAX) {
+			const struct field_value *v = field_value(k->field, id + 1);
+			strbuf_add(out, v->text, v->length);
+		}
+		return;
 	case OPENETW_BY_LEVEL:
 		word = level_text((uint8_t)id);
 		if (word) {

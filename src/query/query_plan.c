@@ -5,7 +5,7 @@
  */
 #include "query/query_plan.h"
 
-#include "format/etl_layout.h"
+#include "regex/regex.h"
 
 #include "etw/values/guids.h"
 
@@ -38,7 +38,7 @@ static enum filter_answer give_number(struct plan_event *e, uint64_t n, const ch
 				      struct filter_expr_value *ret)
 {
 	int length = snprintf(e->text, sizeof e->text, format, (unsigned long long)n);
-	*ret = (struct filter_expr_value){e->text, (size_t)length, true, n};
+	*ret = (struct filter_expr_value){.text = e->text, .length = (size_t)length, .is_number = true, .number = n};
 	return FILTER_VALUE_PRESENT;
 }
 
@@ -65,7 +65,32 @@ static enum filter_answer of_type(struct plan_event *e, enum filter_property whi
 
 static enum filter_answer read_event(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
 {
-	return e->read ? e->read(e->reader, n, ret) : FILTER_VALUE_UNKNOWN;
+	return e->reader.read ? e->reader.read(e->reader.reader, n, ret) : FILTER_VALUE_UNKNOWN;
+}
+
+static enum filter_answer of_field(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	struct field_column *c = e->plan->column_of[n - e->plan->filter->nodes];
+	if (!c || !(e->knows & PLAN_TYPE)) {
+		return read_event(e, n, ret);
+	}
+	enum field_of_type has = field_of_type(c, e->file_at, e->type);
+	if (has == FIELD_OF_TYPE_UNKNOWN && e->reader.look) {
+		has = e->reader.look(e->reader.reader, e->file_at, e->type, c);
+	}
+	if (has == FIELD_OF_TYPE_NONE) {
+		return FILTER_VALUE_ABSENT;
+	}
+	uint32_t number = e->knows & PLAN_CELL ? field_get(c, e->file_at, e->group, e->row) : FIELD_NOT_READ;
+	if (number == FIELD_NOT_READ) {
+		return read_event(e, n, ret);
+	}
+	if (number == FIELD_ABSENT) {
+		return FILTER_VALUE_ABSENT;
+	}
+	const struct field_value *v = field_value(c, number);
+	*ret = (struct filter_expr_value){v->text, v->length, v->is_whole, v->whole, 0};
+	return FILTER_VALUE_PRESENT;
 }
 
 static enum filter_answer of_process(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
@@ -76,7 +101,7 @@ static enum filter_answer of_process(struct plan_event *e, const struct filter_n
 		return id ? give_number(e, s->processes[id].pid, "%llu", ret) : FILTER_VALUE_ABSENT;
 	}
 	const char *name = store_string(s, s->processes[id].name);
-	return name[0] ? give_text(name, ret) : read_event(e, n, ret);
+	return name[0] ? give_text(name, ret) : of_field(e, n, ret);
 }
 
 static enum filter_answer of_thread(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
@@ -101,7 +126,10 @@ enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct 
 {
 	struct plan_event *e = event;
 	uint32_t asks = 1u << n->property;
-	if (n->payload || !(asks & ASKS_OF_COLUMNS)) {
+	if (n->payload || n->property == FILTER_PROPERTY_FIELD) {
+		return of_field(e, n, ret);
+	}
+	if (!(asks & ASKS_OF_COLUMNS)) {
 		return read_event(e, n, ret);
 	}
 	if (asks & ASKS_OF_TYPE) {
@@ -197,10 +225,13 @@ static int make_set(const struct plan *p, struct conjuncts *c, uint32_t asks, st
 	return 0;
 }
 
-static int make_sets(struct plan *p, struct conjuncts *c, const struct index_file *file, struct plan_file *ret)
+static int make_sets(struct plan *p, struct conjuncts *c, uint32_t file, const struct plan_reader *reader)
 {
-	struct plan_event e = {.file = file, .knows = PLAN_TYPE};
-	const struct store *s = &file->store;
+	struct plan_event e = {.plan = p, .file = &p->x->files[file], .file_at = file, .knows = PLAN_TYPE};
+	const struct store *s = &e.file->store;
+	struct plan_file *ret = &p->files[file];
+	e.reader.look = reader->look;
+	e.reader.reader = reader->reader;
 	int err = make_set(p, c, ASKS_OF_TYPE, &e, &e.type, s->type_count, &ret->type);
 	if (err == 0 && asks_for(c, ASKS_OF_PROCESS)) {
 		e.knows = PLAN_PROCESS;
@@ -215,7 +246,7 @@ static int make_sets(struct plan *p, struct conjuncts *c, const struct index_fil
 
 static int make_cpu_set(struct plan *p, struct conjuncts *c)
 {
-	struct plan_event e = {.file = &p->x->files[0], .knows = PLAN_CPU};
+	struct plan_event e = {.plan = p, .file = &p->x->files[0], .knows = PLAN_CPU};
 	bool all = true;
 	p->cpu.ok = malloc(SET_LEAST);
 	p->cpu.count = SET_LEAST;
@@ -246,18 +277,47 @@ static bool is_decided(const struct conjuncts *c, size_t i)
 	return false;
 }
 
-static int make(struct plan *p)
+/* A column for each field that is asked for. The name of a process, or of a file, may be that of a field. */
+static int make_columns(struct plan *p, struct openetw_index *x)
+{
+	const struct filter_expr *f = p->filter;
+	p->column_of = calloc(f->count + 1ull, sizeof(struct field_column *));
+	p->columns = calloc(f->count + 1ull, sizeof(struct field_column *));
+	int err = p->column_of && p->columns ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < f->count && err == 0; i++) {
+		const struct filter_node *n = &f->nodes[i];
+		bool asks = n->type == FILTER_NODE_TEST || n->type == FILTER_NODE_HAS;
+		if (!asks ||
+		    (!n->payload && n->property != FILTER_PROPERTY_FIELD && n->property != FILTER_PROPERTY_PROCESS)) {
+			continue;
+		}
+		struct field_column *c = NULL;
+		uint32_t k = 0;
+		err = field_column_of(x, n->name, &c);
+		p->column_of[i] = c;
+		while (k < p->column_count && p->columns[k] != c) {
+			k++;
+		}
+		if (c && k == p->column_count) {
+			p->columns[p->column_count++] = c;
+		}
+	}
+	return err;
+}
+
+static int make(struct plan *p, struct openetw_index *x, const struct plan_reader *reader)
 {
 	struct conjuncts c = {0};
-	int err = 0;
+	int err = make_columns(p, x);
+	filter_expr_set_start(p->filter, (uint64_t)x->start_filetime, 0);
 	c.count = filter_expr_conjuncts(p->filter, c.part);
 	for (size_t i = 0; i < c.count; i++) {
 		c.asks[i] = filter_expr_asks(p->filter, c.part[i]);
 	}
-	for (uint32_t i = 0; i < p->x->file_count && err == 0; i++) {
-		err = make_sets(p, &c, &p->x->files[i], &p->files[i]);
+	for (uint32_t i = 0; i < x->file_count && err == 0; i++) {
+		err = make_sets(p, &c, i, reader);
 	}
-	if (err == 0 && p->x->file_count && asks_for(&c, ASKS_OF_CPU)) {
+	if (err == 0 && x->file_count && asks_for(&c, ASKS_OF_CPU)) {
 		err = make_cpu_set(p, &c);
 	}
 	for (size_t i = 0; i < c.count; i++) {
@@ -270,8 +330,10 @@ static int make(struct plan *p)
 	return err;
 }
 
-int plan_make(const struct openetw_index *x, const char *filter, struct plan **ret, struct diag *d)
+int plan_make(struct openetw_index *x, const char *filter, const struct plan_reader *reader, struct plan **ret,
+	      struct diag *d)
 {
+	static const struct filter_dialect dialect = {.regex = &regex_pcre2};
 	struct plan *p = calloc(1, sizeof *p);
 	if (!p) {
 		return -ENOMEM;
@@ -282,8 +344,8 @@ int plan_make(const struct openetw_index *x, const char *filter, struct plan **r
 	p->files = calloc(x->file_count ? x->file_count : 1, sizeof *p->files);
 	int err = p->files ? 0 : -ENOMEM;
 	if (err == 0 && filter && filter[strspn(filter, " \t\r\n")]) {
-		err = filter_expr_parse(filter, &p->filter, d);
-		err = err < 0 ? err : make(p);
+		err = filter_expr_parse_in(&dialect, filter, &p->filter, d);
+		err = err < 0 ? err : make(p, x, reader);
 	}
 	if (err < 0) {
 		plan_free(p);
@@ -305,6 +367,8 @@ void plan_free(struct plan *p)
 	}
 	free(p->files);
 	free(p->cpu.ok);
+	free(p->column_of);
+	free(p->columns);
 	filter_expr_destroy(p->filter);
 	free(p);
 }

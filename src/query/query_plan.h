@@ -10,7 +10,7 @@
 #define QUERY_QUERY_PLAN_H
 
 #include "filter/filter_parse.h"
-#include "query/query_index.h"
+#include "query/query_field.h"
 
 /* Which numbers of a dictionary pass. It has 65,536 entries at least, so a number of 16 bits needs no check; numbers
  * that name nothing pass when number 0 does. */
@@ -35,12 +35,27 @@ struct plan {
 	int64_t from, to; /* times of the index that may pass; both included */
 	uint32_t rest[FILTER_CONJUNCTS_MAX];
 	size_t rest_count;
-	bool timed; /* `rest` asks for the time: rows of the same type, process, … may differ */
-	bool reads; /* `rest` may have to read events */
+	bool timed;                      /* `rest` asks for the time: rows of the same type, process, … may differ */
+	bool reads;                      /* `rest` may have to read events */
+	struct field_column **column_of; /* of each node of the filter that may ask for a field; else NULL */
+	struct field_column **columns;   /* the same, each once */
+	uint32_t column_count;
+};
+
+struct plan_event;
+/* What the columns do not say: fields, activity, length. */
+typedef enum filter_answer plan_read_fn(void *reader, const struct filter_node *n, struct filter_expr_value *ret);
+/* Looks at one event of a type: has it the field? field_set_of_type() keeps the answer. */
+typedef enum field_of_type plan_look_fn(void *reader, uint32_t file, uint32_t type, struct field_column *c);
+struct plan_reader {
+	plan_read_fn *read; /* may be NULL: nothing is read */
+	plan_look_fn *look; /* may be NULL */
+	void *reader;
 };
 
 /* -EINVAL with diag: that is no filter. -ENOMEM. */
-int plan_make(const struct openetw_index *x, const char *filter, struct plan **ret, struct diag *d);
+int plan_make(struct openetw_index *x, const char *filter, const struct plan_reader *reader, struct plan **ret,
+	      struct diag *d);
 void plan_free(struct plan *p);
 
 /* ---- one event against the rest of the filter ---- */
@@ -51,19 +66,18 @@ enum plan_knows {
 	PLAN_THREAD = 1u << 2,
 	PLAN_CPU = 1u << 3,
 	PLAN_TIME = 1u << 4,
-	PLAN_ROW = 0x1Fu, /* all columns */
+	PLAN_ROW = 0x1Fu,    /* all of these */
+	PLAN_CELL = 1u << 5, /* and what columns of fields have */
 };
-struct plan_event;
-/* What the columns do not say: fields, activity, length. */
-typedef enum filter_answer plan_read_fn(void *reader, const struct filter_node *n, struct filter_expr_value *ret);
 struct plan_event {
+	const struct plan *plan;
 	const struct index_file *file;
-	uint32_t knows;
+	uint32_t file_at, knows;
 	uint32_t type, process, thread; /* numbers of the file */
 	uint16_t cpu;
-	int64_t time;       /* of the file */
-	plan_read_fn *read; /* NULL: FILTER_VALUE_UNKNOWN */
-	void *reader;
+	int64_t time; /* of the file */
+	uint32_t group, row;
+	struct plan_reader reader;
 	char text[64]; /* of the value that was looked up last */
 };
 /* filter_expr_try_lookup_fn, of a struct plan_event. */

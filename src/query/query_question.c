@@ -24,7 +24,8 @@ static int know_file(const struct index_file *f, struct question_file *ret)
 	ret->process_counts = store_section(s, STORE_PROCESS_COUNTS, 0, &bytes, &count);
 	ret->first_row = malloc((s->group_count + 1ull) * sizeof *ret->first_row);
 	ret->latest = malloc((s->group_count + 1ull) * sizeof *ret->latest);
-	if (!ret->first_row || !ret->latest) {
+	ret->found = calloc(s->group_count + 1ull, sizeof *ret->found);
+	if (!ret->first_row || !ret->latest || !ret->found) {
 		return -ENOMEM;
 	}
 	for (uint32_t g = 0; g < s->group_count; g++) {
@@ -51,6 +52,23 @@ static int know_files(struct openetw_query *q)
 	return err;
 }
 
+void question_forget(struct openetw_query *q)
+{
+	q->counted = false;
+	q->undecided = 0;
+	for (uint32_t f = 0; q->files && f < q->x->file_count; f++) {
+		for (uint32_t g = 0; q->files[f].found && g < q->x->files[f].store.group_count; g++) {
+			free(q->files[f].found[g]);
+			q->files[f].found[g] = NULL;
+		}
+	}
+	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
+		if (q->scan[i]) {
+			q->scan[i]->memo_file = 0; /* it remembers what another filter said */
+		}
+	}
+}
+
 /* ---- a question ---------------------------------------------------------------------------------- */
 
 static uint32_t processors(void)
@@ -72,12 +90,7 @@ int question_begin(struct openetw_query *q)
 	q->threads = q->threads ? q->threads : processors();
 	int err = know_files(q);
 	if (err == 0 && !q->plan) {
-		err = plan_make(q->x, q->filter, &q->plan, &d);
-		for (uint32_t i = 0; i < q->threads; i++) {
-			if (q->scan[i]) {
-				q->scan[i]->memo_file = 0;
-			}
-		}
+		err = plan_make(q->x, NULL, NULL, &q->plan, &d);
 	}
 	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
 		if (!q->scan[i]) {
@@ -158,6 +171,7 @@ static int run(struct run *r)
 {
 	struct openetw_query *q = r->q;
 	struct worker w[QUESTION_THREADS_MAX] = {0};
+	uint64_t given_up = filter_expr_given_up(q->plan->filter);
 	int err = 0;
 	for (uint32_t i = 0; i < q->x->file_count; i++) {
 		r->groups += q->x->files[i].store.group_count;
@@ -186,8 +200,10 @@ static int run(struct run *r)
 		q->answer.scanned += s->scanned;
 		q->answer.matched += s->matched;
 		q->answer.decoded += s->decoded;
-		q->answer.undecided = BASE_MAX(q->answer.undecided, s->undecided);
+		q->undecided += s->undecided;
 	}
+	q->undecided += filter_expr_given_up(q->plan->filter) - given_up;
+	q->answer.undecided = q->undecided;
 	return err;
 }
 

@@ -51,14 +51,17 @@ struct scan {
 	int err;
 	uint64_t scanned, matched, decoded, undecided;
 	struct reading *reading;
-	struct scan_memo *memo;           /* what `rest` said of rows like this */
-	uint32_t memo_file;               /* of which file they are */
-	uint16_t rows[STORE_GROUP_ROWS];  /* those that match */
-	uint32_t slots[STORE_GROUP_ROWS]; /* for the question: key_slots() */
+	struct scan_memo *memo;            /* what `rest` said of rows like this */
+	uint32_t memo_file;                /* of which file they are */
+	uint16_t rows[STORE_GROUP_ROWS];   /* those that match */
+	uint8_t verdict[STORE_GROUP_ROWS]; /* what `rest` says of rows: enum filter_truth */
+	uint32_t slots[STORE_GROUP_ROWS];  /* for the question: key_slots() */
 };
 
 /* The rows of a group that match and are not before `from` or behind `to` (times of the index). -errno. */
 int scan_group(struct scan *s, uint32_t file, uint32_t group, int64_t from, int64_t to, struct scan_part *ret);
+/* A row as the plan looks at it. */
+void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inout);
 /* How many those are, when the group's summary tells; false: it does not. */
 bool scan_group_summary(const struct openetw_query *q, uint32_t file, uint32_t group, int64_t from, int64_t to,
 			uint32_t *ret);
@@ -70,21 +73,24 @@ bool scan_group_touches(const struct openetw_query *q, uint32_t file, uint32_t g
 struct question_file {
 	const struct store_count *type_counts, *process_counts; /* of the groups' summaries */
 	uint64_t *first_row;                                    /* of each group; one more: all */
-	int64_t *latest;    /* of each group: the latest time of all groups before it, INT64_MIN for the first */
+	int64_t *latest; /* of each group: the latest time of all groups before it, INT64_MIN for the first */
+	/* Of each group, rows that match the filter as bits, where events had to be read to know it; NULL: not yet. */
+	uint64_t **found;
 	uint64_t *position; /* of each group's first match among those of the file; one more: all. NULL: not counted */
 };
 
 struct openetw_query {
 	struct openetw_index *x;
 	int64_t from, to;
-	char *filter, *field;
+	char *field;
 	struct plan *plan; /* NULL: not made yet */
 	struct question_file *files;
 	struct scan *scan[QUESTION_THREADS_MAX];
 	uint32_t threads;
 	uint32_t cancelled; /* order_… */
 	char problem[320];
-	bool counted; /* files[].position is there */
+	uint64_t undecided; /* events that the filter could not judge so far */
+	bool counted;       /* files[].position is there */
 	struct openetw_answer counted_answer;
 	struct openetw_answer answer; /* of what was asked last */
 	void *kept[4];                /* arrays of the last answer */
@@ -102,6 +108,8 @@ static inline bool question_cancelled(const struct openetw_query *q)
 {
 	return order_load_relaxed(&q->cancelled) != 0;
 }
+/* The filter is another one. */
+void question_forget(struct openetw_query *q);
 /* Counts the matches of each group, once: files[].position. */
 int question_count(struct openetw_query *q);
 /* An array that lives until the next question. NULL: no memory. */
@@ -110,7 +118,7 @@ void *question_keep(struct openetw_query *q, void *p);
 /* Numbers of a file as those of the index. */
 static inline uint32_t question_id(uint32_t local, uint32_t count, uint32_t base)
 {
-	return local && local < count ? base + local : 0;
+	return base + (local < count ? local : 0);
 }
 
 #endif

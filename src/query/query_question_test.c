@@ -115,7 +115,7 @@ static void counts_are_those_of_a_loop(void **state)
 
 static uint32_t local_id(uint32_t id, uint32_t count)
 {
-	return id == 0 ? 0 : (id - 1) % (count - 1) + 1;
+	return id % count;
 }
 
 /* Types of the same shape in several files are one: the first file's. */
@@ -131,7 +131,7 @@ static bool is_of(enum openetw_key by, const struct test_index *t, const struct 
 		return strcmp(store_string(s, s->types[local].provider_name),
 			      store_string(s, s->types[r->type].provider_name)) == 0;
 	case OPENETW_BY_LEVEL: return s->types[r->type].level == id;
-	case OPENETW_BY_PROCESS: return (r->process ? r->process + r->file * (TEST_PROCESSES - 1) : 0) == id;
+	case OPENETW_BY_PROCESS: return (r->process ? r->process + r->file * TEST_PROCESSES : 0) == id;
 	case OPENETW_BY_PROCESS_NAME:
 		local = local_id(id, TEST_PROCESSES);
 		return strcmp(store_string(s, s->processes[local].name),
@@ -140,8 +140,8 @@ static bool is_of(enum openetw_key by, const struct test_index *t, const struct 
 		local = local_id(id, TEST_PROCESSES);
 		return strcmp(store_string(s, s->processes[local].container),
 			      store_string(s, s->processes[r->process].container)) == 0;
-	case OPENETW_BY_THREAD: return (r->thread ? r->thread + r->file * (TEST_THREADS - 1) : 0) == id;
-	case OPENETW_BY_STACK: return (r->stack ? r->stack + r->file * (TEST_STACKS - 1) : 0) == id;
+	case OPENETW_BY_THREAD: return (r->thread ? r->thread + r->file * TEST_THREADS : 0) == id;
+	case OPENETW_BY_STACK: return (r->stack ? r->stack + r->file * TEST_STACKS : 0) == id;
 	case OPENETW_BY_CPU: return r->cpu == id;
 	case OPENETW_BY_FILE: return r->file == id;
 	default: return false;

@@ -157,16 +157,18 @@ static uint32_t select_time(const struct store_columns *c, const struct glance *
 
 /* ---- the rest of the filter ------------------------------------------------------------------- */
 
-static void event_of(const struct scan_part *p, uint32_t row, struct plan_event *ret)
+void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inout)
 {
-	ret->type = store_type_at(&p->c, row);
-	ret->process = store_process_at(&p->c, row);
-	ret->thread = p->c.thread[row];
-	ret->cpu = p->c.cpu[row];
-	ret->time = store_time(&p->c, row);
+	inout->type = store_type_at(&p->c, row);
+	inout->process = store_process_at(&p->c, row);
+	inout->thread = p->c.thread[row];
+	inout->cpu = p->c.cpu[row];
+	inout->time = store_time(&p->c, row);
+	inout->row = row;
 }
 
-static enum filter_truth rest_of(struct scan *s, struct plan_event *e)
+/* By its columns alone. Rows that agree in all of them have the same answer. */
+static enum filter_truth by_columns(struct scan *s, struct plan_event *e)
 {
 	if (s->q->plan->timed) {
 		return plan_rest(s->q->plan, e);
@@ -180,31 +182,82 @@ static enum filter_truth rest_of(struct scan *s, struct plan_event *e)
 	return (enum filter_truth)m->truth;
 }
 
-static int select_rest(struct scan *s, struct scan_part *p, const uint16_t *in, uint32_t n, uint16_t *out,
-		       uint32_t *ret)
+static int memo_begin(struct scan *s, uint32_t file)
 {
-	struct plan_event e = {.file = p->file, .knows = PLAN_ROW};
-	uint32_t k = 0, unknown = 0;
 	if (!s->memo && !(s->memo = malloc(SCAN_MEMOS * sizeof *s->memo))) {
 		return -ENOMEM;
 	}
-	if (s->memo_file != p->file_at + 1) {
+	if (s->memo_file != file + 1) {
 		memset(s->memo, 0, SCAN_MEMOS * sizeof *s->memo);
-		s->memo_file = p->file_at + 1;
+		s->memo_file = file + 1;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t row = in ? in[i] : i;
-		event_of(p, row, &e);
-		enum filter_truth t = rest_of(s, &e);
-		out[k] = (uint16_t)row;
-		k += t != FILTER_NO;
-		unknown += t == FILTER_UNKNOWN;
-		if (row % 4096 == 0 && question_cancelled(s->q)) {
+	return 0;
+}
+
+/* The verdict on each row of a list. 1: some are not known without reading events; 0, -errno. */
+static int judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint32_t n)
+{
+	struct plan_event e = {.plan = s->q->plan, .file = p->file, .file_at = p->file_at, .group = p->group};
+	int unknown = memo_begin(s, p->file_at);
+	for (uint32_t i = 0; i < n && unknown >= 0; i++) {
+		e.knows = PLAN_ROW;
+		scan_event(p, rows[i], &e);
+		enum filter_truth t = by_columns(s, &e);
+		if (t == FILTER_UNKNOWN && s->q->plan->column_count) {
+			e.knows = PLAN_ROW | PLAN_CELL;
+			t = plan_rest(s->q->plan, &e);
+		}
+		s->verdict[i] = (uint8_t)t;
+		unknown = t == FILTER_UNKNOWN ? 1 : unknown;
+		if (i % 4096 == 4095 && question_cancelled(s->q)) {
 			return -ECANCELED;
 		}
 	}
+	return unknown;
+}
+
+#define FOUND_WORDS (STORE_GROUP_ROWS / 64)
+
+/* Keeps what was found. Without memory it is found again. */
+static void keep_found(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint32_t n)
+{
+	uint64_t *found = calloc(FOUND_WORDS, sizeof *found);
+	for (uint32_t i = 0; found && i < n; i++) {
+		found[rows[i] / 64] |= 1ull << rows[i] % 64;
+	}
+	s->q->files[p->file_at].found[p->group] = found;
+}
+
+static uint32_t select_found(const uint64_t *found, const uint16_t *in, uint32_t n, uint16_t *out)
+{
+	SELECT_BODY(found[row / 64] >> row % 64 & 1)
+}
+
+/* `out` has the rows that are left; `within`: none was left out because of its time. */
+static int select_rest(struct scan *s, struct scan_part *p, bool within, const uint16_t *in, uint32_t n, uint16_t *out,
+		       uint32_t *ret)
+{
+	const uint64_t *found = s->q->files[p->file_at].found[p->group];
+	if (found) {
+		*ret = select_found(found, in, n, out);
+		return 0;
+	}
+	for (uint32_t i = 0; i < n && !in; i++) {
+		out[i] = (uint16_t)i;
+	}
+	int unknown = judge(s, p, out, n);
+	int err = unknown > 0 ? reading_judge(s, p, out, s->verdict, n) : unknown;
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < n && err == 0; i++) {
+		out[k] = out[i];
+		k += s->verdict[i] == FILTER_YES;
+		s->undecided += s->verdict[i] == FILTER_UNKNOWN;
+	}
+	if (err == 0 && within && s->q->plan->reads) {
+		keep_found(s, p, out, k);
+	}
 	*ret = k;
-	return unknown ? reading_select(s, p, out, k, ret) : 0;
+	return err;
 }
 
 int scan_group(struct scan *s, uint32_t file, uint32_t group, int64_t from, int64_t to, struct scan_part *ret)
@@ -248,7 +301,7 @@ int scan_group(struct scan *s, uint32_t file, uint32_t group, int64_t from, int6
 		in = s->rows;
 	}
 	if (plan->rest_count && n) {
-		int err = select_rest(s, ret, in, n, s->rows, &n);
+		int err = select_rest(s, ret, g.within, in, n, s->rows, &n);
 		if (err < 0) {
 			return err;
 		}

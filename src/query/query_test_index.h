@@ -10,7 +10,7 @@
 #define QUERY_QUERY_TEST_INDEX_H
 
 #include "filter/filter_parse.h"
-#include "query/query_index.h"
+#include "query/query_field.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,10 +152,23 @@ static inline int test_file(struct test_index *t, uint32_t file, uint32_t groups
 	f->path = strdup("trace.etl");
 	f->fd = -1;
 	f->offset = (int64_t)file * 12345;
-	f->type_base = file * (TEST_TYPES - 1);
-	f->process_base = file * (TEST_PROCESSES - 1);
-	f->thread_base = file * (TEST_THREADS - 1);
-	f->stack_base = file * (TEST_STACKS - 1);
+	f->type_base = file * TEST_TYPES;
+	f->process_base = file * TEST_PROCESSES;
+	f->thread_base = file * TEST_THREADS;
+	f->stack_base = file * TEST_STACKS;
+	return err;
+}
+
+/* There is no trace to read: no event has this field. */
+static inline int test_no_field(struct test_index *t, const char *name)
+{
+	struct field_column *c;
+	int err = field_column_of(&t->x, name, &c);
+	for (uint32_t f = 0; f < t->x.file_count && err == 0; f++) {
+		for (uint32_t i = 0; i < TEST_TYPES; i++) {
+			field_set_of_type(c, f, i, FIELD_OF_TYPE_NONE);
+		}
+	}
 	return err;
 }
 
@@ -172,11 +185,11 @@ static inline int test_index_make(struct test_index *t, uint32_t files, uint32_t
 	}
 	t->x.rows = t->count;
 	t->x.start_filetime = 133000000000000000;
-	t->x.type_count = 1 + files * (TEST_TYPES - 1);
-	t->x.process_count = 1 + files * (TEST_PROCESSES - 1);
-	t->x.thread_count = 1 + files * (TEST_THREADS - 1);
-	t->x.stack_count = 1 + files * (TEST_STACKS - 1);
-	return err;
+	t->x.type_count = files * TEST_TYPES;
+	t->x.process_count = files * TEST_PROCESSES;
+	t->x.thread_count = files * TEST_THREADS;
+	t->x.stack_count = files * TEST_STACKS;
+	return err < 0 ? err : test_no_field(t, "process");
 }
 
 static inline void test_index_free(struct test_index *t)
@@ -185,6 +198,7 @@ static inline void test_index_free(struct test_index *t)
 		store_close(&t->x.files[i].store);
 		free(t->x.files[i].path);
 	}
+	field_columns_free(t->x.fields);
 	free(t->x.files);
 	free(t->rows);
 	pthread_mutex_destroy(&t->x.lock);
@@ -204,12 +218,12 @@ struct test_lookup {
 static inline bool test_number(struct test_lookup *l, uint64_t n, struct filter_expr_value *ret)
 {
 	int length = snprintf(l->text, sizeof l->text, "%llu", (unsigned long long)n);
-	*ret = (struct filter_expr_value){l->text, (size_t)length, true, n};
+	*ret = (struct filter_expr_value){l->text, (size_t)length, true, n, 0};
 	return true;
 }
 static inline bool test_text(const char *s, struct filter_expr_value *ret)
 {
-	*ret = (struct filter_expr_value){s, strlen(s), false, 0};
+	*ret = (struct filter_expr_value){s, strlen(s), false, 0, 0};
 	return s[0] != 0;
 }
 static inline bool test_row_lookup(void *ctx, const char *name, bool payload, struct filter_expr_value *ret)
