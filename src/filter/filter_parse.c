@@ -460,13 +460,14 @@ void filter_expr_destroy(struct filter_expr *f)
 	free(f);
 }
 
-const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload)
+const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload, uint32_t *ret_column)
 {
 	for (uint32_t k = 0; k < f->count; k++) {
 		const struct filter_node *n = &f->nodes[k];
 		if ((n->type == FILTER_NODE_HAS || n->type == FILTER_NODE_TEST) &&
-		    n->property != FILTER_PROPERTY_TEXT && i-- == 0) {
+		    n->property != FILTER_PROPERTY_TEXT && n->property != FILTER_PROPERTY_STACK && i-- == 0) {
 			*ret_payload = n->payload;
+			*ret_column = n->whole.at + 1;
 			return n->name;
 		}
 	}

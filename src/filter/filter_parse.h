@@ -187,8 +187,9 @@ struct filter_clause {
 int filter_clause_parse(const char *text, struct filter_clause *ret, struct diag *d);
 void filter_clause_finish(struct filter_clause *c);
 
-/* The i-th name that it tests, from 0 on; NULL behind the last. A name that is tested twice comes twice. */
-const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload);
+/* The i-th name of a property or a field that it tests, from 0 on; NULL behind the last. A name that is tested twice comes
+ * twice. The column is 1-based. */
+const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload, uint32_t *ret_column);
 /* As text that parses to the same tree. */
 void filter_expr_print(const struct filter_expr *f, struct strbuf *out);
 

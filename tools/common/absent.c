@@ -144,11 +144,18 @@ static void read_again(struct absent *x, int count, char **files)
 
 /* ---- saying it --------------------------------------------------------------------------------- */
 
+static void say_column(const struct cli_asked *k)
+{
+	if (k->column) {
+		fprintf(stderr, " (--filter, column %u)", k->column);
+	}
+	fputc('\n', stderr);
+}
+
 static void say_names(const struct absent *x, const struct cli_asked *k)
 {
 	const struct names *n = x->names[k->kind];
-	const char *near = k->kind == CLI_ASKED_FIELD && !k->payload ? cli_nearest(k->text, next_property, NULL) : NULL;
-	near = near || !n ? near : cli_nearest(k->text, next_name, n);
+	const char *near = n ? cli_nearest(k->text, next_name, n) : NULL;
 	if (near) {
 		fprintf(stderr, "; did you mean '%s'?", near);
 	} else if (n && n->count > 0 && n->count <= FEW) {
@@ -157,7 +164,7 @@ static void say_names(const struct absent *x, const struct cli_asked *k)
 			fprintf(stderr, "%s%s", i ? ", " : " ", n->name[i]);
 		}
 	}
-	fputc('\n', stderr);
+	say_column(k);
 }
 
 static void say(const struct absent *x, const struct cli_asked *k, bool elsewhere)
@@ -169,6 +176,19 @@ static void say(const struct absent *x, const struct cli_asked *k, bool elsewher
 	if (elsewhere) {
 		fprintf(stderr, "openetw %s: no event that is shown has a field '%s', others have\n",
 			x->args->command->name, k->text);
+		return;
+	}
+	bool maybe_property = k->kind == CLI_ASKED_FIELD && !k->payload;
+	const char *near = maybe_property ? cli_nearest(k->text, next_property, NULL) : NULL;
+	if (maybe_property && cli_view_is_property(k->text)) {
+		fprintf(stderr, "openetw %s: there is no event with a %s", x->args->command->name, k->text);
+		say_column(k);
+		return;
+	}
+	if (near) {
+		fprintf(stderr, "openetw %s: no property '%s'; did you mean '%s'?", x->args->command->name, k->text,
+			near);
+		say_column(k);
 		return;
 	}
 	fprintf(stderr, "openetw %s: there is %s ", x->args->command->name, texts[k->kind]);

@@ -4,7 +4,6 @@
 #include "tools/common/cli.h"
 #include "base/nearest.h"
 
-
 void cli_help(FILE *f, const struct cli_command *c)
 {
 	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);

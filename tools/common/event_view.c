@@ -2,6 +2,8 @@
 #include "tools/common/select.h"
 #include "tools/common/event_view.h"
 
+#include "tools/common/frame_text.h"
+
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct cli_view {
 	struct strbuf store;   /* names and values of the fields */
 	struct strbuf scratch; /* text of a header property, or of a member found inside JSON */
 	struct strbuf json;
+	struct openetw_stack stack; /* of the event, while its frames are asked for */
 };
 
 struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time)
@@ -87,7 +90,7 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USH
 
 bool cli_view_is_property(const char *name)
 {
-	return filter_property_of(name) != FILTER_PROPERTY_FIELD;
+	return filter_property_of(name) < FILTER_PROPERTY_COUNT;
 }
 
 static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *ret)
@@ -174,7 +177,7 @@ static bool property(struct cli_view *v, enum filter_property which, struct cli_
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
 	case FILTER_PROPERTY_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
-	case FILTER_PROPERTY_FIELD: break;
+	default: break; /* duration: no event has one by itself */
 	}
 	return false;
 }
@@ -320,23 +323,29 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path, 
 	return !v->scratch.failed;
 }
 
-bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
+/* False: there are no fields. */
+static bool decode(struct cli_view *v)
 {
-	enum filter_property which = payload ? FILTER_PROPERTY_FIELD : filter_property_of(name);
-	/* A payload field may be called "file", too. */
-	if (which != FILTER_PROPERTY_FIELD) {
-		bool there = property(v, which, ret);
-		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE)) {
-			return there;
-		}
-	}
 	if (!v->decoded) {
 		v->field_count = 0;
 		strbuf_clear(&v->store);
 		openetw_decode_fields(v->decoder, v->e, collect, v);
 		v->decoded = true;
 	}
-	if (v->store.failed || !v->store.s) {
+	return !v->store.failed && v->store.s;
+}
+
+bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
+{
+	enum filter_property which = payload ? FILTER_PROPERTY_FIELD : filter_property_of(name);
+	/* A payload field may be called "file", too. */
+	if (which < FILTER_PROPERTY_COUNT) {
+		bool there = property(v, which, ret);
+		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE)) {
+			return there;
+		}
+	}
+	if (!decode(v)) {
 		return false;
 	}
 	size_t len = strlen(name);
@@ -359,12 +368,53 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 	return false;
 }
 
-bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret)
+/* ---- terms of filters ------------------------------------------------------------------------ */
+
+static bool frame(struct cli_view *v, uint32_t i, struct filter_expr_value *ret)
 {
-	struct cli_view_value v = {0};
-	if (!cli_view_get(view, name, payload, &v)) {
+	if (i == 0) {
+		v->stack = (struct openetw_stack){.size = sizeof v->stack};
+		if (!v->state || openetw_state_stack(v->state, v->e, &v->stack) != ERROR_SUCCESS) {
+			v->stack.count = 0;
+		}
+	}
+	if (i >= v->stack.count) {
 		return false;
 	}
-	*ret = (struct filter_expr_value){v.text, v.text_length, v.is_number, v.number};
+	strbuf_clear(&v->scratch);
+	cli_frame_text(v->state, v->e, &v->stack, i, false, &v->scratch);
+	ret->text = v->scratch.s ? v->scratch.s : "";
+	ret->length = v->scratch.len;
+	return !v->scratch.failed;
+}
+
+/* A text that the event carries: its bytes have it, too. */
+static bool text(struct cli_view *v, const struct filter_node *n, uint32_t i, struct filter_expr_value *ret)
+{
+	const char *literal;
+	size_t bytes;
+	if (i == 0 && filter_node_literal(n, &literal, &bytes) &&
+	    !filter_bytes_contain(v->e->UserData, v->e->UserDataLength, literal, bytes)) {
+		return false;
+	}
+	if (!decode(v) || i >= v->field_count) {
+		return false;
+	}
+	ret->text = v->store.s + v->fields[i].text;
+	ret->length = v->fields[i].text_length;
 	return true;
+}
+
+enum filter_answer cli_view_try(void *view, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	struct cli_view_value v = {0};
+	bool there;
+	switch (n->property) {
+	case FILTER_PROPERTY_STACK: there = frame(view, ret->index, ret); break;
+	case FILTER_PROPERTY_TEXT: there = text(view, n, ret->index, ret); break;
+	default:
+		there = cli_view_get(view, n->name, n->payload, &v);
+		*ret = (struct filter_expr_value){v.text, v.text_length, v.is_number, v.number, ret->index};
+	}
+	return there ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
 }

@@ -39,8 +39,8 @@ void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret);
 /* Is `name` a property that every event can have? */
 bool cli_view_is_property(const char *name);
-/* filter_expr_lookup_fn over a view. */
-bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret);
+/* filter_expr_try_lookup_fn over a view. Stacks take a state that keeps them. */
+enum filter_answer cli_view_try(void *view, const struct filter_node *n, struct filter_expr_value *ret);
 
 /* Where the value at s[i], or the string there with its quotes, ends in the decoder's JSON. */
 size_t cli_json_skip(const char *s, size_t n, size_t i);

@@ -6,6 +6,7 @@
 #include "tools/common/filter_option.h"
 
 #include "filter/filter_compile.h"
+#include "regex/regex.h"
 
 #include <stdlib.h>
 #include <tdh.h>
@@ -41,17 +42,28 @@ int cli_filter_mistake(const struct cli_args *a, const char *option, const char 
 			 characters_before(text, d->column), "");
 }
 
-bool cli_filter_expr(const struct cli_args *a, const char *text, struct filter_expr **ret)
+bool cli_filter_expr(const struct cli_args *a, const char *text, const char *const *names, struct filter_expr **ret)
 {
+	const struct filter_dialect dialect = {.regex = &regex_pcre2, .names = names};
 	struct diag d = {0};
 	*ret = NULL;
-	int err = text ? filter_expr_parse(text, ret, &d) : 0;
+	int err = text ? filter_expr_parse_in(&dialect, text, ret, &d) : 0;
 	if (err == -EINVAL) {
 		cli_filter_mistake(a, "filter", text, &d);
 	} else if (err < 0) {
 		no_memory(a);
 	}
 	return err == 0;
+}
+
+void cli_filter_given_up(const struct filter_expr *f)
+{
+	uint64_t n = filter_expr_given_up(f);
+	fprintf(stderr,
+		"a regular expression of --filter takes too long: %llu value%s COULD NOT BE MATCHED; nested "
+		"repetitions, "
+		"such as (a+)+, are the usual cause\n",
+		(unsigned long long)n, PLURAL(n));
 }
 
 /* ---- events of manifests ----------------------------------------------------------------------- */
@@ -324,7 +336,7 @@ static bool add_filter(const struct cli_args *a, const struct cli_enable_options
 		cli_usage(a, "--filter says it all: leave out --event-id, --event-name and --payload");
 		return false;
 	}
-	if (!cli_filter_expr(a, text, &expr)) {
+	if (!cli_filter_expr(a, text, NULL, &expr)) {
 		return false;
 	}
 	bool fine = filter_compile(expr, &plan, &d) == 0;

@@ -84,6 +84,7 @@ static int run(struct cli_args *a)
 			uint64_t matched = cli_printer_count(p);
 			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
 			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
+			status = cli_select_finish(a, select, status);
 		}
 	}
 	cli_printer_destroy(p);

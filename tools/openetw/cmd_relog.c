@@ -51,6 +51,7 @@ struct job {
 	const struct cli_args *args;
 	const struct relog_options *o;
 	struct cli_select *select;
+	struct openetw_state *state; /* NULL: nobody asks for it */
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
 	bool set[FIELDS];
@@ -322,9 +323,10 @@ static int relog(struct job *j, const char *out)
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
 	status = status != CLI_OK ? status : end;
-	return status != CLI_OK || j->o->invert
-		       ? status
-		       : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
+	if (status == CLI_OK && !j->o->invert) {
+		status = cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
+	}
+	return cli_select_finish(a, j->select, status);
 }
 
 static int run(struct cli_args *a)
@@ -341,11 +343,21 @@ static int run(struct cli_args *a)
 	if (parse_changes(&j) && (j.select = cli_select_create(a, &j.o->select)) != NULL) {
 		j.decoder = openetw_decoder_create();
 		j.view = j.decoder ? cli_view_create(j.decoder, false) : NULL;
+		if (j.view && cli_select_needs_state(j.select)) {
+			/* The relogger reads each file once: what tells of processes and images may stand behind. */
+			j.state = openetw_state_create(cli_select_asks_stack(j.select) ? OPENETW_STATE_STACKS : 0);
+			for (int i = 0; j.state && i < a->count; i++) {
+				const char *plain = cli_unpacked(a, a->words[i]);
+				(void)(plain && openetw_state_read_file(j.state, plain, NULL, NULL));
+			}
+			cli_view_set_state(j.view, j.state);
+		}
 		status = j.view ? read_clock(&j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
 		status = status == CLI_OK ? relog(&j, out) : status;
 		if (j.view) {
 			cli_view_destroy(j.view);
 		}
+		openetw_state_destroy(j.state);
 		openetw_decoder_destroy(j.decoder);
 	}
 	cli_select_destroy(j.select);

@@ -600,7 +600,8 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many kinds of events; the counts are not complete");
 	}
 	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
-	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
+	status = code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
+	return cli_select_finish(a, s->select, status);
 }
 
 static int run(struct cli_args *a)
@@ -619,10 +620,11 @@ static int run(struct cli_args *a)
 	s->decode = o->decode;
 	int status = CLI_USAGE;
 	if ((s->select = cli_select_create(a, &o->select)) != NULL) {
+		cli_select_set_local(s->select, s->local);
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
 		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
-			s->state = openetw_state_create(0);
+			s->state = openetw_state_create(cli_select_asks_stack(s->select) ? OPENETW_STATE_STACKS : 0);
 			cli_view_set_state(s->view, s->state);
 		}
 		status = s->view ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
