@@ -2,6 +2,7 @@
 #include "capi/recorder_filter.h"
 
 #include "filter/filter_compile.h"
+#include "schema/schema_filter.h"
 
 static bool put(void *ctx, uint32_t type, const uint8_t *bytes, size_t n)
 {
@@ -20,5 +21,5 @@ int recorder_filter_make(const char *text, const GUID *provider, struct recorder
 	struct guid g;
 	memcpy(g.b, provider, sizeof g.b);
 	ret->count = 0;
-	return filter_text_each(text, &g, false, put, ret, d);
+	return filter_text_each(text, &g, false, schema_filter_manifest, put, ret, d);
 }

@@ -20,6 +20,7 @@
 #include "etwd/etwd_schedule.h"
 #include "format/kernel_mask.h"
 #include "proto/proto.h"
+#include "schema/schema_filter.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
 
@@ -28,6 +29,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+static const struct session_manifests manifests = {schema_process_provider_guid, schema_filter_manifest};
 
 struct autolog {
 	struct source src; /* our end */
@@ -316,7 +319,7 @@ static bool start_file(void *ctx, const char *path)
 		return false;
 	}
 	snprintf(a->path, sizeof a->path, "%s", path);
-	int r = session_read_file(path, schema_process_provider_guid, &a->s, &diag);
+	int r = session_read_file(path, &manifests, &a->s, &diag);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: %s; the session is not started", path, diag.line,
 			 diag.text[0] ? diag.text : strerror(-r));

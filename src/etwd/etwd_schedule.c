@@ -12,6 +12,7 @@
 #include "etwd/etwd_loop.h"
 #include "etwd/etwd_schedule.h"
 #include "etwd/etwd_session.h"
+#include "schema/schema_filter.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
 
@@ -20,6 +21,8 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
+
+static const struct session_manifests manifests = {schema_process_provider_guid, schema_filter_manifest};
 
 #define FILETIME_EPOCH 11644473600ull /* s, of 1970 */
 #define FILETIME_S     10000000ull
@@ -222,7 +225,7 @@ static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
 	struct etw_session s;
-	if (session_read_file(path, schema_process_provider_guid, &s, NULL) < 0) {
+	if (session_read_file(path, &manifests, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {

@@ -131,8 +131,11 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 		}
 		value = ret->value[ret->count];
 	}
-	ret->c[ret->count++] = (struct filter_named_condition){
-		.field = n->name, .value = value, .op = operators[n->test], .column = n->value_at.at + 1};
+	ret->c[ret->count++] = (struct filter_named_condition){.field = n->name,
+							       .value = value,
+							       .op = operators[n->test],
+							       .column = n->value_at.at + 1,
+							       .name_column = n->whole.at + 1};
 	return 0;
 }
 
@@ -422,14 +425,14 @@ int filter_plan_each(const struct filter_plan *p, const struct guid *provider, f
 }
 
 /* Are the conditions where they can be evaluated? */
-static int check_conditions(const struct filter_plan *p, bool manifest_apart, struct diag *d)
+static int check_conditions(const struct filter_plan *p, bool manifest_apart, bool described, struct diag *d)
 {
 	const struct filter_choice *manifest = filter_plan_manifest(p, 0);
-	if (manifest && !manifest_apart) {
+	if (manifest && !manifest_apart && !described) {
 		return refuse(d, (struct filter_span){manifest->column - 1, 0},
 			      "the fields of a manifest's event are known to commands only");
 	}
-	for (uint32_t i = 0; i < p->count && manifest_apart; i++) {
+	for (uint32_t i = 0; i < p->count && (manifest_apart || manifest); i++) {
 		if (p->choices[i].event && counts(p, &p->choices[i])) {
 			return refuse(d, (struct filter_span){p->choices[i].column - 1, 0},
 				      "the session tests fields of events either by id or by name");
@@ -438,8 +441,42 @@ static int check_conditions(const struct filter_plan *p, bool manifest_apart, st
 	return 0;
 }
 
-int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_plan_fn *each,
-		     void *ctx, struct diag *d)
+int filter_plan_describe(const struct filter_plan *p, const struct guid *provider, filter_manifest_fn *describe,
+			 uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes, struct diag *d)
+{
+	const struct filter_choice *c;
+	size_t n = 0;
+	for (uint32_t i = 0; (c = filter_plan_manifest(p, i)) != NULL; i++) {
+		if (d && d->text[0] == 0) {
+			d->column = c->column;
+		}
+		int err = describe(provider, c->id, c->conditions, out, &n, d);
+		if (err < 0) {
+			return err;
+		}
+	}
+	if (d && d->text[0] == 0) {
+		d->column = 0;
+	}
+	*ret_bytes = n;
+	return 0;
+}
+
+static int each_of(const struct filter_plan *p, const struct guid *provider, bool manifest_apart,
+		   filter_manifest_fn *describe, filter_plan_fn *each, void *ctx, struct diag *d)
+{
+	uint8_t blob[FILTER_BYTES_MAX];
+	size_t n = 0;
+	int err = check_conditions(p, manifest_apart, describe != NULL, d);
+	err = err < 0 ? err : filter_plan_each(p, provider, each, ctx, d);
+	if (err == 0 && describe && !manifest_apart) {
+		err = filter_plan_describe(p, provider, describe, blob, &n, d);
+	}
+	return err == 0 && n > 0 && each && !each(ctx, EVENT_FILTER_TYPE_PAYLOAD, blob, n) ? -ENOMEM : err;
+}
+
+int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_manifest_fn *describe,
+		     filter_plan_fn *each, void *ctx, struct diag *d)
 {
 	struct filter_expr *f;
 	struct filter_plan plan;
@@ -449,8 +486,7 @@ int filter_text_each(const char *text, const struct guid *provider, bool manifes
 	}
 	err = filter_compile(f, &plan, d);
 	if (err == 0) {
-		err = check_conditions(&plan, manifest_apart, d);
-		err = err < 0 ? err : filter_plan_each(&plan, provider, each, ctx, d);
+		err = each_of(&plan, provider, manifest_apart, describe, each, ctx, d);
 		filter_plan_finish(&plan);
 	}
 	filter_expr_destroy(f);

@@ -27,6 +27,7 @@
 #define SESSION_SESSION_H
 
 #include "base/provider_guid.h"
+#include "filter/filter_compile.h"
 #include "format/kernel_mask.h"
 #include "session/session_properties.h"
 
@@ -110,24 +111,30 @@ struct etw_session {
 	uint32_t provider_count;
 };
 
+/* What manifests say, for files that are written by hand; each may be NULL. */
+struct session_manifests {
+	provider_installed installed; /* sections with a provider's name */
+	filter_manifest_fn *describe; /* conditions on the fields of a manifest's event */
+};
+
 /* What a file means when it says nothing. */
 void session_init(struct etw_session *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM, at times with both, too; -E2BIG. On failure *ret holds nothing. `name` is
- * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
- * name; may be NULL. */
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
-		  struct diag *d);
+ * the session's when the file does not tell. `manifests` may be NULL. */
+int session_parse(const char *text, size_t n, const char *name, const struct session_manifests *manifests,
+		  struct etw_session *ret, struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
-int session_read_file(const char *path, provider_installed installed, struct etw_session *ret, struct diag *d);
+int session_read_file(const char *path, const struct session_manifests *manifests, struct etw_session *ret,
+		      struct diag *d);
 /* As text that session_parse reads back. */
 void session_format(const struct etw_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
 int session_write(const char *path, const struct etw_session *s);
 void session_finish(struct etw_session *s);
 /* A filter of src/filter/filter_compile.h instead of the one it has; the text is kept. Conditions on a manifest's event
- * are the payload filter, which has to be set before. -EINVAL: *d says what the
- * session cannot evaluate, and in which column. -ENOMEM. */
-int session_set_expression(struct session_provider *p, const char *text, struct diag *d);
+ * become the payload filter; without `describe`, or when there is one already, that has to be set before. -EINVAL: *d says
+ * what the session cannot evaluate, and in which column. -ENOMEM. */
+int session_set_expression(struct session_provider *p, const char *text, filter_manifest_fn *describe, struct diag *d);
 /* What EVENT_FILTER_DESCRIPTORs point to for it: type and bytes; false: no memory. Nothing when there is none. */
 typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n); /* filter_plan_fn */
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d);

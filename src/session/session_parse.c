@@ -205,7 +205,7 @@ struct place {
 	bool no_memory;
 };
 
-static bool section(struct etw_session *s, const char *name, provider_installed installed, uint32_t line,
+static bool section(struct etw_session *s, const char *name, const struct session_manifests *manifests, uint32_t line,
 		    struct place *at, struct diag *d)
 {
 	struct guid g;
@@ -215,7 +215,7 @@ static bool section(struct etw_session *s, const char *name, provider_installed 
 	}
 	struct guid plain;
 	bool is_guid = guid_parse(name + (*name == '#'), &plain) == 0;
-	if (provider_guid(name, installed, &g) < 0) {
+	if (provider_guid(name, manifests ? manifests->installed : NULL, &g) < 0) {
 		return report(d, line, "[%s] is neither a GUID nor a provider's name", name);
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -297,8 +297,8 @@ static bool refused(int r, struct place *at, uint32_t line, const char *key, con
 	return report(d, line, "%s %s", key, at->no_memory ? "needs more memory than there is" : why->text);
 }
 
-static bool line_parse(struct etw_session *s, char *text, provider_installed installed, uint32_t line, struct place *at,
-		       struct diag *d)
+static bool line_parse(struct etw_session *s, char *text, const struct session_manifests *manifests, uint32_t line,
+		       struct place *at, struct diag *d)
 {
 	char *w = trim(text);
 	if (*w == 0 || *w == '#' || *w == ';') {
@@ -310,7 +310,7 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 			return report(d, line, "a section's ']' is missing");
 		}
 		w[n - 1] = 0;
-		return section(s, trim(w + 1), installed, line, at, d);
+		return section(s, trim(w + 1), manifests, line, at, d);
 	}
 	char *eq = strchr(w, '=');
 	if (!eq) {
@@ -338,12 +338,14 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	}
 	if (at->provider && strcasecmp(SESSION_PAYLOAD_KEY, name) == 0) {
 		struct diag why = {0};
-		int r = session_payload_add(&s->provider[s->provider_count - 1], value, &why);
+		int r = session_payload_add(&s->provider[s->provider_count - 1], value,
+					    manifests ? manifests->describe : NULL, &why);
 		return r == 0 || refused(r, at, line, SESSION_PAYLOAD_KEY, &why, d);
 	}
 	if (at->provider && strcasecmp(SESSION_EXPRESSION_KEY, name) == 0) {
 		struct diag why = {0};
-		int r = session_set_expression(&s->provider[s->provider_count - 1], value, &why);
+		int r = session_set_expression(&s->provider[s->provider_count - 1], value,
+					       manifests ? manifests->describe : NULL, &why);
 		return r == 0 || refused(r, at, line, SESSION_EXPRESSION_KEY, &why, d);
 	}
 	const struct key *k = at->provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
@@ -355,8 +357,8 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	return store(k, base, value, line, d);
 }
 
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
-		  struct diag *d)
+int session_parse(const char *text, size_t n, const char *name, const struct session_manifests *manifests,
+		  struct etw_session *ret, struct diag *d)
 {
 	if (n > SESSION_BYTES_MAX) {
 		return -E2BIG;
@@ -380,7 +382,7 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 		char *end = memchr(copy + at, '\n', n - at);
 		size_t stop = end ? (size_t)(end - copy) : n;
 		copy[stop] = 0;
-		fine = line_parse(&s, copy + at, installed, ++line, &place, d);
+		fine = line_parse(&s, copy + at, manifests, ++line, &place, d);
 		at = stop + 1;
 	}
 	for (uint32_t i = 0; fine && i < s.provider_count; i++) {

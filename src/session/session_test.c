@@ -86,6 +86,59 @@ static void a_filter_in_words_survives_the_file_and_becomes_bytes(void **state)
 	session_finish(&t);
 }
 
+/* A manifest whose events have one field, a byte called Status. */
+static int describe(const struct guid *provider, uint16_t id, const struct filter_conditions *c,
+		    uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, struct diag *d)
+{
+	static const struct filter_field field = {.kind = FILTER_FIXED, .length = 1, .count = 1};
+	uint8_t value[8] = {(uint8_t)strtoul(c->c[0].value, NULL, 10)};
+	struct filter_predicate p = {.op = c->c[0].op, .type = FILTER_UNSIGNED, .bytes = 8, .value = value};
+	struct filter_event e = {.provider = *provider,
+				 .id = id,
+				 .field_count = 1,
+				 .fields = &field,
+				 .predicate_count = 1,
+				 .predicates = &p};
+	if (strcmp(c->c[0].field, "Status") != 0) {
+		d->column = c->c[0].name_column;
+		diag_at(d, UINT64_MAX, "event %u has no field '%s'", id, c->c[0].field);
+		return -EINVAL;
+	}
+	return filter_write(&e, out, inout_bytes);
+}
+
+static void conditions_on_a_manifests_event_are_words_in_a_file_too(void **state)
+{
+	static const struct session_manifests manifests = {.describe = describe};
+	static const char *const lines[] = {"Filter = id == 7 and Status >= 200", "PayloadFilter = 7: Status >= 200"};
+	static const uint8_t low = 199, high = 200;
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(lines); i++) {
+		struct etw_session s, t;
+		struct strbuf b = {0};
+		struct diag d = {0};
+		char text[200];
+		int n = snprintf(text, sizeof text, "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n%s\n", lines[i]);
+		if (session_parse(text, (size_t)n, "x", &manifests, &s, &d) != 0) {
+			fail_msg("'%s': %s", lines[i], d.text);
+		}
+		/* Written, it has the bytes, too: whoever reads it then needs no manifest. */
+		session_format(&s, &b);
+		assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
+		assert_non_null(t.provider[0].payload);
+		assert_true(filter_passes(t.provider[0].payload, 7, 0, &high, 1, 8));
+		assert_false(filter_passes(t.provider[0].payload, 7, 0, &low, 1, 8));
+		strbuf_finish(&b);
+		session_finish(&s);
+		session_finish(&t);
+	}
+	struct etw_session s;
+	struct diag d = {0};
+	static const char wrong[] = "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\nFilter = id == 7 and Stauts >= 200\n";
+	assert_int_equal(session_parse(wrong, strlen(wrong), "x", &manifests, &s, &d), -EBADMSG);
+	assert_non_null(strstr(d.text, "(column 13): event 7 has no field 'Stauts'"));
+}
+
 static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void **state)
 {
 	static const struct {
@@ -93,6 +146,11 @@ static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void *
 	} cases[] = {
 		{"Filter = event == A and B & 3", "(column 18): the session cannot evaluate '&'"},
 		{"Filter = event == A and", "(column 15): "},
+		{"Filter = event == A and B =~ /x/", "(column 18): the session cannot evaluate regular expressions"},
+		{"Filter = event == A and stack has x", "(column 16): the session cannot evaluate 'stack'"},
+		{"Filter = event == A and text has x", "(column 16): the session cannot evaluate 'text'"},
+		{"Filter = event == A and duration > 1s", "(column 16): the session cannot evaluate 'duration'"},
+		{"Filter = time > 1s", "(column 1): the session cannot evaluate 'time'"},
 		{"Filter = id == 3 and B == 3", "(column 7): the fields of a manifest's event"},
 		{"Filter = event == A\nEventIdFilter = 3", "leave out EventIdFilter"},
 		{"PayloadFilter = A: B & 3", "(column 6): the session cannot evaluate '&'"},
@@ -371,7 +429,9 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
 	struct etw_session s;
 	char guid[37];
-	assert_int_equal(session_parse(text, strlen(text), "x", installed, &s, NULL), 0);
+	assert_int_equal(session_parse(text, strlen(text), "x",
+				       &(const struct session_manifests){.installed = installed}, &s, NULL),
+			 0);
 	assert_int_equal(s.provider_count, 3);
 	assert_string_equal(guid_format(&s.provider[0].guid, guid), MANIFEST);
 	assert_string_equal(s.provider[0].name, "Test-Installed");
@@ -391,7 +451,13 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		uint64_t any;
 		uint8_t level;
 		uint32_t properties;
+		const char *filter;
 	} rows[] = {
+		{"A.B:::event == Order", 7, 4, 0x200, "event == Order"},
+		{"A.B:::stack:event == Order and A == \"x:y\"", 7, 4, 0x204, "event == Order and A == \"x:y\""},
+		{"A.B::info::id==7", 7, 4, 0x200, "id==7"},
+		{"A.B:::stack,tick:id == 7", 7, 4, 0x200, "stack,tick:id == 7"},
+		{"A.B:::stacks:x", 0, 0, 0},
 		{"A.B", 7, 4, 0x200},
 		{"A.B:0x10", 0x10, 4, 0x200},
 		{"A.B::2", 7, 2, 0x200},
@@ -424,6 +490,8 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		assert_true(p.any == rows[i].any);
 		assert_int_equal(p.level, rows[i].level);
 		assert_int_equal(p.properties, rows[i].properties);
+		assert_int_equal(!p.filter, !rows[i].filter);
+		assert_string_equal(p.filter ? p.filter : "", rows[i].filter ? rows[i].filter : "");
 	}
 }
 
@@ -464,6 +532,7 @@ int main(void)
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
 		cmocka_unit_test(a_filter_in_words_survives_the_file_and_becomes_bytes),
+		cmocka_unit_test(conditions_on_a_manifests_event_are_words_in_a_file_too),
 		cmocka_unit_test(a_filter_that_no_session_evaluates_is_refused_with_its_column),
 		cmocka_unit_test(kernel_masks_and_stacks_survive_the_file),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),

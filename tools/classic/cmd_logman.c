@@ -79,7 +79,7 @@ static int load(struct task *t)
 {
 	struct diag d = {0};
 	int r = collector_path(t->name, t->path, sizeof t->path);
-	r = r == 0 ? session_read_file(t->path, cli_provider_installed, &t->s, &d) : r;
+	r = r == 0 ? session_read_file(t->path, &cli_manifests, &t->s, &d) : r;
 	t->saved = r == 0;
 	if (r == 0 || r == -ENOENT) {
 		return r == 0;

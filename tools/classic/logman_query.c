@@ -52,7 +52,7 @@ static bool list_saved(void *ctx, const char *path)
 	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
-	int r = session_read_file(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, &cli_manifests, &s, &d);
 	(void)ctx;
 	if (r < 0) {
 		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));

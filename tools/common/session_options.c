@@ -8,6 +8,7 @@
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
+#include "schema/schema_filter.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -42,6 +43,8 @@ bool cli_provider_installed(const char *name, struct guid *ret)
 	/* The library says what a name means, the computed GUID included, which is right here too. */
 	return openetw_provider_guid(name, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
+
+const struct session_manifests cli_manifests = {cli_provider_installed, schema_filter_manifest};
 
 void cli_provider_of_command(const char *word)
 {

@@ -113,6 +113,8 @@ cli_take_fn cli_take_buffers;
 bool cli_provider_guid(const char *text, GUID *ret);
 /* The same for session/session.h. */
 bool cli_provider_installed(const char *name, struct guid *ret);
+/* For files of sessions that are written by hand. */
+extern const struct session_manifests cli_manifests;
 /* A command that is going to run: the providers that its program describes are known by name. */
 void cli_provider_of_command(const char *word);
 /* Filters on their way into EnableTraceEx2. */

@@ -31,7 +31,7 @@ static bool event_filters(const struct cli_args *a, const struct cli_enable_opti
 			fine = false;
 		}
 	}
-	if (fine && expression && session_set_expression(p, expression, &d) < 0) {
+	if (fine && expression && session_set_expression(p, expression, NULL, &d) < 0) {
 		cli_usage(a, "--filter %s", d.text);
 		fine = false;
 	}
@@ -66,7 +66,13 @@ bool cli_session_provider(const struct cli_args *a, const struct cli_enable_opti
 		       (o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
 		       (o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	memcpy(p.name, spec.name, sizeof p.name);
-	if (!event_filters(a, o, &p)) {
+	if (spec.filter && o->expression) {
+		cli_usage(a, "'%s' has a filter of its own: leave out --filter", text);
+		return false;
+	}
+	struct cli_enable_options own = *o;
+	own.expression = spec.filter ? spec.filter : o->expression;
+	if (!event_filters(a, &own, &p)) {
 		return false;
 	}
 	*ret = p;

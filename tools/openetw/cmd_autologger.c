@@ -59,7 +59,7 @@ static bool show(void *ctx, const char *path)
 	struct cli_props p;
 	struct diag d = {0};
 	uint32_t status = 0, counter = 0;
-	int r = session_read_file(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, &cli_manifests, &s, &d);
 	if (r < 0) {
 		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
 		return true;

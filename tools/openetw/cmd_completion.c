@@ -3,7 +3,7 @@
  * stale.
  */
 #include "tools/common/cli.h"
-#include "filter/filter_complete.h"
+#include "tools/openetw/filter_words.h"
 
 static const struct cli_option no_options[] = {{0}};
 
@@ -27,10 +27,9 @@ static void words_of(const struct cli_command *c)
 	printf("--help");
 }
 
-/* Is the option's value a filter whose names are those of events? Those of monitor are its columns. */
-static bool takes_filter(const struct cli_command *c, const struct cli_option *o)
+static bool takes_filter(const struct cli_option *o)
 {
-	return strcmp(o->name, "filter") == 0 && o->arg && strcmp(c->name, "monitor") != 0;
+	return strcmp(o->name, "filter") == 0 && o->arg;
 }
 
 static bool print_whole(void *text, const struct filter_completion *c)
@@ -39,10 +38,14 @@ static bool print_whole(void *text, const struct filter_completion *c)
 	return true;
 }
 
-/* What a filter that somebody is typing may become: the shells' functions call this. */
-static int filter(char *text)
+/* What a filter that somebody is typing may become: the shells' functions call this, with the words of the command line
+ * from the verb on. */
+static int filter(char *text, int count, char **words)
 {
-	return filter_complete(text, strlen(text), NULL, print_whole, text) == 0 ? CLI_OK : CLI_FAILED;
+	struct filter_words *w = filter_words_create(text, count, words);
+	int err = w ? filter_complete(text, strlen(text), filter_words_get(w), print_whole, text) : -ENOMEM;
+	filter_words_destroy(w);
+	return err == 0 ? CLI_OK : CLI_FAILED;
 }
 
 /* "a|b|c" as "a b c" */
@@ -73,9 +76,10 @@ static void bash_verb(const struct cli_command *c)
 			printf(") COMPREPLY=($(compgen -W '");
 			alternatives(o->values);
 			printf("' -- \"$cur\")); return ;;\n");
-		} else if (takes_filter(c, o)) {
-			printf(") mapfile -t COMPREPLY < <(openetw completion filter \"${cur#[\\\"\\']}\" "
-			       "2>/dev/null); compopt -o nospace 2>/dev/null; return ;;\n");
+		} else if (takes_filter(o)) {
+			printf(") mapfile -t COMPREPLY < <(openetw completion filter -- \"${cur#[\\\"\\']}\" "
+			       "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null); compopt -o nospace 2>/dev/null; "
+			       "return ;;\n");
 		} else if (strstr(o->arg, "FILE")) {
 			printf(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
 		} else {
@@ -153,7 +157,7 @@ static void zsh_verb(const struct cli_command *c)
 					putchar('(');
 					alternatives(o->values);
 					putchar(')');
-				} else if (takes_filter(c, o)) {
+				} else if (takes_filter(o)) {
 					printf("_openetw_filter");
 				} else if (strstr(o->arg, "FILE")) {
 					printf("_files");
@@ -184,7 +188,7 @@ static void zsh(void)
 {
 	printf("#compdef openetw\n_openetw_sessions() {\n\t" SESSIONS "\n}\n"
 	       "_openetw_filter() {\n\tlocal -a all\n"
-	       "\tall=(${(f)\"$(openetw completion filter \"${(Q)PREFIX}\" 2>/dev/null)\"})\n"
+	       "\tall=(${(f)\"$(openetw completion filter -- \"${(Q)PREFIX}\" \"${words[@]}\" 2>/dev/null)\"})\n"
 	       "\tcompadd -U -S '' -a all\n}\n_openetw() {\n"
 	       "\tif (( CURRENT == 2 )); then\n\t\tlocal -a verbs=(\n");
 	for (int i = 0; cli_commands[i]; i++) {
@@ -245,9 +249,9 @@ static void fish(void)
 				printf(" -x -a '");
 				alternatives(o->values);
 				printf("'");
-			} else if (takes_filter(c, o)) {
-				printf(" -x -a '(openetw completion filter (string trim -l -c \"\\\"\\'\" -- "
-				       "(commandline -ct)))'");
+			} else if (takes_filter(o)) {
+				printf(" -x -a '(openetw completion filter -- (string trim -l -c \"\\\"\\'\" -- "
+				       "(commandline -ct)) (commandline -opc)[2..-1])'");
 			} else if (o->arg) {
 				printf(strstr(o->arg, "FILE") ? " -r -F" : " -x");
 			}
@@ -259,8 +263,8 @@ static void fish(void)
 static int run(struct cli_args *a)
 {
 	const char *shell = a->count == 1 ? a->words[0] : "";
-	if (a->count == 2 && strcmp(a->words[0], "filter") == 0) {
-		return filter(a->words[1]);
+	if (a->count >= 2 && strcmp(a->words[0], "filter") == 0) {
+		return filter(a->words[1], a->count - 2, a->words + 2);
 	}
 	if (strcmp(shell, "bash") == 0) {
 		bash();

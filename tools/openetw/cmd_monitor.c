@@ -583,7 +583,7 @@ const struct cli_command cli_monitor = {
 		"Examples:\n"
 		"  openetw monitor --process nginx --show file,net\n"
 		"  openetw monitor --errors --op 'File*' --columns time,process,op,result,path\n"
-		"  openetw monitor --filter 'op == FileWrite and bytes > 65536'\n"
+		"  openetw monitor --filter 'op == FileWrite and bytes > 64K and duration > 10ms'\n"
 		"  openetw monitor --json -d 10s | jq -r 'select(.path) | .path' | sort | uniq -c | sort -n\n",
 	.options = options,
 	CLI_INTO(monitor_options),
