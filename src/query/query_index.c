@@ -6,6 +6,7 @@
 
 #include "base/sized.h"
 #include "query/query_build.h"
+#include "query/query_field.h"
 #include "query/query_place.h"
 
 #include "etw/values/errors.h"
@@ -201,6 +202,7 @@ void openetw_index_close(struct openetw_index *x)
 		base_close(&x->files[i].fd);
 		free(x->files[i].path);
 	}
+	field_columns_free(x->fields);
 	pthread_mutex_destroy(&x->lock);
 	free(x->files);
 	free(x);

@@ -32,7 +32,8 @@ struct openetw_index {
 	int64_t start_filetime; /* time 0 */
 	uint32_t type_count, process_count, thread_count, stack_count;
 	uint64_t rows;
-	pthread_mutex_t lock; /* of what queries add: columns of fields */
+	pthread_mutex_t lock;         /* of what queries add: columns of fields */
+	struct field_columns *fields; /* query_field.h */
 };
 
 /* A number of the index, taken apart: the file it is of, and the file's own number. NULL: there is none such. */

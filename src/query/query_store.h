@@ -222,7 +222,8 @@ uint64_t store_group_bytes(const struct store_group *g);
 
 static inline int64_t store_time(const struct store_columns *c, uint32_t row)
 {
-	return c->from + (int64_t)(c->time4 ? c->time4[row] : c->time8[row]);
+	/* A damaged index may have any times: no signed overflow. */
+	return (int64_t)((uint64_t)c->from + (c->time4 ? c->time4[row] : c->time8[row]));
 }
 static inline uint32_t store_type_at(const struct store_columns *c, uint32_t row)
 {
