@@ -4,6 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 has_switches || skip "the kernel cannot be recorded here: $(cat "$T/switches")"
 
+# All on one processor that is never idle: kernels were seen whose idle processors trace neither the interrupt that wakes
+# somebody nor the switch to them, in ftrace either.
+taskset -c 0 chrt -i 0 sh -c 'while :; do :; done' &
+spinner=$!
 # On one processor, so that the program and the tickers take turns; they never sleep for long.
 tickers=
 for ms in 1 2 3; do
@@ -45,10 +49,6 @@ for f, pid in (("one", said["pid"]), ("pid", int(sys.argv[2]))):
 END
 
 # Who woke a thread: another one, or a timer, which is nobody; also where perf tells it, which knows interrupts only.
-# On one processor that is never idle: kernels were seen whose idle processors trace neither the interrupt that wakes
-# somebody nor the switch to them, in ftrace either.
-taskset -c 0 chrt -i 0 sh -c 'while :; do :; done' &
-spinner=$!
 for without in "" kbpf_sched_waking,kbpf_sched_switch; do
 	for what in thread timer; do
 		for try in 1 2 3 4; do
