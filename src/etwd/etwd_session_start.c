@@ -348,7 +348,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		return;
 	}
 	s->fair.epoch = 1; /* nobody has written in it */
-	s->fair.little = s->options.props.buffer_kb * 1024 / 2;
+	s->fair.little = s->props.buffer_kb * 1024 / 2;
 	s->state = SESSION_STARTING;
 	etwd_reply_keep(c, m, &s->start_reply);
 	etwd_session_ref(s);

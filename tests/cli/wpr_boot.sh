@@ -69,6 +69,24 @@ expect "events of a long filter" "$(count long.etl '"event":"Connected"')" 2
 expect "others" "$(count long.etl '"event":"Order"')" 0
 stop_etwd
 
+# More providers than a file can have: nothing is written, and the reason is said.
+{
+	sed '/<EventCollector /q' boot.wprp
+	i=0 && while [ $i -lt 1025 ]; do
+		printf '<EventProvider Id="P%d" Name="aa1cf0de-%04x-4c5c-a5f8-0d0a3f3a7a11" Level="5"/>' $i $i
+		i=$((i + 1))
+	done
+	printf '<Profile Id="Web.Verbose.File" Name="Web" DetailLevel="Verbose" LoggingMode="File" Description="boot">'
+	printf '<Collectors><EventCollectorId Value="EC"><EventProviders>'
+	i=0 && while [ $i -lt 1025 ]; do
+		printf '<EventProviderId Value="P%d"/>' $i
+		i=$((i + 1))
+	done
+	echo '</EventProviders></EventCollectorId></Collectors></Profile></Profiles></WindowsPerformanceRecorder>'
+} >many.wprp
+refused 0x80070008 'more than 1024 providers' -addboot many.wprp!Web -filemode
+expect "autologgers of too many" "$(ls "$A")" ""
+
 # In memory, while it runs.
 wpr -addboot boot.wprp!Web
 etwd --idle-exit 0 || fail "etwd"
