@@ -104,6 +104,8 @@ static void prepare(struct parser *p, struct filter_node *n, const struct writte
 		   (a->valid != b->valid || a->unit > FILTER_UNIT_DURATION || b->unit > FILTER_UNIT_DURATION) &&
 		   !(n->property == FILTER_PROPERTY_TIME)) {
 		filter_fail(p, low->at, "the interval's ends are a number and a text");
+	} else if (n->high && a->valid && b->valid && filter_number_compare(a, b) > 0) {
+		filter_fail(p, low->at, "the interval ends before it begins");
 	}
 }
 
