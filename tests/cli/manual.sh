@@ -29,6 +29,7 @@ if command -v bash >/dev/null; then
 	}
 	expect "verbs" "$(complete_of openetw sto)" "stop"
 	expect "options" "$(complete_of openetw dump --filt)" "--filter"
+	expect "options of a report" "$(complete_of openetw xperf -butt)" "-butterfly"
 	expect "values" "$(complete_of openetw dump --format js)" "json"
 	expect "sessions" "$(complete_of openetw stop some)" "some-session"
 	expect "a filter" "$(complete_of openetw dump --filter 'pid == 7 and level <= e')" "pid == 7 and level <= error"

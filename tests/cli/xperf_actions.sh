@@ -180,6 +180,12 @@ openetw xperf -i truth.etl -a '?' 2>&1 | sed -n 's/.*these are: //p' | tr -d ','
 [ "$(wc -l <names)" -gt 25 ] || fail "few actions: $(cat names)"
 openetw help xperf >help
 while read -r name; do grep -qw "$name" help || fail "the help does not name the action $name"; done <names
+# and the options of each, from the rows that read them
+run_status 0 openetw xperf -help dpcisr
+says '^  -bucket .SECONDS. ' out "xperf -help dpcisr"
+run_status 0 openetw help xperf stack
+says '^  -symbol REGEX' out "help xperf stack"
+openetw man xperf | grep -q '^.SS dpcisr' || fail "the manual page has no reports"
 
 f=$CORPUS/perfview/net.4.5.2.x86.etl
 if [ -e "$f" ]; then

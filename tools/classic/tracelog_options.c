@@ -251,7 +251,7 @@ const struct cli_option tracelog_option_table[] = {
 	CLI_WORD(tracelog_options, sources, 0, "ProfileSource", "SOURCE,…|Help",
 		 "what samples are taken by (PMC_PROFILE), beside the timer; Help lists"),
 	CLI_WORD(tracelog_options, pmc, 0, "Pmc", "COUNTERS:EVENTS",
-		 "kernel: values of these counters with these events"),
+		 "kernel: values of these counters (C,C) with these events (E+E)"),
 	CLI_FLAG(tracelog_options, list_sources, 0, "PmcSources", "the same list"),
 	CLI_REFUSED("Lbr", "WHAT", "refused: branch records", "branch records are not recorded in this version"),
 	CLI_REFUSED("heap", NULL, "refused: heap events",

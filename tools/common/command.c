@@ -4,31 +4,47 @@
 #include "tools/common/cli.h"
 #include "base/nearest.h"
 
-void cli_help(FILE *f, const struct cli_command *c)
+static void put_options(FILE *f, const struct cli_option *options, bool classic)
 {
-	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
-	if (c->options && c->options->name) {
+	if (options && options->name) {
 		fprintf(f, "\nOptions:\n");
 	}
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
+	for (const struct cli_option *o = options; o && o->name; o++) {
 		if (!o->help) {
 			continue; /* known only to be refused */
 		}
 		char left[64];
-		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name, o->arg ? " " : "",
-					      o->arg ? o->arg : "")
-				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-					      o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-					      o->arg ? " " : "", o->arg ? o->arg : "");
+		int n = classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name, o->arg ? " " : "",
+					   o->arg ? o->arg : "")
+				: snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
+					   o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+					   o->arg ? " " : "", o->arg ? o->arg : "");
 		if (n < 32) {
 			fprintf(f, "%-32s %s\n", left, o->help);
 		} else {
 			fprintf(f, "%s\n%33s%s\n", left, "", o->help);
 		}
 	}
+}
+
+void cli_help(FILE *f, const struct cli_command *c, const char *topic)
+{
+	struct cli_topic t;
+	for (int i = 0; topic && c->topic && c->topic(i, &t); i++) {
+		if (strcasecmp(t.name, topic) == 0) {
+			fprintf(f, "%s: %s\n", t.name, t.summary);
+			put_options(f, t.options, c->classic);
+			return;
+		}
+	}
+	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
+	put_options(f, c->options, c->classic);
 	if (c->details) {
 		putc('\n', f);
 		fputs(c->details, f);
+	}
+	if (c->topic) {
+		fprintf(f, "\nThe %s have options of their own: openetw help %s NAME\n", c->topics, c->name);
 	}
 }
 

@@ -15,6 +15,12 @@ enum cli_exit {
 	CLI_USAGE = 2,
 };
 
+/* Something of a verb that has options of its own, such as a report. */
+struct cli_topic {
+	const char *name, *summary;
+	const struct cli_option *options;
+};
+
 struct cli_command {
 	const char *name;
 	const char *synopsis; /* what follows the verb in the usage line */
@@ -32,6 +38,8 @@ struct cli_command {
 	/* Takes each word that no row wants, a word like an option too; NULL: these are mistakes, and the rest stays in
 	 * `words`. False: said why. Of Windows' tools only. */
 	bool (*other)(const struct cli_args *a, char *word);
+	bool (*topic)(int i, struct cli_topic *ret); /* the i-th; false: there are no more. NULL: none */
+	const char *topics;                          /* what they are: "reports" */
 	uint32_t usage_code;  /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */
@@ -77,7 +85,8 @@ bool cli_has_link(const struct cli_command *c);
 /* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
  * gives the i-th candidate, NULL at the end. */
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
-void cli_help(FILE *f, const struct cli_command *c);
+/* `topic`: only that; NULL, or none of the verb's: the verb. */
+void cli_help(FILE *f, const struct cli_command *c, const char *topic);
 void cli_help_all(FILE *f);
 
 #endif

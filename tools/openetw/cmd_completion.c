@@ -16,12 +16,29 @@ static const char *dashes(const struct cli_command *c)
 	return c->classic ? "-" : "--";
 }
 
+/* The options that are shown, those of the verb's topics too, each name once; ended by an empty row. */
+static const struct cli_option *rows_of(const struct cli_command *c)
+{
+	static struct cli_option rows[256];
+	struct cli_topic t = {.options = c->options};
+	size_t n = 0;
+	rows[0] = (struct cli_option){0};
+	for (int i = 0;; i++) {
+		for (const struct cli_option *o = t.options; o && o->name && n + 1 < BASE_ARRAY_LEN(rows); o++) {
+			if (o->help && !cli_option_find(rows, o->name, strlen(o->name), 0, c->classic)) {
+				rows[n++] = *o;
+				rows[n] = (struct cli_option){0};
+			}
+		}
+		if (!c->topic || !c->topic(i, &t)) {
+			return rows;
+		}
+	}
+}
+
 static void words_of(const struct cli_command *c)
 {
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		printf("%s%s ", dashes(c), o->name);
 	}
 	printf("--help");
@@ -61,10 +78,7 @@ static void bash_verb(const struct cli_command *c)
 	printf("\t%s)\n\t\topts='", c->name);
 	words_of(c);
 	printf("'\n\t\tkind='%s'\n\t\tcase $prev in\n", c->complete ? c->complete : "");
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		if (!o->arg) {
 			continue;
 		}
@@ -137,10 +151,7 @@ static void zsh_text(const char *s)
 static void zsh_verb(const struct cli_command *c)
 {
 	printf("\t%s)\n\t\t_arguments -s \\\n", c->name);
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		for (int letter = o->letter ? 1 : 0; letter >= 0; letter--) {
 			if (letter) {
 				printf("\t\t\t'*-%c[", o->letter);
@@ -234,10 +245,7 @@ static void fish(void)
 			alternatives(c->complete);
 			printf("'\n");
 		}
-		for (const struct cli_option *o = c->options; o && o->name; o++) {
-			if (!o->help) {
-				continue;
-			}
+		for (const struct cli_option *o = rows_of(c); o->name; o++) {
 			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s", c->name,
 			       c->classic ? 'o' : 'l', o->name);
 			if (o->letter) {

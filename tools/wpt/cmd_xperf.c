@@ -10,6 +10,7 @@
 #include "tools/common/session_control.h"
 #include "tools/classic/explain_line.h"
 #include "tools/wpt/xperf.h"
+#include "tools/wpt/xperf_action.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -597,6 +598,8 @@ const struct cli_command cli_xperf = {
 	CLI_INTO(xperf_options),
 	.defaults = &(const struct xperf_options){.scopes = {.at = {XPERF_KERNEL_SCOPE}, .count = 1, .first = true}},
 	.run = run,
+	.topic = xperf_topic,
+	.topics = "reports",
 	.classic = true,
 	.raw = true,
 	.linked = true,

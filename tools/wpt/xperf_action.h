@@ -113,6 +113,8 @@ struct xperf_regexes {
 	int count;
 	regex_t *re;
 };
+/* The reports and their options, for help. */
+bool xperf_topic(int i, struct cli_topic *ret);
 /* Makes j->own and reads the action's words into it; they may name times of day, for which j->start has to be known.
  * Prints the mistake. */
 bool xperf_options_read(struct xperf_job *j, int count, char **words);
@@ -206,6 +208,7 @@ int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int wor
 /* Calls `each` for the events of these names in another pass over the files, before or after the job's own. */
 bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xperf_job *sub, void *ctx), void *ctx);
 
+extern const struct xperf_action xperf_dumper; /* xperf_read.c; in no table */
 /* The tables of xperf_act_*.c, each ended by an entry without a name. */
 extern const struct xperf_action xperf_cpu_actions[], xperf_dpcisr_actions[], xperf_disk_actions[],
 	xperf_file_actions[], xperf_process_actions[], xperf_stack_actions[], xperf_heap_actions[],

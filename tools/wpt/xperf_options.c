@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <time.h>
 
+static const struct cli_option only_range[] = {XPERF_RANGE, {0}};
+
 /* ---- times ---------------------------------------------------------------------------------------- */
 
 /* "2026/11/22:10:30:00.1234567", in the machine's zone without "+UTC". */
@@ -180,11 +182,21 @@ bool xperf_numbers_have(const struct cli_numbers *n, uint64_t v)
 	return false;
 }
 
+bool xperf_topic(int i, struct cli_topic *ret)
+{
+	const char *name = xperf_action_name(NULL, i);
+	const struct xperf_action *k = name ? xperf_action_find(name) : NULL;
+	k = name && !k ? &xperf_dumper : k;
+	if (k) {
+		*ret = (struct cli_topic){k->name, k->summary, k->options ? k->options : only_range};
+	}
+	return k != NULL;
+}
+
 /* ---- words --------------------------------------------------------------------------------------- */
 
 bool xperf_options_read(struct xperf_job *j, int count, char **words)
 {
-	static const struct cli_option only_range[] = {XPERF_RANGE, {0}};
 	const struct xperf_action *k = j->action;
 	struct cli_command c = *j->a->command;
 	struct cli_args own = {.command = &c, .context = j};

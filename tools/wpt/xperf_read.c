@@ -173,12 +173,17 @@ static const struct cli_option dumper_options[] = {
 	{0},
 };
 
+const struct xperf_action xperf_dumper = {
+	.name = "dumper",
+	.summary = "each event as a line of text",
+	.options = dumper_options,
+	.own = sizeof(struct dumper_options),
+};
+
 static int dump(struct report *r, const struct action_words *act, FILE *out, bool *ret_whole)
 {
-	static const struct xperf_action dumper = {
-		.name = "dumper", .options = dumper_options, .own = sizeof(struct dumper_options)};
 	/* Times of day count from the start of the first file, which is not open yet. */
-	struct xperf_job j = {.a = r->a, .action = &dumper, .start = xperf_start_of(r->a, r->files.text[0])};
+	struct xperf_job j = {.a = r->a, .action = &xperf_dumper, .start = xperf_start_of(r->a, r->files.text[0])};
 	if (!xperf_options_read(&j, act->count, act->word)) {
 		return CLI_USAGE;
 	}
