@@ -19,11 +19,15 @@ recorded() { # recorded FILE ARGUMENTS… : meanwhile three programs run
 	exec 3>&-
 	wait $r || fail "recorder: $(cat "$T/err")"
 }
+# How many programs of ours began: the machine may run others of that name.
+starts() {
+	grep '"event":"Process/Start"' "$T/all" | grep '"ImageFileName":"one_event"' | grep -c "\"ParentId\":$$[,}]"
+}
 json() {
 	openetw dump --quiet --json "$1" >"$T/all" 2>"$T/dumped" || fail "dump: $(cat "$T/dumped")"
 }
 started() { # started WHAT COUNT: so many programs. One that is missing is counted as lost: on a busy machine system calls fill the rings
-	n=$(grep '"event":"Process/Start"' "$T/all" | grep -c '"ImageFileName":"one_event"')
+	n=$(starts)
 	lost=$(sed -n 's/.*LOST when recording: \([0-9]*\) events.*/\1/p' "$T/dumped")
 	[ "$n" -le "$2" ] && [ $((n + ${lost:-0})) -ge "$2" ] || fail "$1: got $n of $2, ${lost:-0} lost"
 }
