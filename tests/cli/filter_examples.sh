@@ -44,3 +44,9 @@ while IFS= read -r line; do
 		;;
 	esac
 done <lines
+# a regular expression that takes too long ends, and that is said
+for op in '=~' '!~'; do
+	run_status 1 openetw dump --filter "Text $op /^(.|.|.|.|.|.)*[!?]\$/" hello.etl
+	says 'takes too long: 3 values COULD NOT BE MATCHED' err "$op"
+	[ ! -s out ] || fail "what could not be matched passes: $(cat out)"
+done
