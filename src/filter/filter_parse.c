@@ -150,6 +150,7 @@ static bool check_name(struct parser *p, const struct filter_node *n, const char
 
 static void set_property(const struct parser *p, struct filter_node *n)
 {
+	n->payload = n->payload && !p->names; /* there is nothing else of these names */
 	n->property = n->payload ? FILTER_PROPERTY_FIELD : filter_property_of(n->name);
 	bool named = !p->names;
 	for (size_t i = 0; !named && p->names[i]; i++) {
