@@ -46,8 +46,8 @@ static const char *const filters[] = {
 	"length > 100",
 	"length in 8..16 or level == 2",
 	"activity",
-	"relatedactivity",
-	"provider_guid ~ 3d6f",
+	"relatedActivity",
+	"providerGuid ~ 3d6f",
 	/* fields */
 	"ProcessId",
 	"ProcessId > 0 and level <= 4",
