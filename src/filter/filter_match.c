@@ -41,7 +41,7 @@ struct filter_number filter_number_of(const char *s, size_t n)
 	return valid ? (struct filter_number){.valid = true, .real = real} : (struct filter_number){0};
 }
 
-static int number_compare(const struct filter_number *a, const struct filter_number *b)
+int filter_number_compare(const struct filter_number *a, const struct filter_number *b)
 {
 	if (!a->is_int || !b->is_int) {
 		return a->real < b->real ? -1 : a->real > b->real;
@@ -206,7 +206,7 @@ static bool compare(const struct filter_node *n, const char *wanted, const struc
 		    const struct filter_expr_value *v, const struct filter_number *x, int *ret_order)
 {
 	if (x->valid && number->valid) {
-		*ret_order = number_compare(x, number);
+		*ret_order = filter_number_compare(x, number);
 		return true;
 	}
 	if (v->text) {

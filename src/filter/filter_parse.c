@@ -104,6 +104,8 @@ static void prepare(struct parser *p, struct filter_node *n, const struct writte
 		   (a->valid != b->valid || a->unit > FILTER_UNIT_DURATION || b->unit > FILTER_UNIT_DURATION) &&
 		   !(n->property == FILTER_PROPERTY_TIME)) {
 		filter_fail(p, low->at, "the interval's ends are a number and a text");
+	} else if (n->high && a->valid && b->valid && filter_number_compare(a, b) > 0) {
+		filter_fail(p, low->at, "the interval ends before it begins");
 	}
 }
 
@@ -148,6 +150,7 @@ static bool check_name(struct parser *p, const struct filter_node *n, const char
 
 static void set_property(const struct parser *p, struct filter_node *n)
 {
+	n->payload = n->payload && !p->names; /* there is nothing else of these names */
 	n->property = n->payload ? FILTER_PROPERTY_FIELD : filter_property_of(n->name);
 	bool named = !p->names;
 	for (size_t i = 0; !named && p->names[i]; i++) {

@@ -286,6 +286,8 @@ struct filter_number filter_number_of(const char *s, size_t n);
 /* The same with a unit: a size in bytes, or a duration in ns. *ret_unit is what stands behind the digits. False: not
  * digits with letters behind them. The number is invalid when the letters are no unit. */
 bool filter_number_with_unit(const char *s, size_t n, struct filter_number *ret, const char **ret_unit);
+/* Of two valid ones: less than, equal to or more than 0. */
+int filter_number_compare(const struct filter_number *a, const struct filter_number *b);
 /* How many ns a payload field counts, by the end of its name: "WaitedMs"; 0: its name does not say so. */
 uint64_t filter_field_unit_ns(const char *name);
 /* What the value means for this name and operator. False with the reason in `why`. `quoted`: whether it stood in quotes. */

@@ -9,7 +9,6 @@
 #include "base/parse.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -73,10 +72,11 @@ static struct filter_number scaled(const struct filter_number *x, uint64_t facto
 	r.is_int = x->is_int && !__builtin_mul_overflow(x->magnitude, factor, &product) && product % divisor == 0;
 	if (r.is_int) {
 		r.magnitude = product / divisor;
-	} else if (fabs(r.real) < 0x1p53 && r.real == floor(r.real)) { /* 1.5K */
+	} else if (r.real > -0x1p53 && r.real < 0x1p53 && r.real == (double)(int64_t)r.real) { /* 1.5K */
+		int64_t whole = (int64_t)r.real;
 		r.is_int = true;
-		r.negative = r.real < 0;
-		r.magnitude = (uint64_t)fabs(r.real);
+		r.negative = whole < 0;
+		r.magnitude = (uint64_t)(whole < 0 ? -whole : whole);
 	}
 	return r;
 }

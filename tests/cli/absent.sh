@@ -52,7 +52,7 @@ openetw stop web >/dev/null
 
 # ---- events that come
 rm -f err
-openetw live -p OpenETW.Sample.Hello --filter 'Numbr == 3' >live.out 2>live.err &
+openetw live -p OpenETW.Sample.Hello --filter 'Numbr == 3 and Number == 3 or provder == x' >live.out 2>live.err &
 p=$!
 wait_for 30 grep -qs watching live.err || fail "live does not begin"
 "$SAMPLES/hello-tracelogging" 2 1 >/dev/null
@@ -60,7 +60,9 @@ wait_for 30 has_events "openetw-live-$p" || fail "no events came"
 sleep 1
 kill -INT $p
 wait $p
-says "no event with a field 'Numbr'" live.err "live"
+says "no event with a field 'Numbr' (--filter, column 1)" live.err "live"
+grep -q "'Number'" live.err && fail "live says what it never looked for: $(cat live.err)"
+says "no property 'provder'; did you mean 'provider'? (--filter, column 31) It is taken" live.err "at the beginning"
 
 # ---- this machine
 absent 2 "there is no operation 'FileReed'; did you mean 'FileRead'" openetw monitor --op FileReed -d 1s

@@ -181,7 +181,7 @@ static void say(const struct absent *x, const struct cli_asked *k, bool elsewher
 	bool maybe_property = k->kind == CLI_ASKED_FIELD && !k->payload;
 	const char *near = maybe_property ? cli_nearest(k->text, next_property, NULL) : NULL;
 	if (maybe_property && cli_view_is_property(k->text)) {
-		fprintf(stderr, "openetw %s: there is no event with a %s", x->args->command->name, k->text);
+		fprintf(stderr, "openetw %s: there is no event that has '%s'", x->args->command->name, k->text);
 		say_column(k);
 		return;
 	}
@@ -216,10 +216,12 @@ static void say_nothing_fits(const struct absent *x, const struct cli_select *se
 	}
 }
 
-static bool gather(struct absent *x, struct cli_select *select, const struct cli_printer *printer)
+/* `live`: nobody can look again, so of what no event was asked for nothing is known. */
+static bool gather(struct absent *x, struct cli_select *select, const struct cli_printer *printer, bool live)
 {
 	struct cli_asked k;
 	for (unsigned i = 0; x->count < ASKED_MAX && select && cli_select_asked(select, i, &k); i++) {
+		k.seen |= live && k.column && !k.looked;
 		x->asked[x->count++] = k;
 	}
 	x->of_select = x->count;
@@ -289,7 +291,7 @@ int cli_absent_files(const struct cli_args *a, struct cli_select *select, const 
 	}
 	x->args = a;
 	x->severest = UINT32_MAX;
-	bool some = gather(x, select, printer);
+	bool some = gather(x, select, printer, false);
 	bool asked = x->count > 0 || (select && cli_select_bounds(select));
 	if (cli_interrupted() || ferror(stdout) || !asked || (!some && matched > 0)) {
 		return finish(x, status);
@@ -317,7 +319,7 @@ int cli_absent_live(const struct cli_args *a, struct cli_select *select, const s
 	}
 	x->args = a;
 	x->severest = UINT32_MAX;
-	if (!ferror(stdout) && gather(x, select, printer)) {
+	if (!ferror(stdout) && gather(x, select, printer, true)) {
 		status = tell(x, select, printer, matched ? matched : 1, status);
 	}
 	return finish(x, status);

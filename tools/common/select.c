@@ -34,6 +34,7 @@ struct cli_select {
 		const char *name;
 		bool payload;
 		uint32_t column; /* in the text of --filter */
+		bool looked;
 	} field[FIELDS_MAX];
 	int field_count;
 	/* Some event had it, by kind and number. */
@@ -233,9 +234,10 @@ static enum filter_answer lookup(void *ctx, const struct filter_node *n, struct 
 {
 	struct cli_select *s = ctx;
 	enum filter_answer answer = cli_view_try(s->view, n, ret);
-	for (int i = 0; answer == FILTER_VALUE_PRESENT && i < s->field_count; i++) {
+	for (int i = 0; i < s->field_count; i++) {
 		if (s->field[i].name == n->name) {
-			s->seen[CLI_ASKED_FIELD][i] = true;
+			s->field[i].looked = true;
+			s->seen[CLI_ASKED_FIELD][i] |= answer == FILTER_VALUE_PRESENT;
 		}
 	}
 	return answer;
@@ -334,6 +336,7 @@ bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *
 			ret->text = s->field[i].name;
 			ret->payload = s->field[i].payload;
 			ret->column = s->field[i].column;
+			ret->looked = s->field[i].looked;
 			break;
 		}
 		return true;

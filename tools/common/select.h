@@ -82,6 +82,7 @@ struct cli_asked {
 	bool payload;    /* a field, and no property */
 	bool seen;       /* some event had it */
 	uint32_t column; /* of a field in --filter; 0: not of --filter */
+	bool looked;     /* of a field in --filter: some event was asked for it, what stands before it did not decide */
 };
 bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret);
 /* Has this event that one thing, whatever else is asked for? */
