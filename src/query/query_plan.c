@@ -134,6 +134,9 @@ enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct 
 	if (n->payload || n->property == FILTER_PROPERTY_FIELD) {
 		return of_field(e, n, ret);
 	}
+	if (n->property == FILTER_PROPERTY_STACK && (e->knows & PLAN_CELL) && e->stack == 0) {
+		return FILTER_VALUE_ABSENT;
+	}
 	if (!(asks & ASKS_OF_COLUMNS)) {
 		return read_event(e, n, ret);
 	}
@@ -499,6 +502,9 @@ static int make(struct plan *p, struct openetw_index *x, const struct plan_reade
 	for (size_t i = 0; i < c.count && err == 0; i++) {
 		err = sort_conjunct(p, &c, i);
 	}
+	uint32_t asks = filter_expr_asks(p->filter, p->filter->root);
+	p->cells = p->column_count || (asks & FILTER_ASKS(STACK));
+	p->asks_machine = asks & (FILTER_ASKS(STACK) | FILTER_ASKS(FILE));
 	return err;
 }
 

@@ -54,7 +54,9 @@ struct plan {
 	struct field_column **column_of; /* of each node of the filter that may ask for a field; else NULL */
 	struct field_column **columns;   /* the same, each once */
 	uint32_t column_count;
-	bool *nobody_has; /* of each node: no event of any type has the field */
+	bool cells;        /* what columns of fields have, or whether a row has a stack, may decide `rest` */
+	bool asks_machine; /* for files or frames: what the trace says of the machine has to be read first */
+	bool *nobody_has;  /* of each node: no event of any type has the field */
 };
 
 struct plan_event;
@@ -91,7 +93,7 @@ struct plan_event {
 	uint32_t type, process, thread; /* numbers of the file */
 	uint16_t cpu;
 	int64_t time; /* of the file */
-	uint32_t group, row;
+	uint32_t group, row, stack;
 	struct plan_reader reader;
 	char text[64]; /* of the value that was looked up last */
 };

@@ -256,6 +256,7 @@ void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inou
 	inout->cpu = p->c.cpu[row];
 	inout->time = store_time(&p->c, row);
 	inout->row = row;
+	inout->stack = p->c.stack ? p->c.stack[row] : 0;
 }
 
 /* By its columns alone. Rows that agree in all of them have the same answer. */
@@ -294,7 +295,7 @@ static int judge(struct scan *s, const struct scan_part *p, const uint16_t *rows
 		e.knows = PLAN_ROW;
 		scan_event(p, rows[i], &e);
 		enum filter_truth t = by_columns(s, &e);
-		if (t == FILTER_UNKNOWN && s->q->plan->column_count) {
+		if (t == FILTER_UNKNOWN && s->q->plan->cells) {
 			e.knows = PLAN_ROW | PLAN_CELL;
 			t = plan_rest(s->q->plan, &e);
 		}
