@@ -31,6 +31,9 @@ void openetw_query_destroy(struct openetw_query *q)
 	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
 		if (q->scan[i]) {
 			reading_free(q->scan[i]->reading);
+			for (size_t k = 0; k < BASE_ARRAY_LEN(q->scan[i]->mask); k++) {
+				free(q->scan[i]->mask[k]);
+			}
 			free(q->scan[i]->memo);
 			free(q->scan[i]);
 		}

@@ -12,10 +12,13 @@
 
 #define BUCKETS_MAX (1u << 20)
 #define CELLS_MAX   (1u << 26) /* series × buckets */
+/* Of each thread: up to here all values are counted at once. Rows stand in the order of time, so the counts of one
+ * bucket, which lie beside each other, stay in the cache. */
+#define CELLS_AT_ONCE (1u << 22)
 
 struct histogram {
 	const struct key *key;
-	const uint32_t *series_of; /* of each slot; NULL: all in series 0 */
+	const uint32_t *series_of; /* of each slot; NULL: each slot is one */
 	uint32_t series, buckets;
 	int64_t from, to;
 	uint64_t *counts; /* of one thread: [bucket][series] */
@@ -175,91 +178,109 @@ static int add_totals(void *sink, struct scan *s, const struct scan_part *p)
 	return 0;
 }
 
-/* The series of each slot, those with most events first, and their ids. */
-static int choose(struct openetw_query *q, const struct key *k, int64_t from, int64_t to, uint32_t most,
-		  uint32_t **ret_series_of, uint32_t **ret_ids, uint32_t *ret_series)
+/* Which slots are told, and as what. */
+struct series {
+	uint32_t *of;  /* of each slot */
+	uint32_t *ids; /* of each series */
+	uint32_t count;
+};
+
+/* Those with most events first; what does not fit is the last one. */
+static int rank(const struct key *k, const uint64_t *totals, uint32_t most, struct series *ret)
+{
+	struct total *order = calloc(k->slots + 1ull, sizeof *order);
+	uint32_t n = 0;
+	ret->of = calloc(k->slots + 1ull, sizeof *ret->of);
+	for (uint32_t slot = 0; order && slot < k->slots; slot++) {
+		if (totals[slot]) {
+			order[n++] = (struct total){totals[slot], slot};
+		}
+	}
+	ret->count = BASE_MIN(n, most);
+	ret->ids = calloc(ret->count + 1ull, sizeof *ret->ids);
+	if (!order || !ret->of || !ret->ids) {
+		free(order);
+		return -ENOMEM;
+	}
+	qsort(order, n, sizeof *order, more_first);
+	for (uint32_t i = 0; i < n; i++) {
+		bool other = n > most && i >= most - 1;
+		ret->of[order[i].slot] = other ? most - 1 : i;
+		ret->ids[other ? most - 1 : i] = other ? UINT32_MAX : key_id(k, order[i].slot);
+	}
+	free(order);
+	return 0;
+}
+
+/* Counts first which slots there are: there are too many for a histogram of each. */
+static int rank_first(struct openetw_query *q, const struct key *k, int64_t from, int64_t to, uint32_t most,
+		      struct series *ret)
 {
 	struct totals *sinks = calloc(q->threads, sizeof *sinks);
-	struct total *order = calloc(k->slots, sizeof *order);
-	uint32_t *series_of = calloc(k->slots, sizeof *series_of), *ids = NULL, n = 0;
-	int err = sinks && order && series_of ? 0 : -ENOMEM;
+	int err = sinks ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
-		sinks[i] = (struct totals){k, calloc(k->slots, sizeof *sinks[i].count)};
+		sinks[i] = (struct totals){k, calloc(k->slots + 1ull, sizeof *sinks[i].count)};
 		err = sinks[i].count ? 0 : -ENOMEM;
 	}
 	err = err < 0 ? err : question_run(q, from, to, add_totals, sinks, sizeof *sinks);
-	if (err == 0) {
+	for (uint32_t i = 1; i < q->threads && err == 0; i++) {
 		for (uint32_t slot = 0; slot < k->slots; slot++) {
-			order[slot].slot = slot;
-			for (uint32_t i = 0; i < q->threads; i++) {
-				order[slot].count += sinks[i].count[slot];
-			}
+			sinks[0].count[slot] += sinks[i].count[slot];
 		}
-		qsort(order, k->slots, sizeof *order, more_first);
-		while (n < k->slots && order[n].count) {
-			n++;
-		}
-		uint32_t series = BASE_MIN(n, most);
-		ids = calloc(series + 1ull, sizeof *ids);
-		err = ids ? 0 : -ENOMEM;
-		for (uint32_t i = 0; i < n && err == 0; i++) {
-			bool other = n > most && i >= most - 1;
-			series_of[order[i].slot] = other ? most - 1 : i;
-			ids[other ? most - 1 : i] = other ? UINT32_MAX : key_id(k, order[i].slot);
-		}
-		n = series;
 	}
+	err = err < 0 ? err : rank(k, sinks[0].count, most, ret);
 	for (uint32_t i = 0; sinks && i < q->threads; i++) {
 		free(sinks[i].count);
 	}
 	free(sinks);
-	free(order);
-	if (err < 0) {
-		free(series_of);
-		free(ids);
-		return err;
-	}
-	*ret_series_of = series_of;
-	*ret_ids = ids;
-	*ret_series = n;
-	return 0;
+	return err;
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------ */
 
-/* Of all threads, and turned: [series][bucket]. */
-static int gather(struct openetw_query *q, const struct histogram *h, const uint32_t *ids,
+/* Of all threads, and turned: [series][bucket]. `fold`: which series each of the histograms' columns is. */
+static int gather(struct openetw_query *q, const struct histogram *h, const uint32_t *fold, uint32_t series,
 		  struct openetw_histogram *ret)
 {
-	uint64_t *counts = question_keep(q, calloc((uint64_t)h->series * h->buckets + 1, sizeof *counts));
-	uint64_t *totals = question_keep(q, calloc(h->series + 1ull, sizeof *totals));
+	uint64_t *counts = question_keep(q, calloc((uint64_t)series * h->buckets + 1, sizeof *counts));
+	uint64_t *totals = question_keep(q, calloc(series + 1ull, sizeof *totals));
 	if (!counts || !totals) {
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < q->threads; i++) {
+	for (uint32_t i = 0; i < q->threads && series; i++) {
 		for (uint32_t b = 0; b < h->buckets; b++) {
-			for (uint32_t s = 0; s < h->series; s++) {
-				uint64_t n = h[i].counts[(uint64_t)b * h->series + s];
-				counts[(uint64_t)s * h->buckets + b] += n;
-				totals[s] += n;
+			for (uint32_t k = 0; k < h->series; k++) {
+				uint64_t n = h[i].counts[(uint64_t)b * h->series + k];
+				uint32_t to = fold ? fold[k] : k;
+				counts[(uint64_t)to * h->buckets + b] += n;
+				totals[to] += n;
 			}
 		}
 	}
-	ret->series = h->series;
-	ret->ids = ids;
+	ret->series = series;
 	ret->counts = counts;
 	ret->totals = totals;
 	return 0;
 }
 
-static int count_series(struct openetw_query *q, struct histogram *proto, const uint32_t *ids,
-			struct openetw_histogram *ret)
+/* Afterwards: which columns are told. */
+static int rank_last(struct openetw_query *q, const struct histogram *h, uint32_t most, struct series *ret)
 {
-	struct histogram *h = calloc(q->threads, sizeof *h);
-	int err = h ? 0 : -ENOMEM;
-	if (err == 0 && (uint64_t)proto->series * proto->buckets > CELLS_MAX) {
-		err = -E2BIG;
+	uint64_t *totals = calloc(h->key->slots + 1ull, sizeof *totals);
+	int err = totals ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
+		for (uint64_t at = 0; at < (uint64_t)h->series * h->buckets; at++) {
+			totals[at % h->series] += h[i].counts[at];
+		}
 	}
+	err = err < 0 ? err : rank(h->key, totals, most, ret);
+	free(totals);
+	return err;
+}
+
+static int count_cells(struct openetw_query *q, struct histogram *h, const struct histogram *proto)
+{
+	int err = (uint64_t)proto->series * proto->buckets > CELLS_MAX ? -E2BIG : 0;
 	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
 		h[i] = *proto;
 		h[i].counts = calloc((uint64_t)proto->series * proto->buckets + 1, sizeof *h[i].counts);
@@ -268,44 +289,34 @@ static int count_series(struct openetw_query *q, struct histogram *proto, const 
 	if (err == 0 && proto->series && proto->from < proto->to) {
 		err = question_run(q, proto->from, proto->to - 1, add_part, h, sizeof *h);
 	}
+	return err;
+}
+
+static int histogram(struct openetw_query *q, struct histogram *proto, uint32_t most, struct openetw_histogram *ret)
+{
+	const struct key *k = proto->key;
+	bool all = (uint64_t)k->slots * proto->buckets <= CELLS_AT_ONCE;
+	struct histogram *h = calloc(q->threads, sizeof *h);
+	struct series s = {0};
+	int err = h ? 0 : -ENOMEM;
+	proto->series = proto->from < proto->to ? k->slots : 0;
+	if (err == 0 && !all && proto->from < proto->to) {
+		err = rank_first(q, k, proto->from, proto->to - 1, most, &s);
+		proto->series_of = s.of;
+		proto->series = s.count;
+	}
+	err = err < 0 ? err : count_cells(q, h, proto);
 	if (err == 0 || err == -ECANCELED) {
-		int gathered = gather(q, h, ids, ret);
-		err = gathered < 0 ? gathered : err;
+		int told = s.of ? 0 : rank_last(q, h, most, &s);
+		told = told < 0 ? told : gather(q, h, all ? s.of : NULL, s.count, ret);
+		err = told < 0 ? told : err;
 	}
 	for (uint32_t i = 0; h && i < q->threads; i++) {
 		free(h[i].counts);
 	}
 	free(h);
-	return err;
-}
-
-static int histogram(struct openetw_query *q, int64_t from, int64_t to, uint32_t buckets, enum openetw_key by,
-		     uint32_t most, struct openetw_histogram *ret)
-{
-	struct histogram h = {.from = from, .to = to, .buckets = buckets};
-	struct key k = {0};
-	uint32_t *series_of = NULL, *ids = NULL;
-	int err = key_make(q, by, &k);
-	if (err < 0) {
-		return err;
-	}
-	h.key = &k;
-	if (by == OPENETW_BY_NOTHING) {
-		h.series = 1;
-		ids = calloc(1, sizeof *ids);
-		err = ids ? 0 : -ENOMEM;
-	} else if (from < to) {
-		err = choose(q, &k, from, to - 1, most, &series_of, &ids, &h.series);
-	}
-	h.series_of = series_of;
-	if (err == 0) {
-		ids = ids ? question_keep(q, ids) : NULL;
-		err = count_series(q, &h, ids, ret);
-	} else {
-		free(ids);
-	}
-	free(series_of);
-	key_free(&k);
+	free(s.of);
+	ret->ids = s.ids ? question_keep(q, s.ids) : NULL;
 	return err;
 }
 
@@ -316,8 +327,15 @@ uint32_t openetw_query_histogram(struct openetw_query *q, int64_t from, int64_t 
 	if (!SIZED_VALID(ret, answer) || buckets == 0 || buckets > BUCKETS_MAX || most == 0 || from > to) {
 		return win32_from_errno(-EINVAL);
 	}
+	struct histogram h = {.from = from, .to = to, .buckets = buckets};
+	struct key k = {0};
 	int err = question_begin(q);
-	err = err < 0 ? err : histogram(q, from, to, buckets, by, most, &known);
+	err = err < 0 ? err : key_make(q, by, &k);
+	if (err == 0) {
+		h.key = &k;
+		err = histogram(q, &h, most, &known);
+		key_free(&k);
+	}
 	known.answer.size = sizeof known.answer;
 	uint32_t code = question_end(q, err, &known.answer);
 	if (err == 0 || err == -ECANCELED) {

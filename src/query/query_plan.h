@@ -3,8 +3,9 @@
  * A filter as tests of columns. Private to query.
  *
  * plan_make() evaluates the filter once for each type, process, thread and processor number that the index has. Rows
- * whose type, process, … makes the filter false need no other look. What is left of the filter, `rest`, are the
- * conjuncts that ask for several columns at once, for the time, or for the event itself. They are evaluated row by row.
+ * whose type, process, … makes the filter false need no other look. Conjuncts that ask for several columns at once,
+ * `masked`, become sets that are joined as the filter joins them. What is left, `rest`, asks for the time in ways that
+ * are no range, or for the event itself. It is evaluated row by row.
  */
 #ifndef QUERY_QUERY_PLAN_H
 #define QUERY_QUERY_PLAN_H
@@ -27,12 +28,25 @@ static inline bool plan_set_has(const struct plan_set *s, uint32_t id)
 struct plan_file {
 	struct plan_set type, process, thread;
 };
+/* A part of the filter that asks for columns alone. Where it asks for one column it is a set over that column. */
+enum plan_mask_kind { PLAN_MASK_SET, PLAN_MASK_AND, PLAN_MASK_OR, PLAN_MASK_NOT };
+enum plan_column { PLAN_COLUMN_TYPE, PLAN_COLUMN_PROCESS, PLAN_COLUMN_THREAD, PLAN_COLUMN_CPU, PLAN_COLUMNS };
+#define PLAN_MASK_DEPTH 12u
+struct plan_mask {
+	enum plan_mask_kind kind;
+	enum plan_column column; /* SET */
+	struct plan_set *sets;   /* SET: of each file */
+	uint32_t left, right;    /* numbers of nodes */
+};
 struct plan {
 	const struct openetw_index *x;
 	struct filter_expr *filter; /* NULL: everything passes */
 	struct plan_file *files;
 	struct plan_set cpu;
-	int64_t from, to; /* times of the index that may pass; both included */
+	int64_t from, to;                      /* times of the index that may pass; both included */
+	uint32_t masked[FILTER_CONJUNCTS_MAX]; /* conjuncts that are masks */
+	size_t masked_count;
+	struct plan_mask *masks; /* of each node of the filter */
 	uint32_t rest[FILTER_CONJUNCTS_MAX];
 	size_t rest_count;
 	bool timed;                      /* `rest` asks for the time: rows of the same type, process, … may differ */
@@ -40,6 +54,9 @@ struct plan {
 	struct field_column **column_of; /* of each node of the filter that may ask for a field; else NULL */
 	struct field_column **columns;   /* the same, each once */
 	uint32_t column_count;
+	bool cells;        /* what columns of fields have, or whether a row has a stack, may decide `rest` */
+	bool asks_machine; /* for files or frames: what the trace says of the machine has to be read first */
+	bool *nobody_has;  /* of each node: no event of any type has the field */
 };
 
 struct plan_event;
@@ -76,7 +93,7 @@ struct plan_event {
 	uint32_t type, process, thread; /* numbers of the file */
 	uint16_t cpu;
 	int64_t time; /* of the file */
-	uint32_t group, row;
+	uint32_t group, row, stack;
 	struct plan_reader reader;
 	char text[64]; /* of the value that was looked up last */
 };

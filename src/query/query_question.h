@@ -51,11 +51,12 @@ struct scan {
 	int err;
 	uint64_t scanned, matched, decoded, undecided;
 	struct reading *reading;
-	struct scan_memo *memo;            /* what `rest` said of rows like this */
-	uint32_t memo_file;                /* of which file they are */
-	uint16_t rows[STORE_GROUP_ROWS];   /* those that match */
-	uint8_t verdict[STORE_GROUP_ROWS]; /* what `rest` says of rows: enum filter_truth */
-	uint32_t slots[STORE_GROUP_ROWS];  /* for the question: key_slots() */
+	uint8_t *mask[PLAN_MASK_DEPTH + 1]; /* of rows: 0 or 1; made when they are needed */
+	struct scan_memo *memo;             /* what `rest` said of rows like this */
+	uint32_t memo_file;                 /* of which file they are */
+	uint16_t rows[STORE_GROUP_ROWS];    /* those that match */
+	uint8_t verdict[STORE_GROUP_ROWS];  /* what `rest` says of rows: enum filter_truth */
+	uint32_t slots[STORE_GROUP_ROWS];   /* for the question: key_slots() */
 };
 
 /* The rows of a group that match and are not before `from` or behind `to` (times of the index). -errno. */

@@ -505,6 +505,11 @@ static void impossible_questions_are_refused(void **state)
 	assert_int_equal(openetw_query_histogram(q, 1, 0, 1, OPENETW_BY_CPU, 1, &h), 87);
 	assert_int_equal(openetw_query_histogram(q, 0, 1, 1, (enum openetw_key)99, 1, &h), 87);
 	assert_int_equal(openetw_query_group(q, none, 1, 1, take_group, NULL, &a), 87);
+	/* No time at all is a question, without an answer. */
+	assert_int_equal(openetw_query_histogram(q, 5, 5, 1600, OPENETW_BY_CPU, 3, &h), 0);
+	assert_int_equal(h.series, 0);
+	assert_int_equal(openetw_query_histogram(q, 5, 5, 3, OPENETW_BY_LEVEL, 3, &h), 0);
+	assert_int_equal(h.series, 0);
 	a.size = 3;
 	assert_int_equal(openetw_query_count(q, &a), 87);
 	assert_null(openetw_query_create(NULL));

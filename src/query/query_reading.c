@@ -2,8 +2,10 @@
 #include "query/query_reading.h"
 
 #include "base/json_text.h"
+#include "base/printable.h"
 #include "base/vec.h"
 #include "consume/consume_view.h"
+#include "machine/machine.h"
 #include "query/query_fetch.h"
 
 #include "openetw/decode.h"
@@ -13,6 +15,7 @@
 
 #define FIELDS_MAX   1024u
 #define CANCEL_EVERY 64u
+#define FRAMES_MAX   4096u
 
 struct one_field {
 	size_t name, name_length; /* in `store` */
@@ -28,7 +31,12 @@ struct reading {
 	struct openetw_index *x;
 	struct openetw_decoder *decoder;
 	struct consume_view view;
-	struct fetch **fetch; /* of each file; NULL: not open */
+	struct fetch **fetch;         /* of each file; NULL: not open */
+	struct machine **machine;     /* of each file; NULL: not asked for yet */
+	const struct plan_event *row; /* what columns say of the event; while rows are judged */
+	uint64_t frames[FRAMES_MAX];  /* of the event's stack, while they are asked for */
+	uint32_t frame_count, pid;
+	struct etl_record record;
 	EVENT_RECORD event;
 	bool decoded;
 	uint32_t result; /* of decoding: OPENETW_DECODED, … */
@@ -46,9 +54,10 @@ struct reading *reading_make(struct openetw_index *x)
 		r->x = x;
 		r->decoder = openetw_decoder_create();
 		r->fetch = calloc(x->file_count + 1ull, sizeof(struct fetch *));
+		r->machine = calloc(x->file_count + 1ull, sizeof(struct machine *));
 		r->due = malloc(STORE_GROUP_ROWS * sizeof *r->due);
 	}
-	if (r && (!r->decoder || !r->fetch || !r->due)) {
+	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due)) {
 		reading_free(r);
 		return NULL;
 	}
@@ -63,11 +72,15 @@ void reading_free(struct reading *r)
 	for (uint32_t f = 0; r->fetch && f < r->x->file_count; f++) {
 		fetch_close(r->fetch[f]);
 	}
+	for (uint32_t f = 0; r->machine && f < r->x->file_count; f++) {
+		machine_destroy(r->machine[f]);
+	}
 	openetw_decoder_destroy(r->decoder);
 	consume_view_free(&r->view);
 	strbuf_finish(&r->store);
 	strbuf_finish(&r->scratch);
 	free(r->fetch);
+	free(r->machine);
 	free(r->fields);
 	free(r->due);
 	free(r);
@@ -87,10 +100,10 @@ int reading_of(struct scan *s, struct reading **ret)
 int reading_event(struct reading *r, uint32_t file, uint64_t where)
 {
 	const struct index_file *f = &r->x->files[file];
-	struct etl_record e;
+	struct etl_record *e = &r->record;
 	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
-	err = err < 0 ? err : fetch_record(r->fetch[file], where, &e);
-	err = err < 0 ? err : consume_view_fill(&r->view, &e, e.time_filetime, NULL, &r->event);
+	err = err < 0 ? err : fetch_record(r->fetch[file], where, e);
+	err = err < 0 ? err : consume_view_fill(&r->view, e, e->time_filetime, NULL, &r->event);
 	r->decoded = false;
 	return err;
 }
@@ -173,6 +186,98 @@ uint32_t reading_number(struct reading *r, struct field_column *c)
 	return reading_field(r, field_name(c), &text, &length) ? field_number_of(c, text, length) : FIELD_ABSENT;
 }
 
+/* ---- the machine ----------------------------------------------------------------------------------- */
+
+/* What the trace says of files and modules, from the records that say it. Before an event is read: it reads others. */
+static int machine_begin(struct reading *r, uint32_t file)
+{
+	static const uint32_t kinds[] = {STORE_TELLERS, STORE_TEACHERS};
+	const struct index_file *f = &r->x->files[file];
+	struct etl_record e;
+	if (r->machine[file]) {
+		return 0;
+	}
+	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
+	if (err < 0) {
+		return err;
+	}
+	r->machine[file] = machine_create(0);
+	if (!r->machine[file]) {
+		return -ENOMEM;
+	}
+	for (size_t k = 0; k < BASE_ARRAY_LEN(kinds); k++) {
+		uint64_t bytes, count;
+		const uint64_t *where = store_section(&f->store, kinds[k], 0, &bytes, &count);
+		for (uint64_t i = 0; i < count; i++) {
+			if (fetch_record(r->fetch[file], where[i], &e) == 0) {
+				machine_add(r->machine[file], &e);
+			}
+		}
+	}
+	return 0;
+}
+
+static enum filter_answer give_file(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	uint64_t key = r->row ? machine_file_key(&r->record) : 0;
+	const char *path = NULL;
+	if (key) {
+		path = machine_file(r->machine[r->row->file_at], key, r->record.time_filetime);
+	}
+	if (path) {
+		*ret = (struct filter_expr_value){.text = path, .length = strlen(path)};
+		return FILTER_VALUE_PRESENT;
+	}
+	return reading_field(r, n->name, &ret->text, &ret->length) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *name = path;
+	for (const char *p = path; *p; p++) {
+		name = (*p == '\\' || *p == '/') && p[1] ? p + 1 : name;
+	}
+	return name;
+}
+
+/* "module!function", or what is known of it, as the commands write it. */
+static void frame_text(struct reading *r, uint64_t address)
+{
+	struct machine *m = r->machine[r->row->file_at];
+	uint64_t start, time = r->record.time_filetime;
+	const struct machine_image *i = machine_image_at(m, r->pid, address, time);
+	const char *name = machine_code_at(m, r->pid, address, time, &start);
+	name = name || !i ? name : machine_function_at(m, i, address, &start);
+	strbuf_clear(&r->scratch);
+	if (name) {
+		strbuf_addf_printable(&r->scratch, "%s%s%s", i ? last_part(i->path) : "", i ? "!" : "", name);
+	} else if (i) {
+		strbuf_addf_printable(&r->scratch, "%s", last_part(i->path));
+	}
+}
+
+static enum filter_answer next_frame(struct reading *r, struct filter_expr_value *ret)
+{
+	uint32_t i = ret->index;
+	if (!r->row) {
+		return FILTER_VALUE_UNKNOWN;
+	}
+	if (i == 0) {
+		const struct index_file *f = r->row->file;
+		uint32_t process = r->row->process < f->store.process_count ? r->row->process : 0;
+		r->pid = process ? f->store.processes[process].pid : MACHINE_NO_ID;
+		r->frame_count = openetw_index_stack(
+			r->x, question_id(r->row->stack, f->store.stack_count, f->stack_base), r->frames, FRAMES_MAX);
+	}
+	if (i >= BASE_MIN(r->frame_count, FRAMES_MAX)) {
+		return FILTER_VALUE_ABSENT;
+	}
+	frame_text(r, r->frames[i]);
+	ret->text = r->scratch.s ? r->scratch.s : "";
+	ret->length = r->scratch.len;
+	return r->scratch.failed ? FILTER_VALUE_UNKNOWN : FILTER_VALUE_PRESENT;
+}
+
 /* ---- what a filter asks for ------------------------------------------------------------------------ */
 
 static enum filter_answer give_guid(struct reading *r, const void *guid, struct filter_expr_value *ret)
@@ -232,10 +337,10 @@ enum filter_answer reading_lookup(void *reading, const struct filter_node *n, st
 		return FILTER_VALUE_PRESENT;
 	case FILTER_PROPERTY_TEXT: return next_text(r, n, ret);
 	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* no event has one by itself */
-	case FILTER_PROPERTY_STACK: return FILTER_VALUE_UNKNOWN;
+	case FILTER_PROPERTY_STACK: return next_frame(r, ret);
+	case FILTER_PROPERTY_FILE: return give_file(r, n, ret);
 	case FILTER_PROPERTY_FIELD:
-	case FILTER_PROPERTY_PROCESS:
-	case FILTER_PROPERTY_FILE: break;
+	case FILTER_PROPERTY_PROCESS: break;
 	default: return FILTER_VALUE_ABSENT; /* a column has it */
 	}
 	return reading_field(r, n->name, &ret->text, &ret->length) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
@@ -277,6 +382,9 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	struct reading *r;
 	uint32_t count = 0;
 	int err = reading_of(s, &r);
+	if (err == 0 && plan->asks_machine) {
+		err = machine_begin(r, p->file_at);
+	}
 	for (uint32_t i = 0; i < n && err == 0; i++) {
 		if (verdict[i] == FILTER_UNKNOWN) {
 			r->due[count++] = (struct due){p->c.where[rows[i]], i};
@@ -305,7 +413,9 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 			field_set(plan->columns[k], p->file_at, p->group, row, reading_number(r, plan->columns[k]));
 		}
 		scan_event(p, row, &e);
+		r->row = &e;
 		verdict[r->due[i].at] = (uint8_t)plan_rest(plan, &e);
+		r->row = NULL;
 	}
 	return 0;
 }

@@ -98,7 +98,7 @@ bool scan_group_summary(const struct openetw_query *q, uint32_t file, uint32_t g
 	}
 	bool trusted = sum == sg->rows || (g.type == SUMMARY_ALL && g.process == SUMMARY_ALL);
 	return trusted && (g.type == SUMMARY_ALL || g.process == SUMMARY_ALL) && !p->thread.ok && !q->plan->cpu.ok &&
-	       q->plan->rest_count == 0;
+	       q->plan->rest_count + q->plan->masked_count == 0;
 }
 
 /* ---- columns ------------------------------------------------------------------------------------- */
@@ -155,6 +155,97 @@ static uint32_t select_time(const struct store_columns *c, const struct glance *
 			: select_time8(c->time8, least, most - least, in, n, out);
 }
 
+/* ---- several columns ---------------------------------------------------------------------------- */
+
+#define MASK_BODY(TEST)                              \
+	for (uint32_t i = 0; i < n; i++) {           \
+		const uint32_t row = in ? in[i] : i; \
+		out[i] = (TEST);                     \
+	}
+
+static void mask2(const uint16_t *column, const uint8_t *ok, const uint16_t *in, uint32_t n, uint8_t *out)
+{
+	MASK_BODY(ok[column[row]])
+}
+
+static void mask4(const uint32_t *column, const struct plan_set *set, const uint16_t *in, uint32_t n, uint8_t *out)
+{
+	MASK_BODY(set->ok[column[row] < set->count ? column[row] : 0])
+}
+
+static void mask_column(const struct plan_mask *m, const struct scan_part *p, const uint16_t *in, uint32_t n,
+			uint8_t *out)
+{
+	const struct plan_set *set = &m->sets[p->file_at];
+	switch (m->column) {
+	case PLAN_COLUMN_TYPE:
+		if (p->c.type2) {
+			mask2(p->c.type2, set->ok, in, n, out);
+		} else {
+			mask4(p->c.type4, set, in, n, out);
+		}
+		return;
+	case PLAN_COLUMN_PROCESS:
+		if (p->c.process2) {
+			mask2(p->c.process2, set->ok, in, n, out);
+		} else {
+			mask4(p->c.process4, set, in, n, out);
+		}
+		return;
+	case PLAN_COLUMN_THREAD: mask4(p->c.thread, set, in, n, out); return;
+	default: mask2(p->c.cpu, set->ok, in, n, out); return;
+	}
+}
+
+/* What a mask says of each row: 1 or 0. What is to the right of it uses the next buffer. */
+static int mask_rows(struct scan *s, uint32_t node, const struct scan_part *p, const uint16_t *in, uint32_t n,
+		     uint32_t depth)
+{
+	const struct plan_mask *m = &s->q->plan->masks[node];
+	if (!s->mask[depth] && !(s->mask[depth] = malloc(STORE_GROUP_ROWS))) {
+		return -ENOMEM;
+	}
+	uint8_t *out = s->mask[depth];
+	if (m->kind == PLAN_MASK_SET) {
+		mask_column(m, p, in, n, out);
+		return 0;
+	}
+	int err = mask_rows(s, m->left, p, in, n, depth);
+	if (err == 0 && m->kind != PLAN_MASK_NOT) {
+		err = mask_rows(s, m->right, p, in, n, depth + 1);
+	}
+	const uint8_t *right = s->mask[depth + 1];
+	for (uint32_t i = 0; i < n && err == 0 && m->kind == PLAN_MASK_AND; i++) {
+		out[i] &= right[i];
+	}
+	for (uint32_t i = 0; i < n && err == 0 && m->kind == PLAN_MASK_OR; i++) {
+		out[i] |= right[i];
+	}
+	for (uint32_t i = 0; i < n && err == 0 && m->kind == PLAN_MASK_NOT; i++) {
+		out[i] ^= 1;
+	}
+	return err;
+}
+
+static int select_masked(struct scan *s, const struct scan_part *p, const uint16_t *in, uint16_t *out, uint32_t *inout)
+{
+	const struct plan *plan = s->q->plan;
+	for (size_t i = 0; i < plan->masked_count; i++) {
+		uint32_t n = *inout, k = 0;
+		int err = mask_rows(s, plan->masked[i], p, in, n, 0);
+		if (err < 0) {
+			return err;
+		}
+		for (uint32_t at = 0; at < n; at++) {
+			out[k] = in ? in[at] : (uint16_t)at;
+			k += s->mask[0][at];
+		}
+		*inout = k;
+		in = out;
+	}
+	return 0;
+}
+
 /* ---- the rest of the filter ------------------------------------------------------------------- */
 
 void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inout)
@@ -165,6 +256,7 @@ void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inou
 	inout->cpu = p->c.cpu[row];
 	inout->time = store_time(&p->c, row);
 	inout->row = row;
+	inout->stack = p->c.stack ? p->c.stack[row] : 0;
 }
 
 /* By its columns alone. Rows that agree in all of them have the same answer. */
@@ -203,7 +295,7 @@ static int judge(struct scan *s, const struct scan_part *p, const uint16_t *rows
 		e.knows = PLAN_ROW;
 		scan_event(p, rows[i], &e);
 		enum filter_truth t = by_columns(s, &e);
-		if (t == FILTER_UNKNOWN && s->q->plan->column_count) {
+		if (t == FILTER_UNKNOWN && s->q->plan->cells) {
 			e.knows = PLAN_ROW | PLAN_CELL;
 			t = plan_rest(s->q->plan, &e);
 		}
@@ -298,6 +390,13 @@ int scan_group(struct scan *s, uint32_t file, uint32_t group, int64_t from, int6
 	}
 	if (plan->cpu.ok) {
 		n = select2(ret->c.cpu, plan->cpu.ok, in, n, s->rows);
+		in = s->rows;
+	}
+	if (plan->masked_count && n) {
+		int err = select_masked(s, ret, in, s->rows, &n);
+		if (err < 0) {
+			return err;
+		}
 		in = s->rows;
 	}
 	if (plan->rest_count && n) {

@@ -68,6 +68,7 @@ static inline void test_dictionaries(struct store_writer *w, uint64_t rows)
 		types[i].provider[0] = (uint8_t)(1 + i % 3);
 		types[i].level = (uint8_t)(1 + i % 5);
 		types[i].opcode = (uint8_t)(i % 4);
+		types[i].rows_low = 1;
 		types[i].keyword = 1ull << (i % 7);
 		types[i].provider_name = test_string(&s, providers[i % 3], 0);
 		types[i].name = test_string(&s, "Event%u/Start", i);
