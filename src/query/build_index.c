@@ -206,9 +206,9 @@ static bool is_rows_event(const struct build *b, uint32_t type, uint32_t thread,
 	       (thread == 0 || b->who.threads[thread].tid == tid);
 }
 
-/* The row of exactly this time on this thread, or -1. Rows of a group are in the order of time but for those of
- * damaged files, whose stacks are then not found. */
-static int64_t row_find(const struct build *b, const struct store_rows *rows, int64_t time, uint32_t tid)
+/* The first row at or behind a time. Rows of a group are in the order of time but for those of damaged files, whose
+ * stacks are then not found. */
+static uint32_t row_from(const struct store_rows *rows, int64_t time)
 {
 	uint32_t low = 0, high = rows->rows;
 	while (low < high) {
@@ -219,15 +219,10 @@ static int64_t row_find(const struct build *b, const struct store_rows *rows, in
 			high = mid;
 		}
 	}
-	for (; low < rows->rows && rows->time[low] == time; low++) {
-		if (is_rows_event(b, rows->type[low], rows->thread[low], tid)) {
-			return low;
-		}
-	}
-	return -1;
+	return low;
 }
 
-static int64_t row_find_written(const struct build *b, const struct store_columns *c, int64_t time, uint32_t tid)
+static uint32_t row_from_written(const struct store_columns *c, int64_t time)
 {
 	uint32_t low = 0, high = c->rows;
 	while (low < high) {
@@ -238,21 +233,16 @@ static int64_t row_find_written(const struct build *b, const struct store_column
 			high = mid;
 		}
 	}
-	for (; low < c->rows && store_time(c, low) == time; low++) {
-		if (is_rows_event(b, store_type_at(c, low), c->thread[low], tid)) {
-			return low;
-		}
-	}
-	return -1;
+	return low;
 }
 
-/* Of an event that was written already: a thread that waited for long in the kernel. */
+/* Of events that were written already: of a thread that waited for long in the kernel. How many, or -errno. */
 static int late_part(struct build *b, int64_t time, uint32_t tid, uint32_t part, bool user)
 {
-	uint32_t n;
+	uint32_t n, low = 0, high;
 	const struct store_group *groups = store_writer_groups(b->writer, &n);
-	uint32_t low = 0, high = n;
-	while (low < high) { /* the first that does not end before */
+	int found = 0;
+	for (high = n; low < high;) { /* the first that does not end before */
 		uint32_t mid = low + (high - low) / 2;
 		if (groups[mid].to < time) {
 			low = mid + 1;
@@ -266,29 +256,46 @@ static int late_part(struct build *b, int64_t time, uint32_t tid, uint32_t part,
 		if (err < 0) {
 			return err;
 		}
-		int64_t row = row_find_written(b, &c, time, tid);
-		if (row >= 0) {
-			uint32_t stack = c.stack ? c.stack[row] : 0;
+		for (uint32_t i = row_from_written(&c, time); i < c.rows && store_time(&c, i) == time; i++) {
+			if (!is_rows_event(b, store_type_at(&c, i), c.thread[i], tid)) {
+				continue;
+			}
+			uint32_t stack = c.stack ? c.stack[i] : 0;
 			err = build_stacks_join(&b->stacks, stack, part, user, &stack);
-			return err < 0 ? err : store_write_late_stack(b->writer, low, (uint32_t)row, stack);
+			err = err < 0 ? err : store_write_late_stack(b->writer, low, i, stack);
+			err = err < 0 ? err : store_writer_columns(b->writer, low, &c); /* they may have moved */
+			if (err < 0) {
+				return err;
+			}
+			found++;
 		}
 	}
-	b->lost_stacks++;
-	return 0;
+	return found;
 }
 
+/* A part belongs to all events of exactly this time on this thread: what a merge adds about an image has the time of
+ * the image's event. */
 static int part_join(struct build *b, int64_t time, uint32_t tid, uint32_t part, bool user)
 {
-	struct store_rows *in = b->rows;
-	int64_t row = row_find(b, in, time, tid);
-	if (row < 0) {
-		in = b->before;
-		row = row_find(b, in, time, tid);
+	struct store_rows *const in[] = {b->before, b->rows};
+	int found = 0;
+	for (size_t k = 0; k < BASE_ARRAY_LEN(in); k++) {
+		for (uint32_t i = row_from(in[k], time); i < in[k]->rows && in[k]->time[i] == time; i++) {
+			if (!is_rows_event(b, in[k]->type[i], in[k]->thread[i], tid)) {
+				continue;
+			}
+			int err = build_stacks_join(&b->stacks, in[k]->stack[i], part, user, &in[k]->stack[i]);
+			if (err < 0) {
+				return err;
+			}
+			found++;
+		}
 	}
-	if (row < 0) {
-		return late_part(b, time, tid, part, user);
+	if (found == 0) {
+		found = late_part(b, time, tid, part, user);
 	}
-	return build_stacks_join(&b->stacks, in->stack[row], part, user, &in->stack[row]);
+	b->lost_stacks += found == 0;
+	return BASE_MIN(found, 0);
 }
 
 /* A record that is the stack, or a part of it, of an event before it. */
@@ -409,6 +416,22 @@ static int group_next(struct build *b)
 	return err;
 }
 
+static int exit_code(struct build *b, const struct etl_record *r)
+{
+	const struct kernel_payload p = {r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
+	uint32_t process;
+	if (!kernel_payload_has(p, KP_PROCESS_END_SINCE_V1_EXIT_STATUS)) {
+		return 0;
+	}
+	int err = build_process(&b->who, machine_who(b->machine, r).pid, r->time_filetime, &process);
+	if (err == 0 && process) {
+		b->who.processes[process].exit_code =
+			(int32_t)kernel_payload_get32(p, KP_PROCESS_END_SINCE_V1_EXIT_STATUS);
+		b->who.processes[process].has_exit_code = 1;
+	}
+	return err;
+}
+
 static int row_add(struct build *b, const struct etl_record *r)
 {
 	struct store_rows *to = b->rows;
@@ -418,7 +441,11 @@ static int row_add(struct build *b, const struct etl_record *r)
 		err = where_of(b, r, &to->where[i]);
 	}
 	machine_follow(b->machine, r);
-	struct machine_who who = machine_who(b->machine, r);
+	/* Those of the header; without any, whom the event is about, or who ran there. */
+	struct machine_who who = {r->pid, r->tid};
+	if (who.pid == MACHINE_NO_ID && who.tid == MACHINE_NO_ID) {
+		who = machine_who(b->machine, r);
+	}
 	if (err == 0) {
 		size_t known = b->types.count;
 		err = build_type(&b->types, r, to->where[i], &to->type[i]);
@@ -442,16 +469,11 @@ static int row_add(struct build *b, const struct etl_record *r)
 		return err;
 	}
 	if (BASE_UNLIKELY(r->hook == HOOK_PROCESS_END)) {
-		const struct kernel_payload p = {r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
-		if (kernel_payload_has(p, KP_PROCESS_END_SINCE_V1_EXIT_STATUS)) {
-			struct store_process *s = &b->who.processes[to->process[i]];
-			s->exit_code = (int32_t)kernel_payload_get32(p, KP_PROCESS_END_SINCE_V1_EXIT_STATUS);
-			s->has_exit_code = to->process[i] != 0;
-		}
+		err = exit_code(b, r);
 	}
 	to->rows++;
 	b->row_count++;
-	return to->rows == STORE_GROUP_ROWS ? group_next(b) : 0;
+	return err == 0 && to->rows == STORE_GROUP_ROWS ? group_next(b) : err;
 }
 
 static int losses_write(struct build *b, struct etl_reader *r)

@@ -16,11 +16,15 @@ int build_stacks_create(struct build_stacks *x, const char *directory)
 {
 	*x = (struct build_stacks){.key_count = 0};
 	x->nodes.items.fd = x->nodes.slots.fd = x->pairs.items.fd = x->pairs.slots.fd = -1;
+	x->lists.items.fd = x->lists.slots.fd = x->list_nodes.fd = -1;
 	int err = build_set_create(&x->frames, directory);
 	if (err == 0) {
 		err = build_set_create(&x->nodes, directory);
 	}
-	return err == 0 ? build_set_create(&x->pairs, directory) : err;
+	if (err == 0) {
+		err = build_set_create(&x->pairs, directory);
+	}
+	return err == 0 ? build_set_create(&x->lists, directory) : err;
 }
 
 void build_stacks_free(struct build_stacks *x)
@@ -28,12 +32,14 @@ void build_stacks_free(struct build_stacks *x)
 	build_set_free(&x->frames);
 	build_set_free(&x->nodes);
 	build_set_free(&x->pairs);
+	build_set_free(&x->lists);
+	build_space_free(&x->list_nodes);
 	free(x->keys);
 	map_free(&x->keys_by_key);
 	free(x->promises);
 }
 
-int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_t count, uint32_t *ret)
+static int path_node(struct build_stacks *x, const uint64_t *addresses, uint32_t count, uint32_t *ret)
 {
 	uint32_t node = 0, depth = 0, alike = 0;
 	while (alike < x->last_count && alike < count && x->last_address[alike] == addresses[count - 1 - alike]) {
@@ -42,7 +48,7 @@ int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_
 	for (depth = alike; depth < count; depth++) {
 		uint64_t address = addresses[count - 1 - depth];
 		uint32_t frame;
-		int err = build_set_number(&x->frames, address, &frame);
+		int err = build_set_number(&x->frames, ~address, &frame);
 		if (err == 0) {
 			err = build_set_number(&x->nodes, pair(node, frame), &node);
 		}
@@ -58,6 +64,28 @@ int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_
 	x->last_count = BASE_MIN(count, BUILD_LAST);
 	*ret = node;
 	return 0;
+}
+
+int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_t count, uint32_t *ret)
+{
+	uint32_t known = x->lists.count, list;
+	uint64_t hash = map_hash(&x->keys_by_key, addresses, count * sizeof *addresses);
+	int err = build_set_number(&x->lists, hash | 1, &list);
+	if (err == 0) {
+		err = build_space_grow(&x->list_nodes, x->lists.directory, x->lists.items.bytes / 2);
+	}
+	uint32_t *nodes = x->list_nodes.p;
+	if (err == 0 && list < known) {
+		*ret = nodes[list];
+		return 0;
+	}
+	if (err == 0) {
+		err = path_node(x, addresses, count, ret);
+	}
+	if (err == 0) {
+		nodes[list] = *ret;
+	}
+	return err;
 }
 
 static struct build_key *key_of(struct build_stacks *x, uint64_t key)
@@ -127,6 +155,10 @@ static uint32_t kept(const struct build_stacks *x, uint32_t part)
 
 void build_stacks_settle(struct build_stacks *x)
 {
+	uint64_t *frames = build_set_items(&x->frames);
+	for (uint32_t i = 0; i < x->frames.count; i++) {
+		frames[i] = ~frames[i];
+	}
 	uint64_t *pairs = build_set_items(&x->pairs);
 	for (uint32_t i = 1; i < x->pairs.count; i++) {
 		pairs[i] = pair(kept(x, (uint32_t)pairs[i]), kept(x, (uint32_t)(pairs[i] >> 32)));

@@ -18,12 +18,16 @@ struct build_key {
 };
 #define BUILD_LAST 256u
 struct build_stacks {
-	struct build_set frames; /* addresses */
+	struct build_set frames; /* addresses, inverted until the end: value 0 has number 0, and 0 is an address */
 	struct build_set nodes;  /* struct store_node: parent | frame << 32 */
 	struct build_set pairs;  /* struct store_stack: kernel | user << 32; either may be a promise */
 	struct build_key *keys;
 	size_t key_count, key_cap;
 	struct map keys_by_key;
+	/* Whole lists of addresses that were seen, by a hash that nobody outside can foresee, and the node of each: what a
+	 * program does it does again. */
+	struct build_set lists;
+	struct build_space list_nodes;
 	/* The path of the last call, outermost first: the next one begins alike, as a rule. */
 	uint64_t last_address[BUILD_LAST];
 	uint32_t last_node[BUILD_LAST];

@@ -45,13 +45,14 @@ static int find(struct index_file *f, const struct store_key *key, const struct 
 /* A file for a new one: *ret_kept says where it will get its name; directory -1: nowhere, it stays in memory. */
 static int file_for(struct index_file *f, const struct openetw_index_options *o, uint64_t bytes, struct place *ret)
 {
+	struct stat st;
 	ret->directory = -1;
 	bool worth = bytes > SMALL_BYTES || (o->flags & OPENETW_INDEX_WRITE);
 	for (int i = 0; i < PLACE_COUNT && worth && !(o->flags & OPENETW_INDEX_MEMORY); i++) {
 		if (place_open(f->path, i, o->cache_directory, ret, NULL) < 0) {
 			continue;
 		}
-		int fd = place_new(ret);
+		int fd = fstat(f->fd, &st) == 0 ? place_new(ret, st.st_mode) : -EIO;
 		if (fd >= 0) {
 			return fd;
 		}
@@ -213,7 +214,7 @@ uint32_t openetw_index_path(const char *trace, char *ret, uint32_t bytes)
 	}
 	int which = PLACE_BESIDE;
 	int err = place_open(trace, which, NULL, &p, NULL);
-	int fd = err < 0 ? err : place_new(&p);
+	int fd = err < 0 ? err : place_new(&p, 0);
 	if (fd < 0) {
 		if (err == 0) {
 			place_close(&p);

@@ -114,9 +114,9 @@ int place_find(const struct place *p)
 	return fd < 0 ? -errno : fd;
 }
 
-int place_new(const struct place *p)
+int place_new(const struct place *p, mode_t trace)
 {
-	int fd = openat(p->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	int fd = openat(p->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, trace & S_IROTH ? 0644 : 0600);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -8,6 +8,7 @@
 #include "query/query_store.h"
 
 #include <limits.h>
+#include <sys/types.h>
 
 /* What an index of the trace that is open there must say. -errno. */
 int place_key(int trace, struct store_key *ret);
@@ -23,8 +24,9 @@ int place_open(const char *trace, int which, const char *cache, struct place *re
 void place_close(struct place *p);
 /* The index that is there, open for reading, or -errno. */
 int place_find(const struct place *p);
-/* A new file for one, without a name yet. -errno: none can be made there. */
-int place_new(const struct place *p);
+/* A new file for one, without a name yet: for this user alone, or for everybody when the trace is. -errno: none can be
+ * made there. */
+int place_new(const struct place *p, mode_t trace);
 /* Gives it its name, in the place of one that was there. */
 int place_keep(const struct place *p, int fd);
 
