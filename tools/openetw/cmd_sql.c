@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * sql: questions to traces in SQL.
  */
+#include "query/query_share.h"
 #include "tools/common/output.h"
 #include "tools/openetw/sql_make.h"
 #include "tools/openetw/sql_prompt.h"
@@ -44,6 +45,21 @@ static int make_table(void *context, const char *name, char *why, size_t cap)
 	return sql_make(&maker, name, why, cap);
 }
 
+static int give_store(void *context, uint32_t file, struct sql_store *ret, int *ret_fd, char *why, size_t cap)
+{
+	struct index_share x;
+	(void)context;
+	if (!sql_make_index(&maker, why, cap)) {
+		return -1;
+	}
+	if (!index_share_of(maker.index, file, &x)) {
+		return 0;
+	}
+	*ret = (struct sql_store){x.offset, x.type_base, x.process_base, x.thread_base, x.stack_base};
+	*ret_fd = x.fd;
+	return 1;
+}
+
 static bool cancelled(void *context)
 {
 	(void)context;
@@ -57,6 +73,7 @@ static struct sql_sink sink_of(struct sql_show *show)
 				 .row = sql_show_row,
 				 .end = sql_show_end,
 				 .table = make_table,
+				 .store = give_store,
 				 .cancelled = cancelled};
 }
 

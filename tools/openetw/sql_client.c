@@ -271,6 +271,21 @@ static int take_records(struct sql_client *c, const struct sql_sink *sink)
 	return what;
 }
 
+/* The index of each file. False: said why. */
+static bool give_stores(struct sql_client *c, const struct sql_sink *sink, char *why, size_t cap)
+{
+	struct sql_store s;
+	const uint8_t *p;
+	size_t n;
+	int fd, r;
+	for (uint32_t i = 0; (r = sink->store(sink->context, i, &s, &fd, why, cap)) > 0; i++) {
+		if (!ask(c, SQL_STORE, &s, sizeof s, &fd, &p, &n)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* A table that a query wants. False: said why. */
 static bool give_table(struct sql_client *c, const uint8_t *p, size_t n, const struct sql_sink *sink)
 {
@@ -283,7 +298,15 @@ static bool give_table(struct sql_client *c, const uint8_t *p, size_t n, const s
 	memcpy(name, p, n);
 	name[n] = 0;
 	cli_progress_end(&c->progress);
-	int fd = sink->table(sink->context, name, why, sizeof why);
+	int fd = -1;
+	if (strcmp(name, "events") != 0) {
+		fd = sink->table(sink->context, name, why, sizeof why);
+		if (fd < 0 && !why[0]) {
+			snprintf(why, sizeof why, "there is no such table");
+		}
+	} else if (!give_stores(c, sink, why, sizeof why)) {
+		return false;
+	}
 	struct sql_table head = {.name_bytes = (uint32_t)n};
 	strbuf_add(&b, &head, sizeof head);
 	strbuf_add(&b, name, n);

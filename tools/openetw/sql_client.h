@@ -28,6 +28,9 @@ struct sql_sink {
 	bool (*end)(void *context); /* of a result; a query of several statements has several */
 	/* The descriptor of a table, which is taken over; -1: `why` says why there is none. */
 	int (*table)(void *context, const char *name, char *why, size_t cap);
+	/* The index of a file, for the table events. 1: `ret` and its descriptor, which stays the callee's; 0: there are no more
+	 * files; -1: `why`. */
+	int (*store)(void *context, uint32_t file, struct sql_store *ret, int *ret_fd, char *why, size_t cap);
 	bool (*cancelled)(void *context);
 };
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What all tables of openetw sql stand on: reading, and the survey.
+ * What all tables of openetw sql stand on: reading, and who is in the trace.
  */
 #include "tools/openetw/sql_make.h"
 
 #include "base/vec.h"
-#include "etw/values/guids.h"
-#include "format/kernel_class.h"
-#include "kernel_payload.h"
+#include "query/query_share.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/unpacked.h"
 
@@ -22,8 +20,10 @@ bool sql_maker_open(struct sql_maker *m, const struct cli_args *a, int count, ch
 	m->files = files;
 	m->count = count;
 	m->start = UINT64_MAX;
-	for (int i = 0; i < count; i++) {
-		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, files[i])};
+	m->plain = calloc((size_t)count, sizeof *m->plain);
+	for (int i = 0; m->plain && i < count; i++) {
+		m->plain[i] = cli_unpacked(a, files[i]);
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)m->plain[i]};
 		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
 		TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
 		if (h == INVALID_PROCESSTRACE_HANDLE) {
@@ -42,7 +42,7 @@ bool sql_maker_open(struct sql_maker *m, const struct cli_args *a, int count, ch
 	m->state = openetw_state_create(OPENETW_STATE_STACKS);
 	m->decoder = openetw_decoder_create();
 	m->names.state = m->state;
-	if (!m->state || !m->decoder) {
+	if (!m->state || !m->decoder || !m->plain) {
 		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "no memory");
 		return false;
 	}
@@ -54,28 +54,30 @@ void sql_maker_close(struct sql_maker *m)
 	openetw_state_destroy(m->state);
 	openetw_decoder_destroy(m->decoder);
 	cli_kallsyms_free(m->names.kernel);
-	for (uint32_t i = 0; i < m->type_count; i++) {
-		free(m->types[i].provider);
-		free(m->types[i].name);
+	openetw_index_close(m->index);
+	for (uint32_t i = 0; i < m->kind_count; i++) {
+		free(m->kinds[i].provider);
+		free(m->kinds[i].name);
 	}
+	free(m->kinds);
 	free(m->processes);
 	free(m->threads);
-	free(m->images);
-	free(m->types);
-	free(m->stacks);
-	free(m->addresses);
-	map_free(&m->process_of);
-	map_free(&m->thread_of);
-	map_free(&m->image_of);
-	map_free(&m->type_of);
+	free(m->stack_uses);
+	free(m->plain);
+	map_free(&m->kind_of);
 	map_free(&m->stack_of);
 }
 
 struct pass {
+	struct sql_maker *m;
 	sql_event_fn fn;
 	void *context;
 	struct cli_progress progress;
 	uint64_t buffers, events, total;
+};
+struct of_file { /* what callbacks get: which file they are about */
+	struct pass *pass;
+	uint32_t file;
 };
 
 static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
@@ -88,7 +90,7 @@ static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
 
 static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 {
-	struct pass *p = f->Context;
+	struct pass *p = ((struct of_file *)f->Context)->pass;
 	p->buffers++;
 	cli_progress_show(&p->progress, "%3u%%  reading %llu events",
 			  (unsigned)(p->total ? BASE_MIN(100 * p->buffers / p->total, (uint64_t)100) : 0),
@@ -98,9 +100,11 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 
 static VOID WINAPI on_event(PEVENT_RECORD e)
 {
-	struct pass *p = e->UserContext;
+	struct of_file *f = e->UserContext;
+	struct pass *p = f->pass;
 	if (!cli_is_header(e)) {
 		p->events++;
+		p->m->file = f->file;
 		p->fn(p->context, e);
 	}
 }
@@ -110,7 +114,7 @@ static uint32_t read_ahead(struct sql_maker *m, struct pass *p)
 {
 	uint32_t code = ERROR_SUCCESS;
 	for (int i = 0; i < m->count && !m->read_ahead && code == ERROR_SUCCESS; i++) {
-		code = openetw_state_read_file(m->state, cli_unpacked(m->args, m->files[i]), on_read_ahead, p);
+		code = openetw_state_read_file(m->state, m->plain[i], on_read_ahead, p);
 	}
 	m->read_ahead = code == ERROR_SUCCESS;
 	return code;
@@ -120,14 +124,16 @@ bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *wh
 {
 	static TRACEHANDLE handles[CLI_TRACE_FILES_MAX];
 	static EVENT_TRACE_LOGFILEA files[CLI_TRACE_FILES_MAX];
-	struct pass p = {.fn = fn, .context = context};
+	static struct of_file contexts[CLI_TRACE_FILES_MAX];
+	struct pass p = {.m = m, .fn = fn, .context = context};
 	int open = 0;
 	cli_progress_start(&p.progress, true);
 	uint32_t code = read_ahead(m, &p);
 	for (; open < m->count && code == ERROR_SUCCESS; open++) {
 		EVENT_TRACE_LOGFILEA *f = &files[open];
-		*f = (EVENT_TRACE_LOGFILEA){.LogFileName = (char *)(uintptr_t)cli_unpacked(m->args, m->files[open]),
-					    .Context = &p,
+		contexts[open] = (struct of_file){&p, (uint32_t)open};
+		*f = (EVENT_TRACE_LOGFILEA){.LogFileName = (char *)(uintptr_t)m->plain[open],
+					    .Context = &contexts[open],
 					    .EventRecordCallback = on_event,
 					    .BufferCallback = on_buffer};
 		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
@@ -157,79 +163,183 @@ bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *wh
 	return true;
 }
 
-/* ---- the survey ----------------------------------------------------------------------------------- */
+/* ---- who is in the trace -------------------------------------------------------------------------- */
 
-static uint32_t add_process(struct sql_maker *m, uint32_t pid, uint64_t time)
+static int by_key(const void *a, const void *b)
 {
-	struct openetw_process p = {.size = sizeof p};
-	if (pid == OPENETW_UNKNOWN_ID) {
-		return 0;
-	}
-	bool known = openetw_state_process(m->state, pid, time, &p) == ERROR_SUCCESS;
-	uint64_t start = known ? p.start_time : 0, key = map_mix(pid + 1ull, start + 0x9E3779B97F4A7C15ull);
-	MAP_EACH(&m->process_of, key, at) {
-		uint32_t i = (uint32_t)map_value(&m->process_of, at);
-		if (m->processes[i].pid == pid && m->processes[i].start == start) {
-			return i;
+	const struct sql_who_key *x = a, *y = b;
+	return x->file != y->file     ? (x->file < y->file ? -1 : 1)
+	       : x->id != y->id       ? (x->id < y->id ? -1 : 1)
+	       : x->start != y->start ? (x->start < y->start ? -1 : 1)
+				      : 0;
+}
+
+/* Numbers 0 of all files stand for nobody. */
+static bool list_who(struct sql_maker *m)
+{
+	uint32_t processes = m->about.processes, threads = m->about.threads;
+	struct openetw_index_process p = {.size = sizeof p}, of = {.size = sizeof of};
+	struct openetw_index_thread t = {.size = sizeof t};
+	m->processes = calloc(processes + 1u, sizeof *m->processes);
+	m->threads = calloc(threads + 1u, sizeof *m->threads);
+	for (uint32_t i = 0; m->processes && i < processes; i++) {
+		if (openetw_index_process(m->index, i, &p) == ERROR_SUCCESS) {
+			m->processes[i] = (struct sql_who_key){p.file, p.pid, p.start, i};
 		}
 	}
-	if (m->surveyed || !VEC_ROOM_UP_TO(m->processes, m->process_count, m->process_cap, MOST) ||
-	    map_add(&m->process_of, key, m->process_count) < 0) {
-		m->failed = m->failed || !m->surveyed;
-		return 0;
+	for (uint32_t i = 0; m->threads && i < threads; i++) {
+		if (openetw_index_thread(m->index, i, &t) == ERROR_SUCCESS &&
+		    openetw_index_process(m->index, t.process, &of) == ERROR_SUCCESS) {
+			m->threads[i] = (struct sql_who_key){of.file, t.tid, t.start, i};
+		}
 	}
-	m->processes[m->process_count] =
-		(struct sql_process){.pid = pid,
-				     .parent_pid = known ? p.parent_pid : 0,
-				     .session_id = known ? p.session_id : 0,
-				     .start = start,
-				     .end = known ? p.end_time : UINT64_MAX,
-				     .name = known && p.name[0] ? p.name : NULL,
-				     .command_line = known && p.command_line[0] ? p.command_line : NULL};
-	return m->process_count++;
+	if (!m->processes || !m->threads) {
+		return false;
+	}
+	qsort(m->processes, processes, sizeof *m->processes, by_key);
+	qsort(m->threads, threads, sizeof *m->threads, by_key);
+	return true;
+}
+
+#define FRAMES_MAX 1024u
+
+static bool list_stacks(struct sql_maker *m)
+{
+	static uint64_t addresses[FRAMES_MAX];
+	for (uint32_t i = 1; i < m->about.stacks; i++) {
+		uint32_t n = openetw_index_stack(m->index, i, addresses, FRAMES_MAX);
+		if (n > 0 &&
+		    map_add(&m->stack_of, map_hash(&m->stack_of, addresses, BASE_MIN(n, FRAMES_MAX) * 8), i) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+struct progress {
+	struct cli_progress shown;
+};
+
+static bool on_progress(void *context, uint64_t done, uint64_t total, uint64_t rows)
+{
+	struct progress *p = context;
+	cli_progress_show(&p->shown, "%3u%%  making the index, %llu events", (unsigned)(total ? 100 * done / total : 0),
+			  (unsigned long long)rows);
+	return !cli_signal_caught();
+}
+
+bool sql_make_index(struct sql_maker *m, char *why, size_t cap)
+{
+	struct progress p;
+	struct openetw_index_options o = {.size = sizeof o, .progress = on_progress, .context = &p};
+	if (m->index) {
+		return true;
+	}
+	cli_progress_start(&p.shown, true);
+	uint32_t code = openetw_index_open(m->plain, (uint32_t)m->count, &o, &m->index);
+	cli_progress_end(&p.shown);
+	if (code != ERROR_SUCCESS) {
+		m->index = NULL;
+		snprintf(why, cap, "the trace cannot be read: %s",
+			 code == ERROR_CANCELLED ? "interrupted" : openetw_last_error_text());
+		return false;
+	}
+	m->about.size = sizeof m->about;
+	if (openetw_index_about(m->index, &m->about) != ERROR_SUCCESS || !list_who(m) || !list_stacks(m)) {
+		snprintf(why, cap, "no memory");
+		openetw_index_close(m->index);
+		m->index = NULL;
+		return false;
+	}
+	return true;
+}
+
+/* The last one of that id that began before; the first one, when none did. Times of events were cut to 100 ns. */
+static uint32_t find_who(const struct sql_who_key *list, uint32_t count, uint32_t file, uint32_t id, int64_t time)
+{
+	struct sql_who_key key = {file, id, time + 99, 0};
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (by_key(&list[middle], &key) <= 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low > 0 && list[low - 1].file == file && list[low - 1].id == id) {
+		return list[low - 1].number;
+	}
+	return low < count && list[low].file == file && list[low].id == id ? list[low].number : 0;
 }
 
 uint32_t sql_make_process(struct sql_maker *m, uint32_t pid, uint64_t time)
 {
-	return add_process(m, pid, time);
+	return pid == OPENETW_UNKNOWN_ID
+		       ? 0
+		       : find_who(m->processes, m->about.processes, m->file, pid, sql_make_time(m, time));
 }
 
 uint32_t sql_make_thread(struct sql_maker *m, uint32_t tid, uint64_t time)
 {
-	struct openetw_thread t = {.size = sizeof t};
-	if (tid == OPENETW_UNKNOWN_ID) {
+	return tid == OPENETW_UNKNOWN_ID ? 0
+					 : find_who(m->threads, m->about.threads, m->file, tid, sql_make_time(m, time));
+}
+
+const char *sql_make_process_name(struct sql_maker *m, uint32_t process)
+{
+	struct openetw_index_process p = {.size = sizeof p};
+	bool known = openetw_index_process(m->index, process, &p) == ERROR_SUCCESS;
+	return known && p.name[0] ? p.name : NULL;
+}
+
+uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e)
+{
+	static uint64_t addresses[FRAMES_MAX];
+	struct openetw_stack s = {.size = sizeof s};
+	if (openetw_state_stack(m->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
 		return 0;
 	}
-	bool known = openetw_state_thread(m->state, tid, time, &t) == ERROR_SUCCESS;
-	uint64_t start = known ? t.start_time : 0, key = map_mix(tid + 1ull, start + 0x9E3779B97F4A7C15ull);
-	MAP_EACH(&m->thread_of, key, at) {
-		uint32_t i = (uint32_t)map_value(&m->thread_of, at);
-		if (m->threads[i].tid == tid && m->threads[i].start == start) {
+	uint32_t frames = BASE_MIN(s.count, FRAMES_MAX);
+	MAP_EACH(&m->stack_of, map_hash(&m->stack_of, s.addresses, (size_t)frames * 8), at) {
+		uint32_t i = (uint32_t)map_value(&m->stack_of, at);
+		if (openetw_index_stack(m->index, i, addresses, FRAMES_MAX) == s.count &&
+		    memcmp(addresses, s.addresses, (size_t)frames * 8) == 0) {
 			return i;
 		}
 	}
-	if (m->surveyed || !VEC_ROOM_UP_TO(m->threads, m->thread_count, m->thread_cap, MOST) ||
-	    map_add(&m->thread_of, key, m->thread_count) < 0) {
-		m->failed = m->failed || !m->surveyed;
-		return 0;
-	}
-	m->threads[m->thread_count] = (struct sql_thread){.tid = tid,
-							  .process = known ? add_process(m, t.pid, time) : 0,
-							  .start = start,
-							  .end = known ? t.end_time : UINT64_MAX,
-							  .start_address = known ? t.start_address : 0,
-							  .name = known && t.name && t.name[0] ? t.name : NULL};
-	return m->thread_count++;
+	return 0;
 }
 
-/* What tells events of one kind apart from those of others. */
-struct type_key {
-	GUID provider;
-	uint64_t keyword, schema;
-	uint16_t id, task;
-	uint8_t version, channel, level, opcode;
-	bool classic;
-};
+bool sql_make_stack_uses(struct sql_maker *m)
+{
+	struct index_share x;
+	if (m->stack_uses) {
+		return true;
+	}
+	m->stack_uses = calloc(m->about.stacks + 1u, sizeof *m->stack_uses);
+	for (uint32_t i = 0; m->stack_uses && i < m->about.stacks; i++) {
+		m->stack_uses[i].time = INT64_MIN;
+	}
+	for (uint32_t f = 0; m->stack_uses && index_share_of(m->index, f, &x); f++) {
+		for (uint32_t g = 0; g < x.store->group_count; g++) {
+			struct store_columns c;
+			store_columns_of(x.store, g, &c);
+			for (uint32_t i = 0; c.stack && i < c.rows; i++) {
+				uint32_t stack = c.stack[i] < x.store->stack_count ? c.stack[i] : 0;
+				struct sql_stack_use *u = &m->stack_uses[x.stack_base + stack];
+				if (stack && u->events++ == 0) {
+					uint32_t process = store_process_at(&c, i);
+					u->process = x.process_base + (process < x.store->process_count ? process : 0);
+					u->time = store_time(&c, i) + x.offset;
+				}
+			}
+		}
+	}
+	return m->stack_uses != NULL;
+}
+
+/* ---- what events are called ----------------------------------------------------------------------- */
 
 static uint64_t schema_of(const EVENT_RECORD *e)
 {
@@ -247,156 +357,45 @@ static uint64_t schema_of(const EVENT_RECORD *e)
 	return 0;
 }
 
-uint32_t sql_make_type(struct sql_maker *m, const EVENT_RECORD *e)
+struct sql_kind *sql_make_kind(struct sql_maker *m, const EVENT_RECORD *e)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	struct sql_event_type t = {.provider_guid = e->EventHeader.ProviderId,
-				   .id = d->Id,
-				   .task = d->Task,
-				   .version = d->Version,
-				   .channel = d->Channel,
-				   .level = d->Level,
-				   .opcode = d->Opcode,
-				   .keyword = d->Keyword,
-				   .schema = schema_of(e),
-				   .classic = (e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0};
-	uint64_t key = map_hash(&m->type_of, &t.provider_guid, sizeof t.provider_guid);
+	struct sql_kind t = {.provider_guid = e->EventHeader.ProviderId,
+			     .id = d->Id,
+			     .task = d->Task,
+			     .version = d->Version,
+			     .channel = d->Channel,
+			     .level = d->Level,
+			     .opcode = d->Opcode,
+			     .keyword = d->Keyword,
+			     .schema = schema_of(e)};
+	uint64_t key = map_hash(&m->kind_of, &t.provider_guid, sizeof t.provider_guid);
 	key = map_mix(key ^ t.keyword, t.schema ^ 0x9E3779B97F4A7C15ull);
 	key = map_mix(key ^ ((uint64_t)t.id << 48 | (uint64_t)t.task << 32 | t.version << 24 | t.channel << 16 |
 			     t.level << 8 | t.opcode),
 		      0xD6E8FEB86659FD93ull);
-	MAP_EACH(&m->type_of, key, at) {
-		uint32_t i = (uint32_t)map_value(&m->type_of, at);
-		const struct sql_event_type *o = &m->types[i];
+	MAP_EACH(&m->kind_of, key, at) {
+		uint32_t i = (uint32_t)map_value(&m->kind_of, at);
+		const struct sql_kind *o = &m->kinds[i];
 		if (memcmp(&o->provider_guid, &t.provider_guid, sizeof t.provider_guid) == 0 && o->id == t.id &&
 		    o->task == t.task && o->version == t.version && o->channel == t.channel && o->level == t.level &&
 		    o->opcode == t.opcode && o->keyword == t.keyword && o->schema == t.schema) {
-			return i;
+			return &m->kinds[i];
 		}
 	}
-	if (m->surveyed || !VEC_ROOM_UP_TO(m->types, m->type_count, m->type_cap, MOST) ||
-	    map_add(&m->type_of, key, m->type_count) < 0) {
-		m->failed = m->failed || !m->surveyed;
-		return 0;
+	if (!VEC_ROOM_UP_TO(m->kinds, m->kind_count, m->kind_cap, MOST) ||
+	    map_add(&m->kind_of, key, m->kind_count) < 0) {
+		m->failed = true;
+		return NULL;
 	}
 	const char *provider, *name;
 	openetw_event_names(m->decoder, e, &provider, &name);
 	t.provider = strdup(provider);
 	t.name = strdup(name);
+	m->kinds[m->kind_count] = t;
 	m->failed = m->failed || !t.provider || !t.name;
-	m->types[m->type_count] = t;
-	return m->type_count++;
-}
-
-static void add_image(struct sql_maker *m, const EVENT_RECORD *e)
-{
-	struct openetw_event_origin o = {.size = sizeof o};
-	struct sql_image i = {.m = {.size = sizeof i.m}};
-	const struct kernel_payload in = {e->UserData, e->UserDataLength,
-					  e->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? 4 : 8};
-	uint64_t base = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE);
-	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	if (openetw_state_event(m->state, e, &o) != ERROR_SUCCESS ||
-	    openetw_state_module(m->state, o.subject_pid, base, time, &i.m) != ERROR_SUCCESS) {
-		return;
-	}
-	uint64_t key = map_mix(map_mix(i.m.base ^ 0x9E3779B97F4A7C15ull, i.m.pid + 1ull), i.m.load_time + 1);
-	MAP_EACH(&m->image_of, key, at) {
-		const struct openetw_module *old = &m->images[map_value(&m->image_of, at)].m;
-		if (old->base == i.m.base && old->pid == i.m.pid && old->load_time == i.m.load_time) {
-			return;
-		}
-	}
-	i.process = add_process(m, i.m.pid, time);
-	if (!VEC_ROOM_UP_TO(m->images, m->image_count, m->image_cap, MOST) ||
-	    map_add(&m->image_of, key, m->image_count) < 0) {
-		m->failed = true;
-		return;
-	}
-	m->images[m->image_count++] = i;
-}
-
-uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e, uint32_t pid, uint64_t time)
-{
-	struct openetw_stack s = {.size = sizeof s};
-	if (openetw_state_stack(m->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
-		return 0;
-	}
-	uint32_t process = add_process(m, pid, time);
-	uint64_t key = map_hash(&m->stack_of, s.addresses, (size_t)s.count * 8) ^ process;
-	MAP_EACH(&m->stack_of, key, at) {
-		uint32_t i = (uint32_t)map_value(&m->stack_of, at);
-		if (m->stacks[i].count == s.count && m->stacks[i].process == process &&
-		    memcmp(m->addresses + m->stacks[i].at, s.addresses, (size_t)s.count * 8) == 0) {
-			return i;
-		}
-	}
-	if (m->surveyed || !VEC_ROOM_UP_TO(m->stacks, m->stack_count, m->stack_cap, MOST) ||
-	    map_add(&m->stack_of, key, m->stack_count) < 0) {
-		m->failed = m->failed || !m->surveyed;
-		return 0;
-	}
-	for (uint32_t i = 0; i < s.count; i++) {
-		if (!VEC_ROOM(m->addresses, m->address_count, m->address_cap)) {
-			m->failed = true;
-			return 0;
-		}
-		m->addresses[m->address_count++] = s.addresses[i];
-	}
-	m->stacks[m->stack_count] = (struct sql_stack){
-		.at = m->address_count - s.count, .count = s.count, .pid = pid, .process = process, .time = time};
-	return m->stack_count++;
-}
-
-static void survey_event(void *context, const EVENT_RECORD *e)
-{
-	struct sql_maker *m = context;
-	struct openetw_event_origin o = {.size = sizeof o};
-	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	if (openetw_state_event(m->state, e, &o) != ERROR_SUCCESS) {
-		return;
-	}
-	m->first = m->rows++ ? BASE_MIN(m->first, time) : time;
-	m->last = BASE_MAX(m->last, time);
-	uint32_t type = sql_make_type(m, e), process = add_process(m, o.pid, time);
-	uint32_t thread = sql_make_thread(m, o.tid, time), stack = sql_make_stack(m, e, o.pid, time);
-	add_process(m, o.subject_pid, time);
-	sql_make_thread(m, o.subject_tid, time);
-	if (m->failed) {
-		return;
-	}
-	m->types[type].rows++;
-	m->types[type].bytes += e->UserDataLength;
-	m->processes[process].events++;
-	m->threads[thread].events++;
-	m->stacks[stack].events++;
-	if (kernel_class_group(&e->EventHeader.ProviderId) == KERNEL_GROUP_IMAGE) {
-		add_image(m, e);
-	}
-}
-
-/* Number 0 of each kind is what nobody knows. */
-static bool survey(struct sql_maker *m, char *why, size_t cap)
-{
-	if (m->surveyed) {
-		return true;
-	}
-	if (!VEC_ROOM(m->processes, m->process_count, m->process_cap) ||
-	    !VEC_ROOM(m->threads, m->thread_count, m->thread_cap) ||
-	    !VEC_ROOM(m->stacks, m->stack_count, m->stack_cap)) {
-		snprintf(why, cap, "no memory");
-		return false;
-	}
-	if (m->process_count == 0) {
-		m->processes[m->process_count++] = (struct sql_process){.pid = OPENETW_UNKNOWN_ID, .end = UINT64_MAX};
-		m->threads[m->thread_count++] = (struct sql_thread){.tid = OPENETW_UNKNOWN_ID, .end = UINT64_MAX};
-		m->stacks[m->stack_count++] = (struct sql_stack){0};
-	}
-	if (!sql_make_pass(m, survey_event, m, why, cap)) {
-		return false;
-	}
-	m->surveyed = true;
-	return true;
+	m->kind_count++;
+	return m->failed ? NULL : &m->kinds[m->kind_count - 1];
 }
 
 /* ---- columns that many tables have ---------------------------------------------------------------- */
@@ -418,7 +417,7 @@ void sql_who_put(struct sql_maker *m, struct sql_build *b, const struct sql_who 
 	sql_build_number(b, w->thread, thread);
 	if (pid != OPENETW_UNKNOWN_ID) {
 		sql_build_number(b, w->pid, pid);
-		sql_put_string(b, w->name, m->processes[process].name);
+		sql_put_string(b, w->name, sql_make_process_name(m, process));
 	}
 	if (tid != OPENETW_UNKNOWN_ID) {
 		sql_build_number(b, w->tid, tid);
@@ -427,16 +426,36 @@ void sql_who_put(struct sql_maker *m, struct sql_build *b, const struct sql_who 
 
 /* ---- tables --------------------------------------------------------------------------------------- */
 
+static struct sql_build *spans(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	(void)name;
+	return sql_make_spans(m, why, cap);
+}
+
+static struct sql_build *images(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	(void)name;
+	return sql_make_images(m, why, cap);
+}
+
+/* It is not made: openetw-sql gets the index. */
+static struct sql_build *no_events(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	(void)m;
+	(void)name;
+	snprintf(why, cap, "events is read from the index");
+	return NULL;
+}
+
 static const struct {
 	const char *name;
-	struct sql_build *(*make)(struct sql_maker *m, const char *name, char *why,
-				  size_t cap); /* NULL: the two below */
+	struct sql_build *(*make)(struct sql_maker *m, const char *name, char *why, size_t cap);
 } tables[] = {
-	{"events", NULL},
-	{"spans", NULL},
+	{"events", no_events},
+	{"spans", spans},
 	{"processes", sql_make_who},
 	{"threads", sql_make_who},
-	{"images", sql_make_who},
+	{"images", images},
 	{"providers", sql_make_who},
 	{"event_types", sql_make_who},
 	{"stacks", sql_make_who},
@@ -467,9 +486,7 @@ static struct sql_build *make(struct sql_maker *m, const char *name, char *why, 
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {
 		if (strcasecmp(tables[i].name, name) == 0) {
-			return tables[i].make ? tables[i].make(m, tables[i].name, why, cap)
-			       : i == 0       ? sql_make_events(m, why, cap)
-					      : sql_make_spans(m, why, cap);
+			return tables[i].make(m, tables[i].name, why, cap);
 		}
 	}
 	return sql_make_payloads(m, name, why, cap);
@@ -477,7 +494,7 @@ static struct sql_build *make(struct sql_maker *m, const char *name, char *why, 
 
 int sql_make(struct sql_maker *m, const char *name, char *why, size_t cap)
 {
-	struct sql_build *b = survey(m, why, cap) ? make(m, name, why, cap) : NULL;
+	struct sql_build *b = sql_make_index(m, why, cap) ? make(m, name, why, cap) : NULL;
 	if (!b) {
 		return -1;
 	}

@@ -2,9 +2,9 @@
  *
  * The tables of openetw sql, made of trace files when a query wants them.
  *
- * The first table costs a reading of the files that finds out who is in them (the survey: processes, threads, images,
- * types of events, stacks); each table of events costs one more. Numbers of processes, threads, types and stacks are the
- * same in all tables.
+ * Who is in the trace (processes, threads, types of events, stacks) and the table events come from its index
+ * (openetw/query.h), which is made when the first table is wanted. Every other table costs one reading of the files.
+ * Numbers of processes, threads and stacks are those of the index in all tables.
  */
 #ifndef TOOLS_OPENETW_SQL_MAKE_H
 #define TOOLS_OPENETW_SQL_MAKE_H
@@ -15,66 +15,50 @@
 #include "tools/openetw/sql_build.h"
 
 #include <openetw/decode.h>
+#include <openetw/query.h>
 
-struct sql_process {
-	uint32_t pid, parent_pid, session_id;
-	uint64_t start, end; /* FILETIME; 0, UINT64_MAX */
-	const char *name, *command_line;
-	uint64_t events;
-};
-struct sql_thread {
-	uint32_t tid, process;
-	uint64_t start, end, start_address;
-	const char *name;
-	uint64_t events;
-};
-struct sql_image {
-	uint32_t process;
-	struct openetw_module m;
-};
-struct sql_event_type {
+/* What events of one type are called. */
+struct sql_kind {
 	GUID provider_guid;
 	char *provider, *name;
 	uint16_t id, task;
 	uint8_t version, channel, level, opcode;
-	uint64_t keyword, rows, bytes;
+	uint64_t keyword;
 	uint64_t schema; /* of TraceLogging: a hash of what the event says of itself */
-	bool classic;
+	uint8_t wanted;  /* of the table that is being made: 0: not looked yet, 1: no, 2: yes */
 };
-struct sql_stack {
-	uint64_t at; /* in addresses */
-	uint32_t count, pid, process;
-	uint64_t time; /* of the first event that has it: for names */
+/* Whose stack it is, and when it was met first: addresses have names in a process, at a time. */
+struct sql_stack_use {
+	uint32_t process;
+	int64_t time; /* INT64_MIN: it was not met */
 	uint64_t events;
+};
+struct sql_who_key {
+	uint32_t file, id; /* pid or tid */
+	int64_t start;
+	uint32_t number;
 };
 struct sql_maker {
 	const struct cli_args *args;
 	char **files;
+	const char **plain; /* the same, unpacked */
 	int count;
 	uint64_t start; /* FILETIME: time 0 */
 	struct openetw_state *state;
 	struct openetw_decoder *decoder;
 	struct names names;
-	bool read_ahead, surveyed;
-	struct sql_process *processes;
-	uint32_t process_count, process_cap;
-	struct map process_of; /* by pid and start */
-	struct sql_thread *threads;
-	uint32_t thread_count, thread_cap;
-	struct map thread_of;
-	struct sql_image *images;
-	uint32_t image_count, image_cap;
-	struct map image_of;
-	struct sql_event_type *types;
-	uint32_t type_count, type_cap;
-	struct map type_of;
-	struct sql_stack *stacks;
-	uint32_t stack_count, stack_cap;
-	struct map stack_of;
-	uint64_t *addresses;
-	uint64_t address_count, address_cap;
-	uint64_t ticks_per_second, first, last, rows;
-	bool failed; /* no memory */
+	bool read_ahead;
+	struct openetw_index *index; /* NULL: not made yet */
+	struct openetw_index_about about;
+	struct sql_who_key *processes, *threads; /* sorted */
+	struct map stack_of;                     /* by addresses */
+	struct sql_stack_use *stack_uses;        /* NULL: not looked yet */
+	struct sql_kind *kinds;
+	uint32_t kind_count, kind_cap;
+	struct map kind_of;
+	uint64_t ticks_per_second;
+	uint32_t file; /* that the event is of which is being read */
+	bool failed;   /* no memory */
 };
 
 /* Opens the files, for what their headers say. False: said why. */
@@ -82,6 +66,8 @@ bool sql_maker_open(struct sql_maker *m, const struct cli_args *a, int count, ch
 void sql_maker_close(struct sql_maker *m);
 /* The descriptor of a table; -1: `why`. */
 int sql_make(struct sql_maker *m, const char *name, char *why, size_t cap);
+/* Makes the index. False: `why`. */
+bool sql_make_index(struct sql_maker *m, char *why, size_t cap);
 /* One line for each table: name, tab, what it has. */
 const char *const *sql_make_names(void);
 
@@ -96,11 +82,21 @@ static inline int64_t sql_make_time(const struct sql_maker *m, uint64_t filetime
 	int64_t d = (int64_t)(filetime - m->start);
 	return d > INT64_MAX / 100 ? INT64_MAX : d < INT64_MIN / 100 ? INT64_MIN : d * 100;
 }
+/* FILETIME of a time of the index. */
+static inline uint64_t sql_make_filetime(const struct sql_maker *m, int64_t time)
+{
+	return m->start + (uint64_t)(time / 100);
+}
 /* Numbers; 0: nobody knows. */
 uint32_t sql_make_process(struct sql_maker *m, uint32_t pid, uint64_t time);
 uint32_t sql_make_thread(struct sql_maker *m, uint32_t tid, uint64_t time);
-uint32_t sql_make_type(struct sql_maker *m, const EVENT_RECORD *e);
-uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e, uint32_t pid, uint64_t time);
+uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e);
+/* NULL: unknown. Valid as long as the index. */
+const char *sql_make_process_name(struct sql_maker *m, uint32_t process);
+/* NULL: no memory. */
+struct sql_kind *sql_make_kind(struct sql_maker *m, const EVENT_RECORD *e);
+/* Fills stack_uses. False: no memory. */
+bool sql_make_stack_uses(struct sql_maker *m);
 
 /* Columns that say whose an event is: process, pid, process_name, thread, tid. */
 struct sql_who {
@@ -116,12 +112,11 @@ static inline void sql_put_string(struct sql_build *b, int column, const char *s
 	}
 }
 
-/* NULL: `why`. */
-struct sql_build *sql_make_events(struct sql_maker *m, char *why, size_t cap);
-/* A table of this event: "Provider/Event". */
+/* A table of this event: "Provider/Event". NULL: `why`. */
 struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char *why, size_t cap);
 struct sql_build *sql_make_spans(struct sql_maker *m, char *why, size_t cap);
 struct sql_build *sql_make_kernel(struct sql_maker *m, const char *name, char *why, size_t cap);
 struct sql_build *sql_make_who(struct sql_maker *m, const char *name, char *why, size_t cap);
+struct sql_build *sql_make_images(struct sql_maker *m, char *why, size_t cap);
 
 #endif

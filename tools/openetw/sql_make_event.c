@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * openetw sql: events, payloads of one event, spans.
+ * openetw sql: payloads of one event; spans.
  */
 #include "tools/openetw/sql_make.h"
 
@@ -9,80 +9,6 @@
 #include <stdlib.h>
 #include <tdh.h>
 
-/* ---- events --------------------------------------------------------------------------------------- */
-
-struct events {
-	struct sql_maker *m;
-	struct sql_build *b;
-	struct sql_who who;
-	int time, provider, event, type, id, version, opcode, level, task, keyword, cpu, stack, bytes, activity;
-};
-
-static void put_event(void *context, const EVENT_RECORD *e)
-{
-	struct events *t = context;
-	struct sql_build *b = t->b;
-	struct openetw_event_origin o = {.size = sizeof o};
-	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	struct guid activity;
-	if (openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
-		return;
-	}
-	uint32_t type = sql_make_type(t->m, e);
-	const struct sql_event_type *k = &t->m->types[type];
-	sql_build_number(b, t->time, (uint64_t)sql_make_time(t->m, time));
-	sql_put_string(b, t->provider, k->provider);
-	sql_put_string(b, t->event, k->name);
-	sql_build_number(b, t->type, type);
-	sql_build_number(b, t->id, k->id);
-	sql_build_number(b, t->version, k->version);
-	sql_build_number(b, t->opcode, k->opcode);
-	sql_build_number(b, t->level, k->level);
-	sql_build_number(b, t->task, k->task);
-	sql_build_number(b, t->keyword, k->keyword);
-	sql_who_put(t->m, b, &t->who, o.pid, o.tid, time);
-	sql_build_number(b, t->cpu, e->BufferContext.ProcessorIndex);
-	uint32_t stack = sql_make_stack(t->m, e, o.pid, time);
-	if (stack) {
-		sql_build_number(b, t->stack, stack);
-	}
-	sql_build_number(b, t->bytes, e->UserDataLength);
-	memcpy(&activity, &e->EventHeader.ActivityId, sizeof activity);
-	if (!guid_is_zero(&activity)) {
-		sql_build_guid(b, t->activity, &activity);
-	}
-	sql_build_row(b);
-}
-
-struct sql_build *sql_make_events(struct sql_maker *m, char *why, size_t cap)
-{
-	struct events t = {.m = m, .b = sql_build_create()};
-	if (!t.b) {
-		snprintf(why, cap, "no memory");
-		return NULL;
-	}
-	t.time = sql_build_column(t.b, "time", SQL_TYPE_I64);
-	t.provider = sql_build_column(t.b, "provider", SQL_TYPE_TEXT);
-	t.event = sql_build_column(t.b, "event", SQL_TYPE_TEXT);
-	sql_who_columns(t.b, &t.who);
-	t.cpu = sql_build_column(t.b, "cpu", SQL_TYPE_U16);
-	t.level = sql_build_column(t.b, "level", SQL_TYPE_U8);
-	t.id = sql_build_column(t.b, "id", SQL_TYPE_U16);
-	t.version = sql_build_column(t.b, "version", SQL_TYPE_U8);
-	t.opcode = sql_build_column(t.b, "opcode", SQL_TYPE_U8);
-	t.task = sql_build_column(t.b, "task", SQL_TYPE_U16);
-	t.keyword = sql_build_column(t.b, "keyword", SQL_TYPE_U64);
-	t.type = sql_build_column(t.b, "type", SQL_TYPE_U32);
-	t.stack = sql_build_column(t.b, "stack", SQL_TYPE_U32);
-	t.bytes = sql_build_column(t.b, "bytes", SQL_TYPE_U32);
-	t.activity = sql_build_column(t.b, "activity", SQL_TYPE_UUID);
-	if (!sql_make_pass(m, put_event, &t, why, cap)) {
-		sql_build_destroy(t.b);
-		return NULL;
-	}
-	return t.b;
-}
-
 /* ---- payloads ------------------------------------------------------------------------------------- */
 
 struct payloads {
@@ -90,7 +16,6 @@ struct payloads {
 	struct sql_build *b;
 	struct sql_who who;
 	int time, cpu, stack, first; /* the first column of the payload */
-	bool *wanted;                /* by type */
 	int *columns;                /* of the event's fields, in their order; behind them those of an earlier event */
 	uint32_t field, field_cap, fields_known;
 	const char *name;
@@ -230,19 +155,29 @@ static bool on_field(void *context, const struct openetw_field *f)
 	return true;
 }
 
+/* "Provider/Event" */
+static bool is_named(const char *provider, const char *event, const char *name)
+{
+	size_t n = strlen(provider);
+	return strncasecmp(provider, name, n) == 0 && name[n] == '/' && strcasecmp(event, name + n + 1) == 0;
+}
+
 static void put_payload(void *context, const EVENT_RECORD *e)
 {
 	struct payloads *t = context;
 	struct openetw_event_origin o = {.size = sizeof o};
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	uint32_t type = sql_make_type(t->m, e);
-	if (!t->wanted[type] || openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
+	struct sql_kind *kind = sql_make_kind(t->m, e);
+	if (kind && kind->wanted == 0) {
+		kind->wanted = is_named(kind->provider, kind->name, t->name) ? 2 : 1;
+	}
+	if (!kind || kind->wanted != 2 || openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
 		return;
 	}
 	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, time));
 	sql_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
 	sql_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
-	uint32_t stack = sql_make_stack(t->m, e, o.pid, time);
+	uint32_t stack = sql_make_stack(t->m, e);
 	if (stack) {
 		sql_build_number(t->b, t->stack, stack);
 	}
@@ -251,18 +186,12 @@ static void put_payload(void *context, const EVENT_RECORD *e)
 	sql_build_row(t->b);
 }
 
-/* "Provider/Event" */
-static bool is_named(const struct sql_event_type *k, const char *name)
-{
-	size_t n = strlen(k->provider);
-	return strncasecmp(k->provider, name, n) == 0 && name[n] == '/' && strcasecmp(k->name, name + n + 1) == 0;
-}
-
 /* The i-th name that could have been meant: tables, then events. */
 static const char *next_name(const void *context, int i)
 {
 	static char name[600];
 	const struct sql_maker *m = context;
+	struct openetw_index_type t = {.size = sizeof t};
 	const char *const *tables = sql_make_names();
 	int n = 0;
 	for (; tables[n]; n++) {
@@ -270,10 +199,10 @@ static const char *next_name(const void *context, int i)
 			return tables[n];
 		}
 	}
-	if (i - n >= (int)m->type_count) {
+	if (openetw_index_type(m->index, (uint32_t)(i - n), &t) != ERROR_SUCCESS) {
 		return NULL;
 	}
-	snprintf(name, sizeof name, "%s/%s", m->types[i - n].provider, m->types[i - n].name);
+	snprintf(name, sizeof name, "%s/%s", t.provider, t.name);
 	return name;
 }
 
@@ -281,10 +210,12 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 {
 	struct payloads t = {.m = m, .name = name};
 	bool any = false;
-	t.wanted = calloc(m->type_count + 1, sizeof *t.wanted);
-	for (uint32_t i = 0; t.wanted && i < m->type_count; i++) {
-		t.wanted[i] = is_named(&m->types[i], name);
-		any = any || t.wanted[i];
+	struct openetw_index_type of = {.size = sizeof of};
+	for (uint32_t i = 0; i < m->about.types && !any; i++) {
+		any = openetw_index_type(m->index, i, &of) == ERROR_SUCCESS && is_named(of.provider, of.name, name);
+	}
+	for (uint32_t i = 0; i < m->kind_count; i++) {
+		m->kinds[i].wanted = 0;
 	}
 	if (!any) {
 		const char *near = cli_nearest(name, next_name, m);
@@ -293,7 +224,6 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 			      : "there is no table \"%s\" and no such event in the trace; 'from event_types' has all "
 				"events, .tables (or --tables) all tables",
 			 name, near);
-		free(t.wanted);
 		return NULL;
 	}
 	t.b = sql_build_create();
@@ -312,7 +242,6 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 		sql_build_destroy(t.b);
 		t.b = NULL;
 	}
-	free(t.wanted);
 	free(t.columns);
 	return t.b;
 }
@@ -324,7 +253,7 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 struct open_span {
 	uint64_t key; /* 0: it has ended */
 	GUID provider, activity;
-	uint32_t type, pid, tid;
+	uint32_t kind, pid, tid;
 	uint16_t task;
 	uint64_t time;
 	uint32_t cpu, stack;
@@ -345,7 +274,7 @@ enum { OPCODE_START = 1, OPCODE_STOP = 2 };
 static void put_span(struct spans *t, const struct open_span *s, uint64_t end)
 {
 	struct guid activity;
-	const struct sql_event_type *k = &t->m->types[s->type];
+	const struct sql_kind *k = &t->m->kinds[s->kind];
 	const char *slash = strrchr(k->name, '/');
 	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, s->time));
 	if (end) {
@@ -418,8 +347,12 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 		}
 		return;
 	}
-	s.type = sql_make_type(t->m, e);
-	s.stack = sql_make_stack(t->m, e, o.pid, s.time);
+	const struct sql_kind *kind = sql_make_kind(t->m, e);
+	if (!kind) {
+		return;
+	}
+	s.kind = (uint32_t)(kind - t->m->kinds);
+	s.stack = sql_make_stack(t->m, e);
 	uint32_t i = t->free_count ? t->free[--t->free_count] : t->count;
 	if ((i == t->count && !VEC_ROOM(t->open, t->count, t->cap)) || map_add(&t->of, s.key, i) < 0) {
 		t->m->failed = true;

@@ -112,7 +112,7 @@ static void put_sample(struct kernel *k, const EVENT_RECORD *e, const struct kev
 	sql_build_number(k->b, k->c[1], e->BufferContext.ProcessorIndex);
 	sql_build_number(k->b, k->c[2], s->address);
 	put_code(k, k->c[3], k->c[4], s->pid, s->address, s->time);
-	put_stack(k, k->c[5], sql_make_stack(k->m, e, s->pid, s->time));
+	put_stack(k, k->c[5], sql_make_stack(k->m, e));
 	sql_build_number(k->b, k->c[6], s->pid == 0 || s->tid == 0);
 	sql_build_row(k->b);
 }
@@ -151,10 +151,10 @@ static void put_switch(struct kernel *k, const EVENT_RECORD *e, const struct kev
 	sql_who_put(k->m, k->b, &k->who, in, s->in_tid, s->time);
 	sql_build_number(k->b, k->c[2], sql_make_thread(k->m, s->out_tid, s->time));
 	sql_build_number(k->b, k->c[3], s->out_tid);
-	sql_put_string(k->b, k->c[4], k->m->processes[sql_make_process(k->m, out, s->time)].name);
+	sql_put_string(k->b, k->c[4], sql_make_process_name(k->m, sql_make_process(k->m, out, s->time)));
 	sql_build_number(k->b, k->c[5], s->state);
 	sql_put_string(k->b, k->c[6], kevent_wait_reason(s->reason));
-	put_stack(k, k->c[7], sql_make_stack(k->m, e, in, s->time));
+	put_stack(k, k->c[7], sql_make_stack(k->m, e));
 	sql_build_row(k->b);
 }
 
@@ -198,11 +198,11 @@ static void put_wait(struct kernel *k, const EVENT_RECORD *e, const struct keven
 			sql_build_number(k->b, k->c[6], w->waker_pid);
 			sql_build_number(k->b, k->c[7], w->waker_tid);
 			uint32_t process = sql_make_process(k->m, w->waker_pid, w->ready);
-			sql_put_string(k->b, k->c[8], k->m->processes[process].name);
+			sql_put_string(k->b, k->c[8], sql_make_process_name(k->m, process));
 		}
 		sql_build_number(k->b, k->c[9], (s->time - w->ready) * 100);
 	}
-	put_stack(k, k->c[10], sql_make_stack(k->m, e, pid, s->time));
+	put_stack(k, k->c[10], sql_make_stack(k->m, e));
 	sql_build_row(k->b);
 }
 
@@ -275,7 +275,7 @@ static void put_disk(struct kernel *k, const EVENT_RECORD *e, const struct keven
 		sql_build_number(k->b, k->c[7], s->offset);
 	}
 	sql_build_number(k->b, k->c[8], s->disk);
-	put_stack(k, k->c[10], sql_make_stack(k->m, e, s->pid, s->time));
+	put_stack(k, k->c[10], sql_make_stack(k->m, e));
 	sql_build_row(k->b);
 }
 
@@ -367,7 +367,7 @@ static void io_event(struct kernel *k, const EVENT_RECORD *e, const struct keven
 		forget_operation(k, o, at);
 	}
 	if (s->kind == KEVENT_FILE) {
-		uint32_t stack = sql_make_stack(k->m, e, s->pid, s->time);
+		uint32_t stack = sql_make_stack(k->m, e);
 		if (!keep_operation(k, s, stack)) {
 			struct operation only = {.time = s->time,
 						 .pid = s->pid,
@@ -525,7 +525,7 @@ static void net_event(struct kernel *k, const EVENT_RECORD *e, const struct keve
 	if (s->op == KOP_FAIL) {
 		sql_build_number(k->b, k->c[6], s->status);
 	}
-	put_stack(k, k->c[7], sql_make_stack(k->m, e, s->pid, s->time));
+	put_stack(k, k->c[7], sql_make_stack(k->m, e));
 	sql_build_row(k->b);
 }
 
@@ -559,7 +559,7 @@ static void fault_event(struct kernel *k, const EVENT_RECORD *e, const struct ke
 		sql_build_number(k->b, k->c[4], s->bytes);
 		sql_build_number(k->b, k->c[5], s->offset);
 	}
-	put_stack(k, k->c[6], sql_make_stack(k->m, e, s->pid, s->time));
+	put_stack(k, k->c[6], sql_make_stack(k->m, e));
 	sql_build_row(k->b);
 }
 

@@ -4,6 +4,7 @@
  * path of DuckDB's library, and asked (tools/sql/sql_wire.h).
  */
 #include "sandbox/sandbox.h"
+#include "tools/sql/sql_events.h"
 #include "tools/sql/sql_run.h"
 #include "tools/sql/sql_tables.h"
 
@@ -123,6 +124,18 @@ static void take_table(struct sandbox_question *q)
 	strbuf_finish(&why);
 }
 
+static const char *take_store(struct sandbox_question *q)
+{
+	struct sql_store s;
+	int fd = q->fd[0];
+	if (q->n != sizeof s || fd < 0) {
+		return "this is no question";
+	}
+	memcpy(&s, q->p, sizeof s);
+	q->fd[0] = -1;
+	return sql_events_add(fd, &s) ? NULL : "the index of the trace cannot be used";
+}
+
 static void handle(void *context, struct sandbox_question *q, struct strbuf *answer)
 {
 	const char *text = (const char *)q->p, *why = NULL;
@@ -143,6 +156,7 @@ static void handle(void *context, struct sandbox_question *q, struct strbuf *ans
 		break;
 	case SQL_NEXT: sql_run_next(answer); break;
 	case SQL_TABLE: take_table(q); break;
+	case SQL_STORE: why = take_store(q); break;
 	case SQL_CANCEL: sql_run_cancel(); break;
 	default: break;
 	}

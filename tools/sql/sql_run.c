@@ -28,6 +28,7 @@ static struct {
 	size_t sent; /* of the queue */
 	const char *want;
 	bool answered;
+	bool events; /* the parent has given the indexes of all files */
 	char *why;
 	struct known *known;
 	size_t known_count, known_cap;
@@ -306,6 +307,7 @@ void sql_run_table(struct sql_columns *table, const char *name, const char *why)
 	}
 	free(run.why);
 	run.why = strdup(why ? why : "");
+	run.events = run.events || (!table && strcmp(name, "events") == 0 && (!why || !why[0]));
 	run.want = NULL;
 	run.answered = true;
 	pthread_cond_broadcast(&run.to_query);
@@ -323,26 +325,51 @@ void sql_run_cancel(void)
 	}
 }
 
+/* With the lock: waits until the parent has answered. */
+static void ask_parent(const char *name)
+{
+	run.want = name;
+	run.answered = false;
+	pthread_cond_signal(&run.to_parent);
+	while (!run.answered && !run.cancelled) {
+		pthread_cond_wait(&run.to_query, &run.lock);
+	}
+	run.want = NULL;
+}
+
+static void say_why(char *why, size_t cap)
+{
+	snprintf(why, cap, "%s",
+		 run.cancelled           ? "the query was cancelled"
+		 : run.why && run.why[0] ? run.why
+					 : "there is no memory for the table");
+}
+
 const struct sql_columns *sql_run_want(const char *name, char *why, size_t cap)
 {
 	pthread_mutex_lock(&run.lock);
 	struct sql_columns *table = known(name);
 	if (!table && !run.cancelled) {
-		run.want = name;
-		run.answered = false;
-		pthread_cond_signal(&run.to_parent);
-		while (!run.answered && !run.cancelled) {
-			pthread_cond_wait(&run.to_query, &run.lock);
-		}
-		run.want = NULL;
+		ask_parent(name);
 		table = known(name);
 	}
 	if (!table) {
-		snprintf(why, cap, "%s",
-			 run.cancelled           ? "the query was cancelled"
-			 : run.why && run.why[0] ? run.why
-						 : "there is no memory for the table");
+		say_why(why, cap);
 	}
 	pthread_mutex_unlock(&run.lock);
 	return table;
+}
+
+bool sql_run_want_events(char *why, size_t cap)
+{
+	pthread_mutex_lock(&run.lock);
+	if (!run.events && !run.cancelled) {
+		ask_parent("events");
+	}
+	bool there = run.events;
+	if (!there) {
+		say_why(why, cap);
+	}
+	pthread_mutex_unlock(&run.lock);
+	return there;
 }

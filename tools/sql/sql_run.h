@@ -23,5 +23,7 @@ void sql_run_cancel(void);
 
 /* The table of that name, from the parent or from an earlier query. NULL: `why` says it. */
 const struct sql_columns *sql_run_want(const char *name, char *why, size_t cap);
+/* The indexes of all files are there. False: `why`. */
+bool sql_run_want_events(char *why, size_t cap);
 
 #endif

@@ -8,19 +8,20 @@
 #include "tools/sql/sql_tables.h"
 
 #include "base/order.h"
+#include "tools/sql/sql_events.h"
 #include "tools/sql/sql_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define MORSEL 65536u /* rows that a thread takes at once */
 #define NAME   "openetw_table"
 
 /* Tables that may be called with parameters. */
-static const char *const called[] = {"events",   "processes", "threads",     "images", "samples",
-				     "switches", "waits",     "io",          "files",  "net",
-				     "faults",   "syscalls",  "spans",       "stacks", "frames",
-				     "symbols",  "providers", "event_types", "lost",   "trace"};
+static const char *const called[] = {
+	"processes", "threads", "images", "samples", "switches", "waits",     "io",          "files", "net",  "faults",
+	"syscalls",  "spans",   "stacks", "frames",  "symbols",  "providers", "event_types", "lost",  "trace"};
 
 struct bound {
 	const struct sql_columns *table;
@@ -357,7 +358,31 @@ static void add_parameter(duckdb_handle f, const char *name, int type)
 	duckdb.destroy_logical_type(&t);
 }
 
-static void register_function(duckdb_handle connection, const char *name, bool any)
+static void bind_events(duckdb_handle info)
+{
+	char why[600];
+	struct sql_events_bounds b = {.from = INT64_MIN, .to = INT64_MAX};
+	int64_t t;
+	b.from = parameter_number(info, "t0", &t) ? t : b.from;
+	b.to = parameter_number(info, "t1", &t) ? t : b.to;
+	char *provider = parameter_text(info, "provider"), *process = parameter_text(info, "process");
+	b.provider = provider;
+	b.process = process;
+	if (sql_run_want_events(why, sizeof why)) {
+		sql_events_bind(info, &b);
+	} else {
+		duckdb.bind_set_error(info, why);
+	}
+	duckdb.free(provider);
+	duckdb.free(process);
+}
+
+struct calls {
+	duckdb_call_fn *bind, *init, *init_part;
+	duckdb_function_fn *scan;
+};
+
+static void register_function(duckdb_handle connection, const char *name, bool any, const struct calls *c)
 {
 	duckdb_handle f = duckdb.create_table_function();
 	duckdb.table_function_set_name(f, name);
@@ -369,10 +394,10 @@ static void register_function(duckdb_handle connection, const char *name, bool a
 	add_parameter(f, "provider", DUCKDB_VARCHAR);
 	add_parameter(f, "process", DUCKDB_VARCHAR);
 	duckdb.table_function_set_extra_info(f, (void *)(uintptr_t)name, NULL);
-	duckdb.table_function_set_bind(f, any ? bind_any : bind_called);
-	duckdb.table_function_set_init(f, init_scan);
-	duckdb.table_function_set_local_init(f, init_part);
-	duckdb.table_function_set_function(f, scan_rows);
+	duckdb.table_function_set_bind(f, c->bind);
+	duckdb.table_function_set_init(f, c->init);
+	duckdb.table_function_set_local_init(f, c->init_part);
+	duckdb.table_function_set_function(f, c->scan);
 	duckdb.table_function_supports_projection_pushdown(f, true);
 	(void)duckdb.register_table_function(connection, f);
 	duckdb.destroy_table_function(&f);
@@ -381,6 +406,10 @@ static void register_function(duckdb_handle connection, const char *name, bool a
 static void replace(duckdb_handle info, const char *name, void *unused)
 {
 	(void)unused;
+	if (strcasecmp(name, "events") == 0) {
+		duckdb.replacement_scan_set_function_name(info, "events");
+		return;
+	}
 	duckdb_handle v = duckdb.create_varchar(name);
 	duckdb.replacement_scan_set_function_name(info, NAME);
 	duckdb.replacement_scan_add_parameter(info, v);
@@ -389,9 +418,13 @@ static void replace(duckdb_handle info, const char *name, void *unused)
 
 void sql_tables_register(duckdb_handle database, duckdb_handle connection)
 {
-	register_function(connection, NAME, true);
+	static const struct calls any = {bind_any, init_scan, init_part, scan_rows};
+	static const struct calls one = {bind_called, init_scan, init_part, scan_rows};
+	static const struct calls events = {bind_events, sql_events_init, sql_events_init_part, sql_events_scan};
+	register_function(connection, NAME, true, &any);
+	register_function(connection, "events", false, &events);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(called); i++) {
-		register_function(connection, called[i], false);
+		register_function(connection, called[i], false, &one);
 	}
 	duckdb.add_replacement_scan(database, replace, NULL, NULL);
 }

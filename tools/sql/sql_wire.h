@@ -10,6 +10,8 @@
  *                                          <-----   SQL_RUNNING and bytes of the result;
  *                                          <-----   or SQL_WANTS and the name of a table
  *   SQL_TABLE  name, descriptor            ----->   the table (sql_columns.h); without one: why there is none
+ *   SQL_STORE  descriptor                  ----->   the index of a file, for the table events; one for each, then
+ *   SQL_TABLE  "events", no descriptor
  *   SQL_NEXT                               ----->   ...
  *                                          <-----   SQL_DONE: that was all
  *   SQL_CANCEL                             ----->   the query ends soon, with an error
@@ -25,17 +27,24 @@
 #define SQL_TEXT_MAX    60000u      /* bytes of a query, of a name */
 #define SQL_ANSWER_MAX  60000u      /* bytes of a result in one answer */
 #define SQL_RECORD_MAX  (64u << 20) /* bytes of a row */
+#define SQL_FILES_MAX   1024u
 #define SQL_COLUMNS_MAX 4096u
 #define SQL_PATIENCE_MS 200
 #define SQL_NAME_MAX    1024u /* bytes of the name of a table */
 
-enum sql_question { SQL_OPEN = 1, SQL_QUERY, SQL_EXPORT, SQL_NEXT, SQL_TABLE, SQL_CANCEL };
+enum sql_question { SQL_OPEN = 1, SQL_QUERY, SQL_EXPORT, SQL_NEXT, SQL_TABLE, SQL_STORE, SQL_CANCEL };
 
 struct sql_open {
 	uint64_t memory_bytes; /* DuckDB's own limit */
 	uint32_t threads;
 	uint32_t reserved;
 	int64_t start_ns; /* since 1970: time 0 of the trace */
+};
+/* SQL_STORE has the descriptor of the index of a file (query/query_store.h), and this. What is added to numbers and
+ * times of the file, so that they are those of all files together. */
+struct sql_store {
+	int64_t offset;
+	uint32_t type_base, process_base, thread_base, stack_base;
 };
 /* SQL_TABLE: this, and the name; behind it, when there is no descriptor, why. */
 struct sql_table {
