@@ -92,6 +92,29 @@ static int query(struct sql_client *c, const char *text, enum sql_format format)
 	return status;
 }
 
+static bool no_columns(void *context, uint32_t count, const enum sql_class *classes, const struct sql_value *names)
+{
+	(void)context;
+	(void)count;
+	(void)classes;
+	(void)names;
+	return true;
+}
+
+static bool no_row(void *context, uint32_t count, const struct sql_value *values)
+{
+	(void)context;
+	(void)count;
+	(void)values;
+	return true;
+}
+
+static bool no_end(void *context)
+{
+	(void)context;
+	return true;
+}
+
 static int export(const struct cli_args *a, const struct sql_client_options *co, const char *text, const char *path)
 {
 	struct sql_client_options o = *co;
@@ -105,7 +128,9 @@ static int export(const struct cli_args *a, const struct sql_client_options *co,
 	int status = CLI_FAILED;
 	if (c && show) {
 		struct sql_sink sink = sink_of(show);
-		sink.row = NULL; /* what COPY says of itself is its number of rows */
+		sink.columns = no_columns; /* what COPY says of itself is its number of rows */
+		sink.row = no_row;
+		sink.end = no_end;
 		status = sql_client_export(c, text, &sink);
 	}
 	if (cli_signal_caught()) {

@@ -5,6 +5,7 @@
  */
 #include "sandbox/sandbox.h"
 #include "tools/sql/sql_events.h"
+#include "tools/sql/sql_file.h"
 #include "tools/sql/sql_run.h"
 #include "tools/sql/sql_tables.h"
 
@@ -15,7 +16,6 @@ static struct {
 	const char *no_library; /* why */
 	duckdb_handle database, connection;
 	int out; /* the file that is exported to; -1: none */
-	char out_path[64];
 } sql = {.out = -1};
 
 /* ---- opening -------------------------------------------------------------------------------------- */
@@ -86,9 +86,10 @@ static void open_database(struct sandbox_question *q, struct strbuf *answer)
 	if (q->fd[0] >= 0) {
 		sql.out = q->fd[0];
 		q->fd[0] = -1;
-		snprintf(sql.out_path, sizeof sql.out_path, "SET allowed_paths=['/proc/self/fd/%d']", sql.out);
+		sql_file_set(sql.out);
 	}
-	bool ok = add_functions(answer, o.start_ns) && (sql.out < 0 || run_plain(answer, sql.out_path)) &&
+	bool ok = add_functions(answer, o.start_ns) &&
+		  (sql.out < 0 || run_plain(answer, "SET allowed_paths=['" SQL_FILE_NAME "']")) &&
 		  run_plain(answer, "SET enable_external_access=false") &&
 		  run_plain(answer, "SET lock_configuration=true");
 	if (ok) {
@@ -149,10 +150,9 @@ static void handle(void *context, struct sandbox_question *q, struct strbuf *ans
 		return;
 	}
 	switch (q->kind) {
-	case SQL_QUERY: why = sql_run_start(sql.connection, text, q->n, NULL, -1); break;
+	case SQL_QUERY: why = sql_run_start(sql.connection, text, q->n, NULL); break;
 	case SQL_EXPORT:
-		why = sql.out < 0 ? "there is no file to write"
-				  : sql_run_start(sql.connection, text, q->n, "parquet", sql.out);
+		why = sql.out < 0 ? "there is no file to write" : sql_run_start(sql.connection, text, q->n, "parquet");
 		break;
 	case SQL_NEXT: sql_run_next(answer); break;
 	case SQL_TABLE: take_table(q); break;

@@ -2,6 +2,7 @@
 #include "tools/sql/sql_run.h"
 
 #include "base/vec.h"
+#include "tools/sql/sql_file.h"
 #include "tools/sql/sql_text.h"
 
 #include <pthread.h>
@@ -21,7 +22,6 @@ static struct {
 	pthread_cond_t to_parent, to_query;
 	duckdb_handle connection;
 	char *text, *format;
-	int fd;
 	bool active, finished, cancelled;
 	pthread_t thread;
 	struct strbuf queue;
@@ -177,7 +177,7 @@ static void execute(const char *text)
 	duckdb.destroy_extracted(&statements);
 }
 
-/* The parent's statement, not the user's: the descriptor's path is the only one that this DuckDB may write to. */
+/* The parent's statement, not the user's: that name is the only one that this DuckDB may write to. */
 static void export(const char *text)
 {
 	struct strbuf b = {0};
@@ -185,7 +185,8 @@ static void export(const char *text)
 	while (n > 0 && strchr("; \t\r\n", text[n - 1])) {
 		n--;
 	}
-	strbuf_addf(&b, "COPY (%.*s\n) TO '/proc/self/fd/%d' (FORMAT %s)", (int)n, text, run.fd, run.format);
+	strbuf_addf(&b, "COPY (%.*s\n) TO '" SQL_FILE_NAME "' (FORMAT %s, USE_TMP_FILE false)", (int)n, text,
+		    run.format);
 	if (b.failed) {
 		send_error("no memory");
 	} else {
@@ -211,7 +212,7 @@ static void *query_thread(void *unused)
 
 /* ---- the program's thread ------------------------------------------------------------------------- */
 
-const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format, int fd)
+const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format)
 {
 	if (run.active) {
 		return "a query is at work already";
@@ -220,7 +221,6 @@ const char *sql_run_start(duckdb_handle connection, const char *text, size_t byt
 	free(run.format);
 	run.text = strndup(text, bytes);
 	run.format = format ? strdup(format) : NULL;
-	run.fd = fd;
 	run.connection = connection;
 	run.finished = run.cancelled = false;
 	run.want = NULL;

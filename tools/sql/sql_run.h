@@ -11,8 +11,8 @@
 
 /* ---- of the program's thread ---------------------------------------------------------------------- */
 
-/* NULL, or why not. `format`: write what the query says to /proc/self/fd/`fd` in that format; NULL: send the rows. */
-const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format, int fd);
+/* NULL, or why not. `format`: write what the query says to SQL_FILE_NAME in that format; NULL: send the rows. */
+const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format);
 /* An answer to SQL_NEXT. */
 void sql_run_next(struct strbuf *answer);
 /* The table that was wanted; NULL: `why` there is none. Takes the table over. */
