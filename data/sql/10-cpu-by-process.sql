@@ -4,4 +4,6 @@
 select process_name, pid, count(*) as samples,
        round(100.0 * count(*) / sum(count(*)) over (), 1) as percent
 from samples where not idle
-group by all order by samples desc, pid;
+group by process_name, pid
+order by samples desc, pid
+limit 50;

@@ -223,6 +223,16 @@ static bool take_columns(struct sql_client *c, const uint8_t *p, size_t n, const
 
 enum { GOES_ON, STOPPED, FAILED };
 
+/* DuckDB shows the place in the query in lines of their own. */
+static void tell_lines(const uint8_t *p, uint32_t bytes)
+{
+	char text[4001];
+	snprintf(text, sizeof text, "%.*s", (int)BASE_MIN(bytes, 4000u), (const char *)p);
+	fflush(stdout);
+	fputs("openetw sql: ", stderr);
+	cli_put_lines(stderr, text);
+}
+
 static int take_record(struct sql_client *c, const struct sql_record *r, const uint8_t *p, const struct sql_sink *sink)
 {
 	struct bytes b = bytes_of(p, r->bytes);
@@ -237,7 +247,7 @@ static int take_record(struct sql_client *c, const struct sql_record *r, const u
 	case SQL_END: return sink->end(sink->context) ? GOES_ON : STOPPED;
 	case SQL_ERROR:
 		cli_progress_end(&c->progress);
-		cli_tell(c->args, "%.*s", (int)BASE_MIN(r->bytes, 4000u), (const char *)p);
+		tell_lines(p, r->bytes);
 		return FAILED;
 	default: nonsense(c); return FAILED;
 	}

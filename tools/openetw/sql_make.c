@@ -120,6 +120,19 @@ static uint32_t read_ahead(struct sql_maker *m, struct pass *p)
 	return code;
 }
 
+bool sql_make_state(struct sql_maker *m, char *why, size_t cap)
+{
+	struct pass p = {.m = m};
+	cli_progress_start(&p.progress, true);
+	uint32_t code = read_ahead(m, &p);
+	cli_progress_end(&p.progress);
+	if (code != ERROR_SUCCESS) {
+		snprintf(why, cap, "the trace cannot be read: %s",
+			 cli_signal_caught() ? "interrupted" : openetw_last_error_text());
+	}
+	return code == ERROR_SUCCESS;
+}
+
 bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *why, size_t cap)
 {
 	static TRACEHANDLE handles[CLI_TRACE_FILES_MAX];
@@ -206,6 +219,7 @@ static bool list_who(struct sql_maker *m)
 static bool list_stacks(struct sql_maker *m)
 {
 	static uint64_t addresses[FRAMES_MAX];
+	m->stacks_listed = true;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
 		uint32_t n = openetw_index_stack(m->index, i, addresses, FRAMES_MAX);
 		if (n > 0 &&
@@ -245,7 +259,7 @@ bool sql_make_index(struct sql_maker *m, char *why, size_t cap)
 		return false;
 	}
 	m->about.size = sizeof m->about;
-	if (openetw_index_about(m->index, &m->about) != ERROR_SUCCESS || !list_who(m) || !list_stacks(m)) {
+	if (openetw_index_about(m->index, &m->about) != ERROR_SUCCESS || !list_who(m)) {
 		snprintf(why, cap, "no memory");
 		openetw_index_close(m->index);
 		m->index = NULL;
@@ -298,6 +312,10 @@ uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e)
 	static uint64_t addresses[FRAMES_MAX];
 	struct openetw_stack s = {.size = sizeof s};
 	if (openetw_state_stack(m->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
+		return 0;
+	}
+	if (!m->stacks_listed && !list_stacks(m)) {
+		m->failed = true;
 		return 0;
 	}
 	uint32_t frames = BASE_MIN(s.count, FRAMES_MAX);

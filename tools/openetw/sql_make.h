@@ -47,7 +47,7 @@ struct sql_maker {
 	struct openetw_state *state;
 	struct openetw_decoder *decoder;
 	struct names names;
-	bool read_ahead;
+	bool read_ahead, stacks_listed;
 	struct openetw_index *index; /* NULL: not made yet */
 	struct openetw_index_about about;
 	struct sql_who_key *processes, *threads; /* sorted */
@@ -76,6 +76,8 @@ const char *const *sql_make_names(void);
 typedef void (*sql_event_fn)(void *context, const EVENT_RECORD *e);
 /* Hands over every event. False: the reading failed or was interrupted, and `why` says it. */
 bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *why, size_t cap);
+/* Reads the files for what they say of processes and modules, once: names of addresses need it. False: `why`. */
+bool sql_make_state(struct sql_maker *m, char *why, size_t cap);
 /* Nanoseconds from time 0. */
 static inline int64_t sql_make_time(const struct sql_maker *m, uint64_t filetime)
 {

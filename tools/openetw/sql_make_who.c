@@ -518,7 +518,12 @@ struct sql_build *sql_make_who(struct sql_maker *m, const char *name, char *why,
 		snprintf(why, cap, "no memory");
 		return NULL;
 	}
-	if (!sql_make_stack_uses(m)) {
+	bool named = strcmp(name, "frames") == 0 || strcmp(name, "symbols") == 0;
+	if (named && !sql_make_state(m, why, cap)) {
+		sql_build_destroy(b);
+		return NULL;
+	}
+	if ((named || strcmp(name, "stacks") == 0) && !sql_make_stack_uses(m)) {
 		snprintf(why, cap, "no memory");
 		sql_build_destroy(b);
 		return NULL;

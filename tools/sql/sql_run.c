@@ -159,9 +159,40 @@ static bool execute_prepared(duckdb_handle prepared)
 	return ok;
 }
 
+/* Functions about stacks are made when a query names them: DuckDB looks at once whether the table behind them exists,
+ * and making that takes a while. */
+static bool make_functions(const char *text)
+{
+	static const struct {
+		const char *name, *text;
+	} functions[] = {
+		{"stack_text", "CREATE MACRO IF NOT EXISTS stack_text(id) AS (SELECT string_agg(f.function, ';' ORDER "
+			       "BY f.depth) FROM frames AS f WHERE f.stack = id)"},
+		{"frame(", "CREATE MACRO IF NOT EXISTS frame(id, n) AS (SELECT any_value(f.function) FROM frames AS f "
+			   "WHERE f.stack = id AND f.depth = n)"}};
+	static bool made[BASE_ARRAY_LEN(functions)];
+	for (size_t i = 0; i < BASE_ARRAY_LEN(functions); i++) {
+		struct duckdb_result result;
+		if (made[i] || !strcasestr(text, functions[i].name)) {
+			continue;
+		}
+		memset(&result, 0, sizeof result);
+		made[i] = duckdb.query(run.connection, functions[i].text, &result) == DUCKDB_OK;
+		bool ok = made[i] || send_error(duckdb.result_error(&result));
+		duckdb.destroy_result(&result);
+		if (!ok) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void execute(const char *text)
 {
 	duckdb_handle statements = NULL;
+	if (!make_functions(text)) {
+		return;
+	}
 	uint64_t count = duckdb.extract_statements(run.connection, text, &statements);
 	if (count == 0) {
 		const char *error = duckdb.extract_statements_error(statements);
