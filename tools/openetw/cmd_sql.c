@@ -3,6 +3,7 @@
  */
 #include "query/query_share.h"
 #include "tools/common/output.h"
+#include "tools/common/path.h"
 #include "tools/openetw/sql_make.h"
 #include "tools/openetw/sql_prompt.h"
 #include "tools/openetw/sql_ready.h"
@@ -233,6 +234,13 @@ static int work(struct cli_args *a, const struct sql_options *o, const char *tex
 	return status;
 }
 
+/* The last word, unless it is a file, also by a path of Windows. */
+static bool is_query(const char *word)
+{
+	char path[PATH_MAX];
+	return access(word, F_OK) != 0 && strpbrk(word, " \t\n;") && access(cli_path(word, path), F_OK) != 0;
+}
+
 static int run(struct cli_args *a)
 {
 	const struct sql_options *o = a->given;
@@ -245,10 +253,11 @@ static int run(struct cli_args *a)
 	if (o->csv && o->json) {
 		return cli_usage(a, "--csv and --json contradict each other");
 	}
-	/* The last word is the query, unless it is a file. */
-	if (!o->run && !o->tables && files > 0 && access(a->words[files - 1], F_OK) != 0 &&
-	    strpbrk(a->words[files - 1], " \t\n;")) {
+	if (!o->run && !o->tables && files > 0 && is_query(a->words[files - 1])) {
 		text = a->words[--files];
+	}
+	for (int i = 0; i < files; i++) {
+		cli_path_input(a->words[i]);
 	}
 	if (files == 0) {
 		return cli_usage(a, "which file?");

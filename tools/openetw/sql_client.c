@@ -133,7 +133,7 @@ static bool ask(struct sql_client *c, enum sql_question kind, const void *p, siz
 }
 
 static const char absent[] =
-	"openetw sql needs DuckDB's library, which is not found (%s)\n"
+	"DuckDB's library is not found (%s)\n"
 	"  one line installs it, for this user:  npm install --ignore-scripts --prefix ~/.local/share/openetw "
 	"@duckdb/node-bindings-linux-%s  && export "
 	"OPENETW_DUCKDB=~/.local/share/openetw/node_modules/@duckdb/node-bindings-linux-%s/libduckdb.so";
@@ -228,9 +228,16 @@ static void tell_lines(const uint8_t *p, uint32_t bytes)
 {
 	char text[4001];
 	snprintf(text, sizeof text, "%.*s", (int)BASE_MIN(bytes, 4000u), (const char *)p);
+	bool memory = strncmp(text, "Out of Memory", 13) == 0;
+	if (memory) { /* DuckDB goes on with settings that are locked here */
+		text[strcspn(text, "\n")] = 0;
+	}
 	fflush(stdout);
 	fputs("openetw sql: ", stderr);
 	cli_put_lines(stderr, text);
+	if (memory) {
+		fputs("  --memory SIZE gives the query more; --threads 1 lets it need less\n", stderr);
+	}
 }
 
 static int take_record(struct sql_client *c, const struct sql_record *r, const uint8_t *p, const struct sql_sink *sink)

@@ -26,13 +26,15 @@ static enum sql_type type_of_field(const struct openetw_field *f)
 	if (f->is_array || f->is_struct || f->json_length == 0) {
 		return SQL_TYPE_TEXT;
 	}
+	if (f->json[0] == 't' || f->json[0] == 'f') { /* also an integer whose output is a truth value */
+		return SQL_TYPE_BOOL;
+	}
 	/* A number that has a name is shown by it. */
 	bool number = (f->json[0] >= '0' && f->json[0] <= '9') || f->json[0] == '-' ||
 		      (f->json[0] == '"' && f->text_length > 0 && f->text[strspn(f->text, "-0123456789")] == 0) ||
 		      (f->text_length > 2 && f->text[0] == '0' && f->text[1] == 'x' &&
 		       f->text[2 + strspn(f->text + 2, "0123456789abcdefABCDEF")] == 0);
 	switch (f->in_type) {
-	case TDH_INTYPE_BOOLEAN: return f->json[0] == 't' || f->json[0] == 'f' ? SQL_TYPE_BOOL : SQL_TYPE_TEXT;
 	case TDH_INTYPE_GUID: return SQL_TYPE_UUID;
 	case TDH_INTYPE_FLOAT: return number ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
 	case TDH_INTYPE_DOUBLE: return number ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
@@ -186,24 +188,57 @@ static void put_payload(void *context, const EVENT_RECORD *e)
 	sql_build_row(t->b);
 }
 
-/* The i-th name that could have been meant: tables, then events. */
+/* The names that could have been meant: tables, then events. */
+struct candidates {
+	char **names;
+	uint32_t count, cap;
+};
+
+static void add_candidate(struct candidates *c, const char *provider, const char *event)
+{
+	struct strbuf b = {0};
+	strbuf_adds(&b, provider);
+	strbuf_adds(&b, event ? "/" : "");
+	strbuf_adds(&b, event ? event : "");
+	if (b.failed || !VEC_ROOM(c->names, c->count, c->cap)) {
+		strbuf_finish(&b);
+		return;
+	}
+	c->names[c->count++] = b.s;
+}
+
 static const char *next_name(const void *context, int i)
 {
-	static char name[600];
-	const struct sql_maker *m = context;
+	const struct candidates *c = context;
+	return (uint32_t)i < c->count ? c->names[i] : NULL;
+}
+
+static void say_nearest(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	struct candidates c = {0};
 	struct openetw_index_type t = {.size = sizeof t};
-	const char *const *tables = sql_make_names();
-	int n = 0;
-	for (; tables[n]; n++) {
-		if (n == i) {
-			return tables[n];
+	for (const char *const *table = sql_make_names(); *table; table++) {
+		add_candidate(&c, *table, NULL);
+	}
+	for (uint32_t i = 0; i < m->about.types; i++) {
+		if (openetw_index_type(m->index, i, &t) == ERROR_SUCCESS && t.rows) {
+			add_candidate(&c, t.provider, t.name);
 		}
 	}
-	if (openetw_index_type(m->index, (uint32_t)(i - n), &t) != ERROR_SUCCESS) {
-		return NULL;
+	const char *near = cli_nearest(name, next_name, &c);
+	if (near) {
+		snprintf(why, cap, "there is no table \"%s\" and no such event in the trace; did you mean \"%s\"?",
+			 name, near);
+	} else {
+		snprintf(why, cap,
+			 "there is no table \"%s\" and no such event in the trace; --tables (at the prompt .tables) "
+			 "lists them",
+			 name);
 	}
-	snprintf(name, sizeof name, "%s/%s", t.provider, t.name);
-	return name;
+	for (uint32_t i = 0; i < c.count; i++) {
+		free(c.names[i]);
+	}
+	free(c.names);
 }
 
 struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char *why, size_t cap)
@@ -218,12 +253,7 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 		m->kinds[i].wanted = 0;
 	}
 	if (!any) {
-		const char *near = cli_nearest(name, next_name, m);
-		snprintf(why, cap,
-			 near ? "there is no table \"%s\" and no such event in the trace; did you mean \"%s\"?"
-			      : "there is no table \"%s\" and no such event in the trace; 'from event_types' has all "
-				"events, .tables (or --tables) all tables",
-			 name, near);
+		say_nearest(m, name, why, cap);
 		return NULL;
 	}
 	t.b = sql_build_create();

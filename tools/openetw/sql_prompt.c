@@ -130,14 +130,14 @@ static bool command(const char *line, void *context, int (*run)(void *context, c
 	}
 	if (strncmp(line, ".run ", 5) == 0 && sql_ready_find(line + 5, &q)) {
 		char *text = strndup(q.text, q.bytes);
-		*status = text ? run(context, text) : CLI_FAILED;
+		*status |= text ? run(context, text) : CLI_FAILED;
 		free(text);
 	} else if (strcmp(line, ".list") == 0) {
 		for (unsigned i = 0; sql_ready_at(i, &q); i++) {
 			printf("%-28s %s\n", q.name, q.question);
 		}
 	} else if (strcmp(line, ".tables") == 0) {
-		*status = run(context, line);
+		*status |= run(context, line);
 	} else {
 		help();
 	}
@@ -173,7 +173,7 @@ int sql_prompt(void *context, int (*run)(void *context, const char *text))
 			if (edit.add_history) {
 				edit.add_history(query.s);
 			}
-			status = run(context, query.s);
+			status |= run(context, query.s);
 			strbuf_clear(&query);
 		} else if (query.len == 1) {
 			strbuf_clear(&query);
@@ -185,7 +185,7 @@ int sql_prompt(void *context, int (*run)(void *context, const char *text))
 		}
 	}
 	if (query.len > 1) { /* without its semicolon */
-		status = run(context, query.s);
+		status |= run(context, query.s);
 	}
 	strbuf_finish(&query);
 	if (terminal) {
