@@ -192,7 +192,7 @@ refused 'configuration has been locked' "set allowed_paths = ['/tmp']"
 refused . "install httpfs"
 refused . "load '$T/made.so'"
 refused . "from '$T/secret.csv'"
-refused 'syntax error' 'selekt'
+refused 'syntax error' 'selekt 1'
 refused 'no statement' '  ;  '
 refused 'parameters' 'select $1'
 ls "$T" | grep -q '^made' && fail "a query made a file"
@@ -257,3 +257,18 @@ expect "two files" "$(answer_two 'select count(*) from events')" \
 expect "files of a trace" "$(answer_two 'select count(*), count(distinct file) from trace')" 2,2
 expect "times of two files" "$(answer_two 'select count(*) from samples s where not exists (from processes p where p.process = s.process)
 	and s.process <> 0')" 0
+
+# The pages say what is there: every column of every table, and queries that run.
+D=$(dirname "$0")/../../docs/sql.md
+for table in events event_types providers processes threads images samples switches waits io \
+	files net faults syscalls spans stacks frames symbols lost trace; do
+	echo "select '$table' as t, column_name as c from (describe $table);"
+done | openetw sql --csv "$N" 2>"$T/err" | grep -v '^t,c' >"$T/columns" || fail "columns: $(cat "$T/err")"
+while IFS=, read -r table column; do
+	awk -v t="### $table" '$0 == t {on = 1; next} /^##/ {on = 0} on' "$D" | grep -q "\`$column\`" ||
+		fail "docs/sql.md has no $table.$column"
+done <"$T/columns"
+[ "$(wc -l <"$T/columns")" -gt 150 ] || fail "columns: $(wc -l <"$T/columns")"
+awk '/^```sql/ {on = 1; next} /^```/ {on = 0} on' "$D" >"$T/examples"
+openetw sql "$N" <"$T/examples" >"$T/out" 2>"$T/err" || fail "an example of docs/sql.md: $(cat "$T/err")"
+says 'jit!System.DateTime.GetDatePart' "$T/out" "examples"

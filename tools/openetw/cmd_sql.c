@@ -156,9 +156,9 @@ static int list_ready(void)
 
 static const char *next_ready(const void *context, int i)
 {
-	static struct sql_ready q;
+	static struct sql_ready q[64]; /* names that were given out stay */
 	(void)context;
-	return sql_ready_at((unsigned)i, &q) ? q.name : NULL;
+	return i < (int)BASE_ARRAY_LEN(q) && sql_ready_at((unsigned)i, &q[i]) ? q[i].name : NULL;
 }
 
 static char *ready_text(const struct cli_args *a, const char *name)

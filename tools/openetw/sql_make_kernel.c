@@ -17,6 +17,7 @@ struct waiting {
 	uint8_t by;
 	uint32_t waker_pid, waker_tid;
 	uint64_t ready;
+	bool early;               /* it was woken before the switch away was seen, on another processor */
 	uint64_t call, call_time; /* system call */
 };
 struct operation { /* of a file, until its end */
@@ -206,18 +207,27 @@ static void put_wait(struct kernel *k, const EVENT_RECORD *e, const struct keven
 	sql_build_row(k->b);
 }
 
+#define EARLY 10000u /* 1 ms */
+
+static void woken(struct kernel *k, const struct kevent *s)
+{
+	struct waiting *w = thread_of(k, s->subject_tid);
+	if (!w || (w->since && w->told)) {
+		return; /* the first one ended the wait */
+	}
+	w->told = w->since != 0;
+	w->early = w->since == 0;
+	w->by = s->waker;
+	w->waker_pid = s->pid;
+	w->waker_tid = s->tid;
+	w->ready = s->time;
+}
+
 static void wait_event(struct kernel *k, const EVENT_RECORD *e, const struct kevent *s)
 {
 	struct waiting *w;
 	if (s->kind == KEVENT_READY) {
-		w = thread_of(k, s->subject_tid);
-		if (w && w->since && !w->told) { /* the first one ended the wait */
-			w->told = true;
-			w->by = s->waker;
-			w->waker_pid = s->pid;
-			w->waker_tid = s->tid;
-			w->ready = s->time;
-		}
+		woken(k, s);
 		return;
 	}
 	if (s->kind != KEVENT_SWITCH) {
@@ -225,12 +235,28 @@ static void wait_event(struct kernel *k, const EVENT_RECORD *e, const struct kev
 	}
 	w = s->out_tid ? thread_of(k, s->out_tid) : NULL;
 	if (w) {
-		*w = (struct waiting){.tid = s->out_tid, .since = s->time, .reason = s->reason, .state = s->state};
+		w->since = s->time;
+		w->reason = s->reason;
+		w->state = s->state;
+		w->told = w->early && w->ready + EARLY >= s->time;
+		w->ready = w->told ? s->time : 0;
+		w->early = false;
 	}
 	w = s->in_tid ? thread_of(k, s->in_tid) : NULL;
 	if (w && w->since) {
 		put_wait(k, e, s, w);
+	}
+	if (w) {
 		w->since = 0;
+		w->told = w->early = false;
+	}
+}
+
+/* Where switches were lost a thread may have run unseen: what it waited then is not known. */
+static void forget_waits(struct kernel *k)
+{
+	for (uint32_t i = 0; i < k->thread_count; i++) {
+		k->threads[i].since = 0;
 	}
 }
 
@@ -620,6 +646,9 @@ static void on_event(void *context, const EVENT_RECORD *e)
 {
 	struct kernel *k = context;
 	struct kevent s;
+	if (kevent_switches_lost(e) != UINT64_MAX) {
+		forget_waits(k);
+	}
 	if (kevent_of(k->m->state, e, &s)) {
 		k->table->event(k, e, &s);
 	}
