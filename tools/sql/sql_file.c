@@ -37,7 +37,8 @@ int sql_file_open(const char *path, int flags, ...)
 		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 	}
 	int fd = fcntl(file, F_DUPFD_CLOEXEC, 3);
-	if (fd >= 0 && ((flags & O_TRUNC) ? ftruncate(fd, 0) : 0) == 0) {
+	/* Whoever opens it for writing begins anew. */
+	if (fd >= 0 && ((flags & O_ACCMODE) == O_RDONLY || ftruncate(fd, 0) == 0)) {
 		(void)lseek(fd, 0, SEEK_SET);
 	}
 	return fd;
