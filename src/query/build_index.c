@@ -84,6 +84,10 @@ static int place_add(struct places *p, uint64_t place)
 /* Where a record stands, as the column `where` says it. */
 static int where_of(struct build *b, const struct etl_record *r, uint64_t *ret)
 {
+	if (!r->raw) { /* the reader tells of a loss: it stands nowhere */
+		*ret = STORE_NOWHERE;
+		return 0;
+	}
 	if (b->buffers.count == 0 || r->file_offset != b->last_buffer) {
 		size_t at = map_find(&b->buffer_numbers, r->file_offset);
 		if (at == MAP_NONE) {
@@ -154,7 +158,7 @@ static int first_reading(struct build *b)
 	}
 	etl_reader_only(r, tells);
 	while (err >= 0 && (err = etl_reader_next(r, &e)) > 0) {
-		if (!is_machine(&e)) {
+		if (!e.raw || !is_machine(&e)) {
 			continue;
 		}
 		machine_add(b->machine, &e);

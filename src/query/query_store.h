@@ -25,6 +25,7 @@
 #define STORE_PAGE       4096u
 #define STORE_GROUP_ROWS 65536u
 #define STORE_NONE       UINT32_MAX
+#define STORE_NOWHERE    UINT64_MAX /* in `where`: of an event that the reader made, about a loss */
 
 /* ---- bytes of the file: all little endian, no holes -------------------------------------------- */
 
