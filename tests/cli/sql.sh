@@ -250,6 +250,67 @@ run_status 1 openetw sql "$N" 'select nothing' --parquet "$T/none.parquet"
 run_status 1 openetw sql "$N" "copy (select 1) to '/openetw-export'"
 run_status 1 openetw sql "$N" 'select 1' --parquet "$T/no/such.parquet"
 
+# An Arrow stream, read by the rules of flatbuffers alone: rows, and the values of a column of numbers and of one of texts.
+run_status 0 openetw sql "$N" 'select time, event, stack from events' --arrow "$T/events.arrow"
+py '
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+def u(f, at): return struct.unpack_from("<" + f, data, at)[0]
+def field(table, i):  # where the i-th field of a table is; None: it has none
+    vtable = table - u("i", table)
+    at = u("H", vtable + 4 + 2 * i) if 4 + 2 * i < u("H", vtable) else 0
+    return table + at if at else None
+def follow(at): return at + u("I", at)
+at = rows = nulls = total = texts = 0
+names = set()
+fields = []
+while True:
+    assert at % 8 == 0 and u("I", at) == 0xFFFFFFFF
+    size = u("I", at + 4)
+    if size == 0: break
+    message = follow(at + 8)
+    kind, header, body = u("B", field(message, 1)), follow(field(message, 2)), field(message, 3)
+    length, body = u("Q", body) if body else 0, at + 8 + size
+    if kind == 1:
+        v = follow(field(header, 1))
+        for i in range(u("I", v)):
+            f = follow(v + 4 + 4 * i)
+            s = follow(field(f, 0))
+            fields.append(data[s + 4:s + 4 + u("I", s)].decode())
+    else:
+        n = u("Q", field(header, 0))
+        nodes, buffers = follow(field(header, 1)), follow(field(header, 2))
+        assert u("I", nodes) == 3 and u("I", buffers) == 7 and nodes % 8 == 4 and buffers % 8 == 4
+        place = lambda i: (body + u("Q", buffers + 4 + 16 * i), u("Q", buffers + 12 + 16 * i))
+        total += sum(struct.unpack_from("<%dq" % n, data, place(1)[0]))
+        o = struct.unpack_from("<%di" % (n + 1), data, place(3)[0])
+        base = place(4)[0]
+        names |= {data[base + o[i]:base + o[i + 1]] for i in range(n)}
+        nulls += u("Q", nodes + 4 + 16 * 2 + 8)
+        rows += n
+    at = body + length
+assert at + 8 == len(data) and fields == ["time", "event", "stack"], fields
+print(rows, rows - nulls, len(names), total, sep=",")' "$T/events.arrow" >"$T/arrow" || fail "the Arrow file"
+[ -z "$HAVE_PYTHON" ] || expect "what is in the Arrow file" "$(cat "$T/arrow")" \
+	"$(sql "$N" 'select count(*), count(stack), count(distinct event), sum(time) from events')"
+run_status 1 openetw sql "$N" 'select 1; select 2' --arrow "$T/two.arrow"
+says 'a second one' "$T/err" "two results for one file"
+[ ! -e "$T/two.arrow" ] || fail "a failed query made a file"
+run_status 2 openetw sql "$N" --arrow "$T/none.arrow"
+
+# Waits of this machine: as many as report counts.
+if has_switches; then
+	openetw record --wait -d 300ms -o "$T/waits.etl" >"$T/out" 2>&1 </dev/null || fail "record: $(cat "$T/out")"
+	openetw report --json -n 10000 "$T/waits.etl" 2>/dev/null >"$T/report" || fail "report"
+	if [ -n "$HAVE_PYTHON" ]; then
+		expect "waits" "$(sql "$T/waits.etl" "select count(*), max(duration) // 1000000 from waits where kind = 'wait'")" "$(py '
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1], encoding="utf-8")]
+print(sum(r["waits"] for r in rows if r.get("table") == "threadWaits"),
+      int(max(r["longestMs"] for r in rows if r.get("table") == "threadWaits")), sep=",")' "$T/report")"
+	fi
+fi
+
 # Several files are one trace.
 answer_two() { openetw sql --csv "$N" "$CORPUS/perfview/gcevents.etl" "$1" 2>"$T/err" | tail -n +2; }
 expect "two files" "$(answer_two 'select count(*) from events')" \

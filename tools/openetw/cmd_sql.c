@@ -18,13 +18,14 @@
 
 struct sql_options {
 	bool csv, json, list, tables;
-	const char *parquet, *run;
+	const char *parquet, *arrow, *run;
 	uint64_t memory, threads;
 };
 static const struct cli_option options[] = {
 	CLI_FLAG(sql_options, csv, 0, "csv", "print CSV with a line of names"),
 	CLI_FLAG(sql_options, json, 'j', "json", "print a JSON object for each row, one a line"),
 	CLI_WORD(sql_options, parquet, 0, "parquet", "OUT", "write the rows into this Parquet file"),
+	CLI_WORD(sql_options, arrow, 0, "arrow", "OUT", "write the rows into this file, as an Arrow stream"),
 	CLI_FLAG(sql_options, list, 'l', "list", "list the ready queries; without a file"),
 	CLI_WORD(sql_options, run, 'r', "run", "NAME", "run this ready query"),
 	CLI_FLAG(sql_options, tables, 0, "tables", "list the tables, and the events of the files as tables"),
@@ -116,7 +117,8 @@ static bool no_end(void *context)
 	return true;
 }
 
-static int export(const struct cli_args *a, const struct sql_client_options *co, const char *text, const char *path)
+static int export(const struct cli_args *a, const struct sql_client_options *co, const char *text,
+		  enum sql_export_format format, const char *path)
 {
 	struct sql_client_options o = *co;
 	struct cli_output *out = cli_output_open(a, path, false);
@@ -132,7 +134,7 @@ static int export(const struct cli_args *a, const struct sql_client_options *co,
 		sink.columns = no_columns; /* what COPY says of itself is its number of rows */
 		sink.row = no_row;
 		sink.end = no_end;
-		status = sql_client_export(c, text, &sink);
+		status = sql_client_export(c, text, format, &sink);
 	}
 	if (cli_signal_caught()) {
 		cli_interrupt(cli_signal_caught());
@@ -214,8 +216,8 @@ static int work(struct cli_args *a, const struct sql_options *o, const char *tex
 					.threads = (uint32_t)o->threads,
 					.start_ns = ((int64_t)maker.start - 116444736000000000ll) * 100,
 					.out = -1};
-	if (o->parquet) {
-		return export(a, &co, text, o->parquet);
+	if (o->parquet || o->arrow) {
+		return export(a, &co, text, o->arrow ? SQL_ARROW : SQL_PARQUET, o->arrow ? o->arrow : o->parquet);
 	}
 	struct sql_client *c = sql_client_create(a, &co);
 	int status;
@@ -271,8 +273,11 @@ static int run(struct cli_args *a)
 			return CLI_USAGE;
 		}
 	}
-	if (o->parquet && !text) {
-		return cli_usage(a, "--parquet wants a query");
+	if (o->parquet && o->arrow) {
+		return cli_usage(a, "--parquet and --arrow contradict each other");
+	}
+	if ((o->parquet || o->arrow) && !text) {
+		return cli_usage(a, "--parquet and --arrow want a query");
 	}
 	cli_signals_catch();
 	int status = sql_maker_open(&maker, a, files, a->words) ? work(a, o, text) : CLI_FAILED;

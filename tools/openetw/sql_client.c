@@ -351,14 +351,15 @@ static void drain(struct sql_client *c)
 	} while (a.state != SQL_DONE);
 }
 
-static int run(struct sql_client *c, enum sql_question kind, const char *text, const struct sql_sink *sink)
+static int run(struct sql_client *c, enum sql_question kind, const void *question, size_t bytes,
+	       const struct sql_sink *sink)
 {
 	const uint8_t *p;
 	size_t n;
-	if (strlen(text) > SQL_TEXT_MAX) {
+	if (bytes > SQL_TEXT_MAX) {
 		return cli_tell(c->args, "the query is longer than %u bytes", SQL_TEXT_MAX);
 	}
-	if (!open_database(c) || !ask(c, kind, text, strlen(text), NULL, &p, &n)) {
+	if (!open_database(c) || !ask(c, kind, question, bytes, NULL, &p, &n)) {
 		return CLI_FAILED;
 	}
 	strbuf_clear(&c->bytes);
@@ -406,10 +407,17 @@ static int run(struct sql_client *c, enum sql_question kind, const char *text, c
 
 int sql_client_query(struct sql_client *c, const char *text, const struct sql_sink *sink)
 {
-	return run(c, SQL_QUERY, text, sink);
+	return run(c, SQL_QUERY, text, strlen(text), sink);
 }
 
-int sql_client_export(struct sql_client *c, const char *text, const struct sql_sink *sink)
+int sql_client_export(struct sql_client *c, const char *text, enum sql_export_format format,
+		      const struct sql_sink *sink)
 {
-	return run(c, SQL_EXPORT, text, sink);
+	struct sql_export e = {.format = format};
+	struct strbuf b = {0};
+	strbuf_add(&b, &e, sizeof e);
+	strbuf_add(&b, text, strlen(text));
+	int status = b.failed ? cli_tell(c->args, "no memory") : run(c, SQL_EXPORT, b.s, b.len, sink);
+	strbuf_finish(&b);
+	return status;
 }

@@ -41,6 +41,7 @@ void sql_client_destroy(struct sql_client *c);
 const char *sql_client_version(const struct sql_client *c);
 /* 0; CLI_FAILED: said why. After a failure of the child the next query starts another one. */
 int sql_client_query(struct sql_client *c, const char *text, const struct sql_sink *sink);
-int sql_client_export(struct sql_client *c, const char *text, const struct sql_sink *sink);
+int sql_client_export(struct sql_client *c, const char *text, enum sql_export_format format,
+		      const struct sql_sink *sink);
 
 #endif

@@ -137,6 +137,16 @@ static const char *take_store(struct sandbox_question *q)
 	return sql_events_add(fd, &s) ? NULL : "the index of the trace cannot be used";
 }
 
+static const char *export(const struct sandbox_question *q)
+{
+	struct sql_export e;
+	if (q->n < sizeof e || sql.out < 0) {
+		return "there is no file to write";
+	}
+	memcpy(&e, q->p, sizeof e);
+	return sql_run_start(sql.connection, (const char *)q->p + sizeof e, q->n - sizeof e, e.format, sql.out);
+}
+
 static void handle(void *context, struct sandbox_question *q, struct strbuf *answer)
 {
 	const char *text = (const char *)q->p, *why = NULL;
@@ -150,10 +160,8 @@ static void handle(void *context, struct sandbox_question *q, struct strbuf *ans
 		return;
 	}
 	switch (q->kind) {
-	case SQL_QUERY: why = sql_run_start(sql.connection, text, q->n, NULL); break;
-	case SQL_EXPORT:
-		why = sql.out < 0 ? "there is no file to write" : sql_run_start(sql.connection, text, q->n, "parquet");
-		break;
+	case SQL_QUERY: why = sql_run_start(sql.connection, text, q->n, 0, -1); break;
+	case SQL_EXPORT: why = export(q); break;
 	case SQL_NEXT: sql_run_next(answer); break;
 	case SQL_TABLE: take_table(q); break;
 	case SQL_STORE: why = take_store(q); break;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sql/sql_run.h"
 
+#include "base/order.h"
 #include "base/vec.h"
+#include "tools/sql/sql_arrow.h"
 #include "tools/sql/sql_file.h"
 #include "tools/sql/sql_text.h"
 
@@ -21,7 +23,10 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t to_parent, to_query;
 	duckdb_handle connection;
-	char *text, *format;
+	char *text;
+	uint32_t format; /* enum sql_export_format; 0: none */
+	int fd;
+	bool written; /* a result, into the file */
 	bool active, finished, cancelled;
 	pthread_t thread;
 	struct strbuf queue;
@@ -120,8 +125,46 @@ static bool send_rows(struct duckdb_result *result, const duckdb_handle *types, 
 	return error && error[0] ? send_error(error) : send_record(SQL_END, NULL, 0);
 }
 
+/* The rows go into the file. */
+static bool write_arrow(struct duckdb_result *result)
+{
+	static const char *names[SQL_COLUMNS_MAX];
+	static duckdb_handle types[SQL_COLUMNS_MAX];
+	uint64_t columns = duckdb.column_count(result), rows = 0;
+	if (columns > SQL_COLUMNS_MAX || run.written) {
+		return send_error(run.written ? "one result fits into the file, and there is a second one"
+					      : "a result may have at most 4096 columns");
+	}
+	for (uint64_t i = 0; i < columns; i++) {
+		names[i] = duckdb.column_name(result, i);
+		types[i] = duckdb.column_logical_type(result, i);
+	}
+	struct sql_arrow *a = sql_arrow_create(run.fd, (uint32_t)columns, names, types);
+	int r = a ? 0 : -ENOMEM;
+	do {
+		duckdb_handle chunk = r == 0 ? duckdb.fetch_chunk(*result) : NULL;
+		rows = chunk ? duckdb.data_chunk_get_size(chunk) : 0;
+		r = rows ? sql_arrow_chunk(a, chunk) : r;
+		duckdb.destroy_data_chunk(&chunk);
+	} while (rows && r == 0 && !order_load_relaxed(&run.cancelled));
+	const char *error = duckdb.result_error(result);
+	r = r == 0 && !(error && error[0]) ? sql_arrow_end(a) : r;
+	sql_arrow_destroy(a);
+	for (uint64_t i = 0; i < columns; i++) {
+		duckdb.destroy_logical_type(&types[i]);
+	}
+	run.written = true;
+	if (order_load_relaxed(&run.cancelled)) {
+		return send_error("the query was cancelled");
+	}
+	return error && error[0] ? send_error(error) : r < 0 ? send_error(strerror(-r)) : true;
+}
+
 static bool send_result(struct duckdb_result *result)
 {
+	if (run.format == SQL_ARROW) {
+		return write_arrow(result);
+	}
 	uint64_t columns = duckdb.column_count(result);
 	struct strbuf b = {0};
 	if (columns > SQL_COLUMNS_MAX) {
@@ -216,8 +259,7 @@ static void export(const char *text)
 	while (n > 0 && strchr("; \t\r\n", text[n - 1])) {
 		n--;
 	}
-	strbuf_addf(&b, "COPY (%.*s\n) TO '" SQL_FILE_NAME "' (FORMAT %s, USE_TMP_FILE false)", (int)n, text,
-		    run.format);
+	strbuf_addf(&b, "COPY (%.*s\n) TO '" SQL_FILE_NAME "' (FORMAT parquet, USE_TMP_FILE false)", (int)n, text);
 	if (b.failed) {
 		send_error("no memory");
 	} else {
@@ -229,7 +271,7 @@ static void export(const char *text)
 static void *query_thread(void *unused)
 {
 	(void)unused;
-	if (run.format) {
+	if (run.format == SQL_PARQUET) {
 		export(run.text);
 	} else {
 		execute(run.text);
@@ -243,21 +285,22 @@ static void *query_thread(void *unused)
 
 /* ---- the program's thread ------------------------------------------------------------------------- */
 
-const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format)
+const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, uint32_t format, int fd)
 {
 	if (run.active) {
 		return "a query is at work already";
 	}
 	free(run.text);
-	free(run.format);
 	run.text = strndup(text, bytes);
-	run.format = format ? strdup(format) : NULL;
+	run.format = format;
+	run.fd = fd;
+	run.written = false;
 	run.connection = connection;
 	run.finished = run.cancelled = false;
 	run.want = NULL;
 	run.sent = 0;
 	strbuf_clear(&run.queue);
-	if (!run.text || (format && !run.format)) {
+	if (!run.text) {
 		return "no memory";
 	}
 	if (pthread_create(&run.thread, NULL, query_thread, NULL) != 0) {
@@ -348,7 +391,7 @@ void sql_run_table(struct sql_columns *table, const char *name, const char *why)
 void sql_run_cancel(void)
 {
 	pthread_mutex_lock(&run.lock);
-	run.cancelled = run.active;
+	order_store_relaxed(&run.cancelled, run.active);
 	pthread_cond_broadcast(&run.to_query);
 	pthread_mutex_unlock(&run.lock);
 	if (run.active) {

@@ -11,8 +11,8 @@
 
 /* ---- of the program's thread ---------------------------------------------------------------------- */
 
-/* NULL, or why not. `format`: write what the query says to SQL_FILE_NAME in that format; NULL: send the rows. */
-const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, const char *format);
+/* NULL, or why not. `format`: write the rows into `fd` in this enum sql_export_format; 0: send them. */
+const char *sql_run_start(duckdb_handle connection, const char *text, size_t bytes, uint32_t format, int fd);
 /* An answer to SQL_NEXT. */
 void sql_run_next(struct strbuf *answer);
 /* The table that was wanted; NULL: `why` there is none. Takes the table over. */

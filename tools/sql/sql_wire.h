@@ -5,7 +5,7 @@
  *   openetw                                         openetw-sql
  *   SQL_OPEN   limits, perhaps a file      ----->   opens the database, answers its version
  *   SQL_QUERY  the text                    ----->   a thread begins with it
- *   SQL_EXPORT the text                    ----->   the same; the rows go into the file of SQL_OPEN, as Parquet
+ *   SQL_EXPORT format, the text            ----->   the same; the rows go into the file of SQL_OPEN
  *   SQL_NEXT                               ----->   answers within SQL_PATIENCE_MS what there is:
  *                                          <-----   SQL_RUNNING and bytes of the result;
  *                                          <-----   or SQL_WANTS and the name of a table
@@ -39,6 +39,12 @@ struct sql_open {
 	uint32_t threads;
 	uint32_t reserved;
 	int64_t start_ns; /* since 1970: time 0 of the trace */
+};
+/* SQL_EXPORT: this, and the text behind it. */
+enum sql_export_format { SQL_PARQUET = 1, SQL_ARROW };
+struct sql_export {
+	uint32_t format;
+	uint32_t reserved;
 };
 /* SQL_STORE has the descriptor of the index of a file (query/query_store.h), and this. What is added to numbers and
  * times of the file, so that they are those of all files together. */
