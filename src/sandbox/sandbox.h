@@ -50,6 +50,8 @@ void sandbox_destroy(struct sandbox *s);
 
 /* Makes sure that a child runs. The number of the child, from 1 on; or as sandbox_ask(). */
 int sandbox_start(struct sandbox *s);
+/* Ends the child that runs, whose answers make no sense; the next question starts another one. */
+void sandbox_end(struct sandbox *s);
 /* The number of the child that runs; 0: none does. */
 int sandbox_running(const struct sandbox *s);
 /* 0, and the answer, which is valid until the next call. Else there is none:

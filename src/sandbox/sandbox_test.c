@@ -211,12 +211,15 @@ static int fails(struct sandbox *s, uint32_t kind, const char *problem)
 
 static void a_child_answers_and_keeps_what_it_was_told(void **state)
 {
-	struct sandbox *s = sandbox("--child", 30000, 1);
+	struct sandbox *s = sandbox("--child", 30000, 2);
 	assert_int_equal(sandbox_start(s), 1);
 	assert_string_equal(ask(s, ECHO, -1), "abc");
 	assert_string_equal(ask(s, KEEP, -1), "1");
 	assert_string_equal(ask(s, KEEP, -1), "2");
 	assert_int_equal(sandbox_start(s), 1);
+	sandbox_end(s);
+	assert_int_equal(sandbox_running(s), 0);
+	assert_string_equal(ask(s, KEEP, -1), "1"); /* another child */
 	sandbox_destroy(s);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
 }

@@ -227,6 +227,16 @@ printf '%s\n' 'select 1 as one;' '.run cpu-by-process' 'selekt;' 'select 2' 'as 
 expect "what a prompt answers" "$(tr '\n' ' ' <"$T/out" | sed 's/process_name.*,percent .* two/two/')" 'one 1 two 2 '
 says 'syntax error' "$T/err" "the mistake"
 
+# What a child says that somebody has taken over is an error, whatever it is.
+for lie in 0 1 2 3 4 5 6 7 8 9 11 12; do
+	cp "$OPENETW_BUILD/tests/cli/lying_sql" "$T/lying_sql-$lie"
+	OPENETW_SQL=$T/lying_sql-$lie run_status 1 openetw sql "$N" 'select 1'
+	says 'answered what is no result' "$T/err" "lie $lie"
+done
+cp "$OPENETW_BUILD/tests/cli/lying_sql" "$T/lying_sql-10"
+OPENETW_SQL=$T/lying_sql-10 run_status 1 openetw sql "$N" 'select 1'
+says '\\x1b\[31mno' "$T/err" "an error that would be obeyed by a terminal"
+
 # Files that are written: whole, typed, and nothing but them.
 run_status 0 openetw sql "$N" 'select * from events order by time, cpu' --parquet "$T/events.parquet"
 py '

@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #define PROCESSOR_S (24u * 3600)
-#define ANSWER_MS   60000u       /* of the child's thread that only answers; a machine may be busy */
-#define STARTS_MAX  1000u        /* a prompt may see many queries end badly */
-#define OVERHEAD    (2ull << 30) /* memory of the child beside DuckDB's own limit: stacks of threads, arenas */
+#define ANSWER_MS   60000u        /* of the child's thread that only answers; a machine may be busy */
+#define DRAIN_NS    5000000000ull /* for the end of a query that nobody waits for any more */
+#define STARTS_MAX  1000u         /* a prompt may see many queries end badly */
+#define OVERHEAD    (2ull << 30)  /* memory of the child beside DuckDB's own limit: stacks of threads, arenas */
 #define FILE_MAX    (1ull << 46)
 #define LIBRARY     "libduckdb.so"
 
@@ -184,6 +185,8 @@ static bool open_database(struct sql_client *c)
 
 static bool nonsense(struct sql_client *c)
 {
+	cli_progress_end(&c->progress);
+	sandbox_end(c->child);
 	c->opened = 0;
 	cli_tell(c->args, "openetw-sql answered what is no result");
 	return false;
@@ -343,12 +346,17 @@ static void drain(struct sql_client *c)
 	if (!c->opened || !ask(c, SQL_CANCEL, NULL, 0, NULL, &p, &n)) {
 		return;
 	}
+	uint64_t end = clock_read_system_ns() + DRAIN_NS;
 	do {
 		if (!ask(c, SQL_NEXT, NULL, 0, NULL, &p, &n) || n < sizeof a) {
 			return;
 		}
 		memcpy(&a, p, sizeof a);
-	} while (a.state != SQL_DONE);
+	} while (a.state != SQL_DONE && clock_read_system_ns() < end);
+	if (a.state != SQL_DONE) { /* the next query gets another child */
+		sandbox_end(c->child);
+		c->opened = 0;
+	}
 }
 
 static int run(struct sql_client *c, enum sql_question kind, const void *question, size_t bytes,

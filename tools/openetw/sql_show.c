@@ -173,11 +173,30 @@ static bool wait_row(struct sql_show *s, const struct sql_value *values)
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
+/* May the value stand in JSON as it is? "nan" and "inf" are no numbers there; and a child that somebody has taken over
+ * says of anything that it is a number. */
+static bool stands_plain(enum sql_class class, const struct sql_value *v)
+{
+	if (!v->s || class == SQL_STRING) {
+		return false;
+	}
+	if (class == SQL_NESTED) {
+		return printable_is(v->s, v->n);
+	}
+	if (class == SQL_BOOLEAN) {
+		return (v->n == 4 && memcmp(v->s, "true", 4) == 0) || (v->n == 5 && memcmp(v->s, "false", 5) == 0);
+	}
+	for (size_t i = 0; i < v->n; i++) {
+		if (!memchr("0123456789+-.eE", v->s[i], 15)) {
+			return false;
+		}
+	}
+	return v->n > 0;
+}
+
 static void add_json(struct strbuf *b, enum sql_class class, const struct sql_value *v)
 {
-	/* "nan" and "inf" are no numbers of JSON. */
-	bool plain = class == SQL_NESTED || class == SQL_BOOLEAN ||
-		     (class == SQL_NUMBER && v->s && !memchr(v->s, 'n', v->n));
+	bool plain = stands_plain(class, v);
 	if (!v->s) {
 		strbuf_adds(b, "null");
 	} else if (plain) {

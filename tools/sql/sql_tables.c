@@ -29,6 +29,8 @@ struct bound {
 	const uint32_t *provider, *process; /* columns of texts; NULL: not asked for */
 	const uint32_t *pid;
 	uint32_t provider_text, process_text, pid_number;
+	const int64_t *time; /* NULL: any */
+	int64_t t0, t1;
 };
 struct scan {
 	uint64_t next; /* the first row that no thread has taken */
@@ -110,6 +112,16 @@ static uint64_t first_at(const int64_t *times, uint64_t rows, int64_t time)
 	return low;
 }
 
+/* Events of several processors may be a little out of order. */
+static bool is_sorted(const int64_t *times, uint64_t rows)
+{
+	bool yes = true;
+	for (uint64_t i = 1; i < rows; i++) {
+		yes = yes && times[i - 1] <= times[i];
+	}
+	return yes;
+}
+
 /* False: the parameter was not given. */
 static bool parameter_number(duckdb_handle info, const char *name, int64_t *ret)
 {
@@ -139,10 +151,15 @@ static const char *take_times(duckdb_handle info, struct bound *b)
 	if (!time) {
 		return "this table has no times, so t0 and t1 mean nothing";
 	}
-	const int64_t *times = (const void *)(b->table->map + time->at);
-	b->from = from ? first_at(times, b->to, t0) : 0;
-	b->to = to && t1 < INT64_MAX ? first_at(times, b->to, t1 + 1) : b->to;
-	b->to = BASE_MAX(b->to, b->from);
+	b->time = (const void *)(b->table->map + time->at);
+	b->t0 = from ? t0 : INT64_MIN;
+	b->t1 = to ? t1 : INT64_MAX;
+	if (is_sorted(b->time, b->to)) {
+		b->from = from ? first_at(b->time, b->to, t0) : 0;
+		b->to = t1 < INT64_MAX && to ? first_at(b->time, b->to, t1 + 1) : b->to;
+		b->to = BASE_MAX(b->to, b->from);
+		b->time = NULL; /* all that are left are wanted */
+	}
 	return NULL;
 }
 
@@ -207,7 +224,7 @@ static void bind_table(duckdb_handle info, const char *name)
 	if (mistake) {
 		duckdb.bind_set_error(info, mistake);
 	}
-	duckdb.bind_set_cardinality(info, b->to - b->from, !b->provider && !b->process && !b->pid);
+	duckdb.bind_set_cardinality(info, b->to - b->from, !b->provider && !b->process && !b->pid && !b->time);
 }
 
 static void bind_any(duckdb_handle info)
@@ -262,7 +279,8 @@ static void init_part(duckdb_handle info)
 static bool wanted(const struct bound *b, uint64_t row)
 {
 	return (!b->provider || b->provider[row] == b->provider_text) &&
-	       (!b->process || b->process[row] == b->process_text) && (!b->pid || b->pid[row] == b->pid_number);
+	       (!b->process || b->process[row] == b->process_text) && (!b->pid || b->pid[row] == b->pid_number) &&
+	       (!b->time || (b->time[row] >= b->t0 && b->time[row] <= b->t1));
 }
 
 /* The next rows of this thread's part that are wanted; at most `most`. */
