@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROCESSOR_S (24u * 3600)
@@ -38,8 +39,29 @@ struct sql_client {
 
 /* ---- where things are ----------------------------------------------------------------------------- */
 
-/* OPENETW_DUCKDB, beside this program (in the build tree), where it is installed, or wherever the dynamic linker finds
- * it. */
+#if defined(__aarch64__)
+#define PACKAGE "@duckdb/node-bindings-linux-arm64"
+#else
+#define PACKAGE "@duckdb/node-bindings-linux-x64"
+#endif
+
+/* Where the line puts it that is said when there is none. Of another user's directory nothing is loaded. */
+static bool find_own(char *out, size_t cap)
+{
+	const char *data = getauxval(AT_SECURE) ? NULL : getenv("XDG_DATA_HOME");
+	const char *home = getauxval(AT_SECURE) ? NULL : getenv("HOME");
+	struct stat st;
+	int n = -1;
+	if (data && data[0] == '/') {
+		n = snprintf(out, cap, "%s/openetw/node_modules/" PACKAGE "/" LIBRARY, data);
+	} else if (home && home[0] == '/') {
+		n = snprintf(out, cap, "%s/.local/share/openetw/node_modules/" PACKAGE "/" LIBRARY, home);
+	}
+	return n > 0 && (size_t)n < cap && stat(out, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
+}
+
+/* OPENETW_DUCKDB, beside this program (in the build tree), where it is installed, for this user, or wherever the dynamic
+ * linker finds it. */
 static void find_library(char *out, size_t cap)
 {
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_DUCKDB");
@@ -47,7 +69,7 @@ static void find_library(char *out, size_t cap)
 		snprintf(out, cap, "%s", env);
 	} else if (!helper_find(LIBRARY, NULL, R_OK, out, cap) &&
 		   !helper_find("../lib/openetw/" LIBRARY, NULL, R_OK, out, cap) &&
-		   !helper_find("../" LIBRARY, NULL, R_OK, out, cap)) {
+		   !helper_find("../" LIBRARY, NULL, R_OK, out, cap) && !find_own(out, cap)) {
 		snprintf(out, cap, "%s", LIBRARY);
 	}
 }
@@ -133,11 +155,13 @@ static bool ask(struct sql_client *c, enum sql_question kind, const void *p, siz
 	return true;
 }
 
-static const char absent[] =
-	"DuckDB's library is not found (%s)\n"
-	"  one line installs it, for this user:  npm install --ignore-scripts --prefix ~/.local/share/openetw "
-	"@duckdb/node-bindings-linux-%s  && export "
-	"OPENETW_DUCKDB=~/.local/share/openetw/node_modules/@duckdb/node-bindings-linux-%s/libduckdb.so";
+static void tell_absent(const char *why)
+{
+	fprintf(stderr, "openetw sql: DuckDB's library is not found (%s)\n", why);
+	fputs("  one line installs it, for this user:  npm install --ignore-scripts --prefix "
+	      "~/.local/share/openetw " PACKAGE "\n",
+	      stderr);
+}
 
 static bool open_database(struct sql_client *c)
 {
@@ -158,15 +182,10 @@ static bool open_database(struct sql_client *c)
 		return false;
 	}
 	if (n > 0 && p[0] == '!') {
-#if defined(__aarch64__)
-		const char *machine = "arm64";
-#else
-		const char *machine = "x64";
-#endif
 		char why[300];
 		printable_copy(why, sizeof why, (const char *)p + 1, n - 1);
 		if (strstr(why, ".so")) {
-			cli_tell(c->args, absent, why, machine, machine);
+			tell_absent(why);
 		} else {
 			cli_tell(c->args, "%s", why);
 		}
