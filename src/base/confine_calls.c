@@ -231,12 +231,26 @@ static const uint16_t working[] = {SYS_read,
 #endif
 				   0xFFFF};
 /* Of one that has threads and writes what is open, too. */
-static const uint16_t working_threads[] = {
-	SYS_pwrite64,        SYS_write,        SYS_ftruncate,   SYS_fsync,
-	SYS_fdatasync,       SYS_sched_yield,  SYS_gettid,      SYS_getpid,
-	SYS_clock_nanosleep, SYS_nanosleep,    SYS_rseq,        SYS_getcpu,
-	SYS_set_robust_list, SYS_rt_sigaction, SYS_sigaltstack, SYS_sched_getaffinity,
-	SYS_sysinfo,         SYS_uname,        0xFFFF};
+static const uint16_t working_threads[] = {SYS_pwrite64,
+					   SYS_write,
+					   SYS_ftruncate,
+					   SYS_fsync,
+					   SYS_fdatasync,
+					   SYS_sched_yield,
+					   SYS_gettid,
+					   SYS_getpid,
+					   SYS_geteuid,
+					   SYS_clock_nanosleep,
+					   SYS_nanosleep,
+					   SYS_rseq,
+					   SYS_getcpu,
+					   SYS_set_robust_list,
+					   SYS_rt_sigaction,
+					   SYS_sigaltstack,
+					   SYS_sched_getaffinity,
+					   SYS_sysinfo,
+					   SYS_uname,
+					   0xFFFF};
 static const uint16_t events[] = {SYS_bpf,
 				  SYS_perf_event_open,
 				  SYS_sched_setscheduler,

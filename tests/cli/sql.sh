@@ -204,6 +204,16 @@ says '--memory' "$T/err" "what to do about it"
 answer "$N" "select length(repeat('x', 60000000)), length(string_agg(event, ',')) > 1000000 from events" 60000000,true
 answer "$N" "select distinct chr(27) || '[31m' from events" '\x1b[31m'
 
+# Of another user than root, the same.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	cp "$N" "$T/other.etl"
+	chmod 755 "$T"
+	chmod 644 "$T/other.etl"
+	expect "another user" "$(setpriv --reuid=4242 --regid=4242 --clear-groups openetw sql --csv "$T/other.etl" \
+		'select count(*) from events where stack is not null; select count(*) from samples' 2>&1 | tr '\n' ' ')" \
+		'count_star() 10865 count_star() 88809 '
+fi
+
 # Its end is told, and no more.
 openetw sql "$N" 'select count(*) from range(1000000000000)' >"$T/out" 2>"$T/err" </dev/null &
 P=$!
