@@ -411,3 +411,20 @@ const char *kevent_waker_name(uint8_t waker)
 	static const char *const names[] = {NULL, "interrupt", "softirq", "timer", "DPC"};
 	return waker < BASE_ARRAY_LEN(names) ? names[waker] : NULL;
 }
+
+uint64_t kevent_switches_lost(const EVENT_RECORD *e)
+{
+	static const GUID losses = {0x10b07d96, 0xe4a1, 0x59e4, {0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
+	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_LOST || bytes_left(&b) < 1 ||
+	    !IsEqualGUID(&e->EventHeader.ProviderId, &losses)) {
+		return UINT64_MAX;
+	}
+	const char *what = (const char *)b.p;
+	size_t n = strnlen(what, bytes_left(&b));
+	if (!memmem(what, n, "CSwitch", 7) && !memmem(what, n, "switches", 8)) {
+		return UINT64_MAX;
+	}
+	return kernel_payload_get(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_COUNT);
+}

@@ -133,7 +133,8 @@ static int finish(const struct cli_args *a, int status)
 static void take_paths(const struct cli_args *a)
 {
 	const struct cli_command *c = a->command;
-	bool others = c == &cli_wpr || c == &cli_xperf; /* their words are also texts and outputs */
+	/* Their words are also texts and outputs. */
+	bool others = c == &cli_wpr || c == &cli_xperf || c == &cli_sql;
 	bool files = c->complete && strcmp(c->complete, "file") == 0 && !others;
 	for (int i = 0; files && i < a->count; i++) {
 		cli_path_input(a->words[i]);

@@ -5,7 +5,6 @@
 #include "tools/common/table.h"
 
 #include "base/vec.h"
-#include "kernel_payload.h"
 
 #include <stdlib.h>
 
@@ -161,17 +160,9 @@ static void forget_waits(struct report *r, uint64_t lost)
 
 void report_losses(struct report *r, const EVENT_RECORD *e)
 {
-	static const struct guid losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
-	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
-	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
-	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_LOST || bytes_left(&b) < 1 ||
-	    memcmp(&e->EventHeader.ProviderId, &losses, sizeof losses) != 0) {
-		return;
-	}
-	const char *what = (const char *)b.p;
-	size_t n = strnlen(what, bytes_left(&b));
-	if (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8)) {
-		forget_waits(r, kernel_payload_get(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_COUNT));
+	uint64_t lost = kevent_switches_lost(e);
+	if (lost != UINT64_MAX) {
+		forget_waits(r, lost);
 	}
 }
 
