@@ -414,11 +414,11 @@ const char *kevent_waker_name(uint8_t waker)
 
 uint64_t kevent_switches_lost(const EVENT_RECORD *e)
 {
-	static const GUID losses = {0x10b07d96, 0xe4a1, 0x59e4, {0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	static const struct guid losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
 	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
 	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
 	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_LOST || bytes_left(&b) < 1 ||
-	    !IsEqualGUID(&e->EventHeader.ProviderId, &losses)) {
+	    memcmp(&e->EventHeader.ProviderId, &losses, sizeof losses) != 0) {
 		return UINT64_MAX;
 	}
 	const char *what = (const char *)b.p;
