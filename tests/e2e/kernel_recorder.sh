@@ -46,6 +46,7 @@ for provider in "Windows Kernel Trace" SystemProcessProvider; do
 	"$HELPERS/recorder_provider" "$T/spelled.etl" "$provider" 3 "$HELPERS/one_event" >"$T/out" 2>&1 ||
 		fail "$provider: $(cat "$T/out")"
 	json "$T/spelled.etl"
-	expect "$provider" "$(grep '"event":"Process/Start"' "$T/all" | grep -c '"ImageFileName":"one_event"')" 1
+	# A shell between them starts it: whose child it is cannot be said here.
+	grep '"event":"Process/Start"' "$T/all" | grep -q '"ImageFileName":"one_event"' || fail "$provider: no start"
 done
 exit 0
