@@ -78,7 +78,7 @@ static bool has_wide_address(const struct schema_payload *p)
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < p->event->top_count; i++) {
 		const struct schema_field *f = &p->event->fields[i];
-		uint32_t bytes = f->length ? f->length : schema_value_fixed(f->in_type, 8);
+		uint32_t bytes = schema_value_fixed(f->in_type, 8); /* 0: not of all fields of this type */
 		if (bytes == 0 || schema_field_is_array(f) || f->optional ||
 		    (f->flags & (PropertyStruct | PropertyParamLength)) || at + bytes > p->bytes) {
 			return false;
