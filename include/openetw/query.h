@@ -136,7 +136,8 @@ OPENETW_API void openetw_query_set_range(struct openetw_query *q, int64_t from, 
 OPENETW_API uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text);
 /* "" when nothing was wrong. */
 OPENETW_API const char *openetw_query_problem(const struct openetw_query *q);
-/* Any thread: what runs ends soon, with ERROR_CANCELLED and what it has found by then. */
+/* Any thread: what runs ends soon, with ERROR_CANCELLED and what it has found by then. The next question is not
+ * concerned. */
 OPENETW_API void openetw_query_cancel(struct openetw_query *q);
 
 /* What every answer says of itself. */
@@ -164,7 +165,7 @@ enum openetw_key {
 	OPENETW_BY_STACK,
 	OPENETW_BY_FILE,
 	OPENETW_BY_CONTAINER, /* ids are those of any process of the container */
-	OPENETW_BY_FIELD,     /* the field of openetw_query_set_field() */
+	OPENETW_BY_FIELD,     /* the field of openetw_query_set_field(); id 0 are the events that do not have it */
 };
 
 /* Counts over time. The range [from, to) is cut into `buckets` of equal length. */
@@ -222,10 +223,13 @@ struct openetw_group {
 	uint32_t id;
 	const char *text;
 	uint64_t count;
-	/* Of the field's numbers; 0 when no event of the group has it. */
+	/* Of the field's numbers; 0 when no event of the group has it. p50 is the smallest number that half of them are not
+	 * above. Of more than four million numbers p50 and p99 are off by up to 1.6 percent, and `exact` is false. */
 	uint64_t values;
 	double sum, min, max, average, p50, p99;
 };
+/* Parents are told before their children, those with most events first. At most `most` children of a parent: what does
+ * not fit is the last of them, with id UINT32_MAX. */
 typedef bool (*openetw_group_fn)(void *context, const struct openetw_group *g);
 #define OPENETW_GROUP_KEYS 8u
 OPENETW_API uint32_t openetw_query_group(struct openetw_query *q, const enum openetw_key *keys, uint32_t key_count,

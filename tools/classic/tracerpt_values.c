@@ -4,6 +4,7 @@
  */
 #include "tools/classic/tracerpt.h"
 
+#include "base/json_text.h"
 #include "base/parse.h"
 #include "tools/common/event_view.h"
 #include "etw/values/guids.h"
@@ -179,7 +180,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 	struct tracerpt_value v = {.name = name, .name_bytes = name_bytes, .depth = depth};
 	if (n && s[0] == '[' && depth < 16) {
 		for (size_t i = 1; i + 1 < n;) {
-			size_t m = cli_json_skip(s + i, n - 1 - i, 0);
+			size_t m = json_text_skip(s + i, n - 1 - i, 0);
 			walk_json(w, name, name_bytes, at, s + i, m, depth);
 			i += m + 1;
 		}
@@ -189,7 +190,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 		v.what = TRACERPT_OPEN;
 		w->fn(w->ctx, &v);
 		for (size_t i = 1; i + 1 < n;) {
-			size_t pair = cli_json_skip(s + i, n - 1 - i, 0); /* key, colon, value */
+			size_t pair = json_text_skip(s + i, n - 1 - i, 0); /* key, colon, value */
 			const char *end = memchr(s + i + 1, '"', pair - 1);
 			size_t key = end ? (size_t)(end - (s + i + 1)) : 0;
 			struct place member = find_place(w->r, at->first, at->count, s + i + 1, key);
@@ -201,7 +202,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 		w->fn(w->ctx, &v);
 		return;
 	}
-	cli_json_plain(&w->plain, s, n);
+	json_text_plain(&w->plain, s, n);
 	reform(w, name, name_bytes, at->in, at->out, &v.filetime);
 	v.text = w->text.s ? w->text.s : "";
 	v.text_bytes = w->text.len;

@@ -42,12 +42,6 @@ bool cli_view_is_property(const char *name);
 /* filter_expr_try_lookup_fn over a view. Stacks take a state that keeps them. */
 enum filter_answer cli_view_try(void *view, const struct filter_node *n, struct filter_expr_value *ret);
 
-/* Where the value at s[i], or the string there with its quotes, ends in the decoder's JSON. */
-size_t cli_json_skip(const char *s, size_t n, size_t i);
-size_t cli_json_skip_string(const char *s, size_t n, size_t i);
-/* The text of a JSON value, into an emptied buffer: strings without quotes and escapes. */
-void cli_json_plain(struct strbuf *b, const char *s, size_t n);
-
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type);
 
 #endif
