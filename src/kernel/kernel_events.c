@@ -236,6 +236,8 @@ void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uin
 	/* In clock ticks of 15.625 ms. */
 	le32_put(p + 16, in && in->out_time ? (uint32_t)((s->time - in->out_time) / 15625000) : 0);
 	le32_put(p + 20, 0);
+	kernel_ended_seen(k, s->prev, s->time);
+	kernel_ended_seen(k, s->next, s->time);
 	kernel_out(k, &r);
 	k->stats.switches++;
 	if (in && in->frames > 0 && s->next != 0) {
@@ -328,6 +330,7 @@ static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
 	struct kernel_thread *parent = kernel_table_find(k->threads, ptid);
 	uint64_t watchers = parent ? parent->watchers & (pid == ppid ? ~0ull : k->follow) : 0;
 	uint32_t owner = parent && parent->pid == KERNEL_PID_SYSTEM ? KERNEL_PID_SYSTEM : pid;
+	kernel_ended_not(k, tid);
 	struct kernel_thread *t = kernel_table_add(k->threads, tid, owner);
 	unwind_fork(kernel_walk_unwind(k->walk), pid, ppid);
 	if (t) {
@@ -350,6 +353,7 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	k->exited[p->cpu % k->cpus] = (struct kernel_exited){owner, tid, t ? t->watchers : 0};
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
 	kernel_table_remove(k->threads, tid);
+	kernel_ended_thread(k, owner, tid);
 	if (owner == pid) {
 		kernel_on_thread_exit(k, p->time, p->cpu, pid, tid, ppid);
 	}
