@@ -24,12 +24,13 @@
 #include <openetw/state.h>
 
 /* X(first) or X(other) for each kind, in the order of the help: the name in C, and the name that users write. */
-#define EXPORT_EACH_KIND(FIRST, X)      \
-	FIRST(speedscope, "speedscope") \
-	X(folded, "folded")             \
-	X(etl, "etl")                   \
-	X(csv, "csv")                   \
-	X(json, "json")                 \
+#define EXPORT_EACH_KIND(FIRST, X)  \
+	FIRST(perfetto, "perfetto") \
+	X(speedscope, "speedscope") \
+	X(folded, "folded")         \
+	X(etl, "etl")               \
+	X(csv, "csv")               \
+	X(json, "json")             \
 	X(xml, "xml")
 #define EXPORT_NAME_FIRST(c, name) name
 #define EXPORT_NAME_OTHER(c, name) "|" name
@@ -64,9 +65,10 @@ struct export_event {
 	enum export_what what;
 	const char *provider, *name; /* "MyCompany.Shop", "Sold"; "" unless EXPORT_FIELDS is asked for */
 	const struct openetw_event_origin *who;
-	const char *in_process, *in_thread; /* of in_tid; "" when unknown */
-	const char *out_thread;             /* of out_tid */
-	uint32_t out_tid, in_tid;
+	const char *in_process, *in_thread;        /* of in_tid; "" when unknown */
+	const char *out_thread;                    /* of out_tid */
+	uint32_t out_tid, in_tid, out_pid, in_pid; /* OPENETW_UNKNOWN_ID */
+	const char *out_process;
 	uint8_t out_state, out_reason; /* Windows' numbers of thread states and wait reasons */
 	/* With EXPORT_FIELDS: the fields of the payload, in their order. */
 	const struct openetw_field *field;

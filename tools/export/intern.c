@@ -7,6 +7,7 @@
 
 uint32_t intern_text(struct intern *t, const char *s, size_t n, bool *ret_new)
 {
+	s = s ? s : "";
 	n = strnlen(s, n); /* a NUL ends it */
 	uint64_t key = map_hash(&t->of, s, n);
 	if (ret_new) {

@@ -117,14 +117,17 @@ static void take_frames(struct export_feed *f, const EVENT_RECORD *r, bool inter
 }
 
 /* What a thread is called: by its own name, or that of its process. */
-static const char *thread_text(struct export_feed *f, uint32_t tid, uint64_t time, const char **ret_process)
+static const char *thread_text(struct export_feed *f, uint32_t tid, uint64_t time, const char **ret_process,
+			       uint32_t *ret_pid)
 {
 	struct openetw_thread t = {.size = sizeof t};
 	struct openetw_process p = {.size = sizeof p};
 	*ret_process = "";
+	*ret_pid = OPENETW_UNKNOWN_ID;
 	if (tid == 0 || openetw_state_thread(f->state, tid, time, &t) != ERROR_SUCCESS) {
 		return "";
 	}
+	*ret_pid = t.pid;
 	if (openetw_state_process(f->state, t.pid, time, &p) == ERROR_SUCCESS && p.name) {
 		*ret_process = p.name;
 	}
@@ -135,11 +138,10 @@ static void take_kernel(struct export_feed *f, const EVENT_RECORD *r)
 {
 	struct export_event *e = &f->e;
 	struct kevent k;
-	const char *process;
 	int group = kernel_class_group(&r->EventHeader.ProviderId);
 	e->what = group == KERNEL_GROUP_STACK ? EXPORT_STACK : EXPORT_PLAIN;
-	e->in_process = e->in_thread = e->out_thread = "";
-	e->out_tid = e->in_tid = OPENETW_UNKNOWN_ID;
+	e->in_process = e->in_thread = e->out_process = e->out_thread = "";
+	e->out_tid = e->in_tid = e->out_pid = e->in_pid = OPENETW_UNKNOWN_ID;
 	if ((group != KERNEL_GROUP_PERF && group != KERNEL_GROUP_THREAD) || !kevent_of(f->state, r, &k)) {
 		return;
 	}
@@ -154,13 +156,13 @@ static void take_kernel(struct export_feed *f, const EVENT_RECORD *r)
 		e->in_tid = k.in_tid;
 		e->out_state = k.state;
 		e->out_reason = k.reason;
-		e->out_thread = thread_text(f, k.out_tid, k.time, &process);
-		e->in_thread = thread_text(f, k.in_tid, k.time, &e->in_process);
+		e->out_thread = thread_text(f, k.out_tid, k.time, &e->out_process, &e->out_pid);
+		e->in_thread = thread_text(f, k.in_tid, k.time, &e->in_process, &e->in_pid);
 		break;
 	case KEVENT_READY:
 		e->what = EXPORT_READY;
 		e->in_tid = k.subject_tid;
-		e->in_thread = thread_text(f, k.subject_tid, k.time, &e->in_process);
+		e->in_thread = thread_text(f, k.subject_tid, k.time, &e->in_process, &e->in_pid);
 		break;
 	default: break;
 	}
