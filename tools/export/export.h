@@ -26,6 +26,7 @@
 /* X(first) or X(other) for each kind, in the order of the help: the name in C, and the name that users write. */
 #define EXPORT_EACH_KIND(FIRST, X)  \
 	FIRST(perfetto, "perfetto") \
+	X(pprof, "pprof")           \
 	X(speedscope, "speedscope") \
 	X(folded, "folded")         \
 	X(etl, "etl")               \

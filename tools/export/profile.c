@@ -60,6 +60,8 @@ bool profile_event(struct export *x, const struct export_event *e)
 		p->without_stack++;
 		return true;
 	}
+	p->first_100ns = p->first_100ns ? BASE_MIN(p->first_100ns, e->time_100ns) : e->time_100ns;
+	p->last_100ns = BASE_MAX(p->last_100ns, e->time_100ns);
 	struct stacks *s = e->what == EXPORT_SAMPLE ? &p->samples : &p->events;
 	uint32_t node = take(p, s, e);
 	if (e->what == EXPORT_SAMPLE) {

@@ -12,6 +12,7 @@
 struct profile {
 	struct stacks samples, events; /* below a node for the process: "sh (12)" */
 	uint64_t sample_count, event_count, idle, others, without_stack;
+	uint64_t first_100ns, last_100ns; /* of what was taken */
 	struct strbuf text;
 };
 bool profile_begin(struct export *x);
