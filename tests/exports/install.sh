@@ -32,11 +32,15 @@ each_trace() {
 	fi
 	[ ! -e "$T/kernel.etl" ] || "$@" "$T/kernel.etl"
 }
-# exported KIND TRACE OUT OPTIONS…: into OUT, what dump says into $T/dump, the summary into $T/summary
+# exported KIND TRACE OUT OPTIONS…: into OUT, what dump says into $T/dump, the summary into $T/summary; the options
+# are a selection
 exported() {
 	kind=$1 trace=$2 into=$3
 	shift 3
-	openetw dump -q --json --stacks "$trace" >"$T/dump" 2>"$T/err" || fail "dump $trace: $(cat "$T/err")"
+	if [ "$trace $*" != "${dumped-}" ]; then
+		openetw dump -q --json --stacks "$@" "$trace" >"$T/dump" 2>"$T/err" || fail "dump $trace: $(cat "$T/err")"
+		dumped="$trace $*"
+	fi
 	openetw export "$trace" --as "$kind" -o "$into" --force --json --no-inlines "$@" 2>"$T/summary" ||
 		fail "export $trace --as $kind: $(cat "$T/summary")"
 }

@@ -19,7 +19,6 @@ each_trace check
 # samples left out by the selection: the stacks of the others
 f=$CORPUS/perfview/net.4.5.2.x86.etl
 if [ -e "$f" ]; then
-	openetw dump -q --json --stacks -p Microsoft-Windows-Kernel-File "$f" >"$T/dump"
-	openetw export "$f" --as folded -p Microsoft-Windows-Kernel-File -o "$T/p" --json --no-inlines 2>"$T/summary"
+	exported folded "$f" "$T/p" -p Microsoft-Windows-Kernel-File
 	node "$EXPORTS/profiles.mjs" folded "$T/p" "$T/dump" "$T/summary" || fail "events of a provider"
 fi

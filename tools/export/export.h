@@ -29,6 +29,9 @@
 	X(pprof, "pprof")           \
 	X(speedscope, "speedscope") \
 	X(folded, "folded")         \
+	X(gecko, "gecko")           \
+	X(otlp, "otlp")             \
+	X(otlp_json, "otlp-json")   \
 	X(etl, "etl")               \
 	X(csv, "csv")               \
 	X(json, "json")             \
