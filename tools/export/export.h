@@ -32,6 +32,7 @@
 	X(gecko, "gecko")           \
 	X(otlp, "otlp")             \
 	X(otlp_json, "otlp-json")   \
+	X(ctf, "ctf")               \
 	X(etl, "etl")               \
 	X(csv, "csv")               \
 	X(json, "json")             \
