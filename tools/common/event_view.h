@@ -9,6 +9,7 @@
 
 #include "tools/common/select.h"
 #include "tools/common/cli.h"
+#include "tools/common/json_text.h"
 #include "filter/filter_parse.h"
 
 #include <openetw/decode.h>
@@ -41,12 +42,6 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 bool cli_view_is_property(const char *name);
 /* filter_expr_lookup_fn over a view. */
 bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret);
-
-/* Where the value at s[i], or the string there with its quotes, ends in the decoder's JSON. */
-size_t cli_json_skip(const char *s, size_t n, size_t i);
-size_t cli_json_skip_string(const char *s, size_t n, size_t i);
-/* The text of a JSON value, into an emptied buffer: strings without quotes and escapes. */
-void cli_json_plain(struct strbuf *b, const char *s, size_t n);
 
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type);
 

@@ -36,7 +36,8 @@
 	X(etl, "etl")               \
 	X(csv, "csv")               \
 	X(json, "json")             \
-	X(xml, "xml")
+	X(xml, "xml")               \
+	X(pcapng, "pcapng")
 #define EXPORT_NAME_FIRST(c, name) name
 #define EXPORT_NAME_OTHER(c, name) "|" name
 /* "perfetto|pprof|…" for option tables. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/export/json_walk.h"
 
-#include "tools/common/event_view.h"
+#include "tools/common/json_text.h"
 
 #include <stdlib.h>
 
@@ -27,12 +27,8 @@ bool json_walk_next(struct json_walk *w, struct json_item *ret)
 	size_t end = cli_json_skip(w->s, w->n, i);
 	ret->json = w->s + i;
 	ret->length = end - i;
-	w->i = end < w->n && w->s[end] == ',' ? end + 1 : end;
-	if (end == i && w->i == end && w->s[end < w->n ? end : w->n - 1] != '}' &&
-	    w->s[end < w->n ? end : w->n - 1] != ']') {
-		return false; /* nothing was read: not well formed */
-	}
-	return true;
+	w->i = end < w->n && w->s[end] == ',' ? end + 1 : end < w->n ? end : w->n;
+	return ret->length > 0; /* of nothing it would go on for ever where it is not well formed */
 }
 
 enum json_type json_type_of(const char *s, size_t n)

@@ -134,6 +134,7 @@ static int convert(struct cli_args *a, struct export *x, struct export_feed *f)
 	struct cli_output *o;
 	int status = k->needs & EXPORT_LEARN ? export_feed_learn(f) : CLI_OK;
 	if (status != CLI_OK || !export_feed_open(f) || !open_output_of(a, x, &o)) {
+		k->finish(x); /* what it learnt */
 		return status != CLI_OK ? status : CLI_FAILED;
 	}
 	bool begun = k->begin(x);
