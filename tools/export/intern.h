@@ -22,6 +22,7 @@ static inline uint32_t intern_string(struct intern *t, const char *s, bool *ret_
 {
 	return intern_text(t, s, strlen(s), ret_new);
 }
+bool intern_has(const struct intern *t, const char *s, size_t n);
 void intern_free(struct intern *t);
 
 #endif
