@@ -10,7 +10,7 @@ struct cli_output_dir {
 	const struct cli_args *args;
 	const char *const *names;
 	char path[PATH_MAX];
-	char name[NAME_MAX + 1], partial[NAME_MAX + 8], old[NAME_MAX + 8];
+	char name[NAME_MAX + 1], partial[NAME_MAX + 16], old[NAME_MAX + 16];
 	int parent, dir;
 };
 
