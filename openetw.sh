@@ -131,6 +131,34 @@ build() {
 	fi
 }
 
+# DuckDB's library for the tests of "openetw sql", from its package for Node; without it they are skipped. No script of
+# the package runs.
+duckdb() {
+	version=1.5.6-r.1
+	case $(uname -m) in
+	x86_64) package=@duckdb/node-bindings-linux-x64 ;;
+	aarch64) package=@duckdb/node-bindings-linux-arm64 ;;
+	*) return 0 ;;
+	esac
+	[ -z "${OPENETW_DUCKDB-}" ] || return 0
+	library=$build/duckdb/node_modules/$package/libduckdb.so
+	if ! grep -qs "\"version\": \"$version\"" "${library%/*}/package.json" || [ ! -f "$library" ]; then
+		if ! command -v npm >/dev/null; then
+			say "no npm: the tests of 'openetw sql' are skipped"
+			return 0
+		fi
+		say "getting DuckDB's library ($package $version) for the tests"
+		mkdir -p "$build/duckdb"
+		if ! npm install --ignore-scripts --no-audit --no-fund --prefix "$build/duckdb" "$package@$version" \
+			>"$build/npm.log" 2>&1 </dev/null || [ ! -f "$library" ]; then
+			say "npm could not get it ($build/npm.log): the tests of 'openetw sql' are skipped"
+			return 0
+		fi
+	fi
+	OPENETW_DUCKDB=$PWD/${library#./}
+	export OPENETW_DUCKDB
+}
+
 run() { # run FILE.etl
 	etl=$1
 	place
@@ -188,6 +216,7 @@ test)
 		# shellcheck disable=SC2086
 		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf \
 			nodejs npm babeltrace2 tshark
+		duckdb
 		;;
 	*) mistake "test takes 'quick' or 'arm64', not '$2'" ;;
 	esac

@@ -78,7 +78,7 @@ static void add_process(struct etwd *d, uint32_t i)
 	c->rows = sessions;
 	c->retired_ts = UINT64_MAX;
 	c->fast = true;
-	c->head = pool_head_of((uint32_t)p->pid, id, 0);
+	c->head = etl_event_head_of((uint32_t)p->pid, id, 0);
 	for (uint32_t k = 0; k < sessions; k++) {
 		c->row[k] = (struct route_row){.session = d->session[k + 1], .any = UINT64_MAX, .bit = k == 0 ? 0 : 2};
 	}

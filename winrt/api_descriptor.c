@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Descriptors of handles, and handles of descriptors: each descriptor has at most one, which lives until _close().
- * The program may close a descriptor with a function of libc; then its handle belongs to the next file of that number.
+ * The program may close a descriptor with a function of libc (close, fclose, dup2), which tells us nothing. A handle
+ * therefore remembers which file its descriptor was, and is refused when the number is another file's.
  */
 #include "winrt/win.h"
 
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct of_fd {
@@ -55,18 +57,32 @@ static bool still_there(const struct of_fd *e)
 	return o && o == e->object;
 }
 
+/* Its handle, too, when it stands for a file that is gone. */
+static void forget(struct of_fd *e)
+{
+	if (e->object && win_handle_object(e->handle) == e->object) {
+		win_handle_close(e->handle);
+	}
+	win_object_unref(e->object);
+	*e = (struct of_fd){0};
+}
+
 INT_PTR _get_osfhandle(int fd)
 {
-	if (fcntl(fd, F_GETFD) < 0) {
+	struct stat st;
+	if (fstat(fd, &st) < 0) {
 		return (INT_PTR)INVALID_HANDLE_VALUE;
 	}
 	pthread_mutex_lock(&fds_lock);
 	struct of_fd *e = entry_locked((size_t)fd);
 	if (e && !still_there(e)) {
-		win_object_unref(e->object);
+		forget(e);
 		*e = (struct of_fd){.object = win_object_new(WIN_FILE)};
 		if (e->object) {
 			e->object->fd = fd;
+			e->object->of_fd = true;
+			e->object->dev = st.st_dev;
+			e->object->ino = st.st_ino;
 			e->object->refs = 2; /* of the handle, and of this table */
 			e->handle = win_handle_give(e->object);
 		}
@@ -76,28 +92,60 @@ INT_PTR _get_osfhandle(int fd)
 	return h ? (INT_PTR)h : (INT_PTR)INVALID_HANDLE_VALUE;
 }
 
-/* The descriptor becomes the object's, so that whoever uses the object, or a duplicate of the handle, keeps it. */
-int _close(int fd)
+/* What there is of a handle of this descriptor, which the table then has no more. Of a file that the program closed
+ * in another way nothing is left. */
+static struct of_fd take_entry(int fd)
 {
 	struct of_fd e = {0};
+	pthread_mutex_lock(&fds_lock);
+	if (fd >= 0 && (size_t)fd < fds_count && fds[fd].object) {
+		if (win_object_has_file(fds[fd].object)) {
+			e = fds[fd];
+			fds[fd] = (struct of_fd){0};
+		} else {
+			forget(&fds[fd]);
+		}
+	}
+	pthread_mutex_unlock(&fds_lock);
+	return e;
+}
+
+/* The handle is closed, and this descriptor of the file becomes the object's, so that whoever uses the object keeps it. */
+static void hand_over(struct of_fd *e)
+{
+	win_objects_lock();
+	e->object->owns_fd = true;
+	e->object->of_fd = false;
+	win_objects_unlock(false);
+	if (win_handle_object(e->handle) == e->object) {
+		win_handle_close(e->handle);
+	}
+	win_object_unref(e->object);
+}
+
+int _close(int fd)
+{
 	if (fcntl(fd, F_GETFD) < 0) {
 		return -1;
 	}
-	pthread_mutex_lock(&fds_lock);
-	if ((size_t)fd < fds_count && fds[fd].object) {
-		e = fds[fd];
-		fds[fd] = (struct of_fd){0};
-	}
-	pthread_mutex_unlock(&fds_lock);
+	struct of_fd e = take_entry(fd);
 	if (!e.object) {
 		return close(fd);
 	}
-	if (still_there(&e)) {
-		win_handle_close(e.handle);
-	}
-	win_objects_lock();
-	e.object->owns_fd = true;
-	win_objects_unlock(false);
-	win_object_unref(e.object);
+	hand_over(&e);
 	return 0;
+}
+
+/* Zero, as Windows' has it, not the descriptor. */
+int _dup2(int fd, int to)
+{
+	if (fd == to || fcntl(fd, F_GETFD) < 0) {
+		return fcntl(fd, F_GETFD) < 0 ? -1 : 0;
+	}
+	pthread_mutex_lock(&fds_lock);
+	if (to >= 0 && (size_t)to < fds_count) {
+		forget(&fds[to]);
+	}
+	pthread_mutex_unlock(&fds_lock);
+	return dup2(fd, to) < 0 ? -1 : 0;
 }

@@ -6,6 +6,8 @@
 
 #include "win/windows.h"
 
+#include <fcntl.h>
+
 static struct win_object *source_of(HANDLE h)
 {
 	if (h == GetCurrentProcess()) {
@@ -23,6 +25,26 @@ static struct win_object *source_of(HANDLE h)
 	return o;
 }
 
+/* A duplicate of what the program may close with a function of the C runtime has a descriptor of its own. */
+static struct win_object *on_its_own(struct win_object *o)
+{
+	if (!o || o->kind != WIN_FILE || o->owns_fd || o->fd < 0) {
+		return o;
+	}
+	struct win_object *twin = win_object_new(WIN_FILE);
+	if (twin) {
+		twin->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+		twin->owns_fd = true;
+	}
+	if (twin && twin->fd < 0) {
+		win_fail_errno();
+		win_object_unref(twin);
+		twin = NULL;
+	}
+	win_object_unref(o);
+	return twin;
+}
+
 BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, HANDLE hTargetProcessHandle,
 			    LPHANDLE lpTargetHandle, DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions)
 {
@@ -31,7 +53,7 @@ BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle, H
 		return CloseHandle(hSourceHandle);
 	}
 	DWORD before = GetLastError();
-	HANDLE twin = lpTargetHandle ? win_handle_give(source_of(hSourceHandle)) : NULL;
+	HANDLE twin = lpTargetHandle ? win_handle_give(on_its_own(source_of(hSourceHandle))) : NULL;
 	DWORD code = twin ? before : lpTargetHandle ? GetLastError() : ERROR_INVALID_PARAMETER;
 	if (closes) { /* whatever became of the duplicate */
 		CloseHandle(hSourceHandle);

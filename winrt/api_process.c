@@ -87,6 +87,7 @@ static int spawn(const char *program, bool search, char **argv, char **env, cons
 {
 	posix_spawn_file_actions_t actions;
 	struct win_object *files[3] = {0}; /* held until the child has their descriptors */
+	int apart[3] = {-1, -1, -1};
 	int err = posix_spawn_file_actions_init(&actions);
 	if (err) {
 		return err;
@@ -98,7 +99,12 @@ static int spawn(const char *program, bool search, char **argv, char **env, cons
 		const HANDLE handles[3] = {start->hStdInput, start->hStdOutput, start->hStdError};
 		for (int i = 0; i < 3 && !err; i++) {
 			files[i] = win_object_find(handles[i], WIN_FILE); /* without one the child has ours */
-			err = files[i] ? posix_spawn_file_actions_adddup2(&actions, files[i]->fd, i) : 0;
+			int fd = files[i] ? files[i]->fd : i;
+			if (fd < 3 && fd != i) { /* it may be another one by the time the child comes to it */
+				fd = apart[i] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+				err = fd < 0 ? errno : 0;
+			}
+			err = err || !files[i] ? err : posix_spawn_file_actions_adddup2(&actions, fd, i);
 		}
 	}
 	if (!err) {
@@ -106,6 +112,9 @@ static int spawn(const char *program, bool search, char **argv, char **env, cons
 	}
 	posix_spawn_file_actions_destroy(&actions);
 	for (int i = 0; i < 3; i++) {
+		if (apart[i] >= 0) {
+			close(apart[i]);
+		}
 		win_object_unref(files[i]);
 	}
 	return err;

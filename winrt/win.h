@@ -76,6 +76,8 @@ struct win_object {
 	bool manual_reset;
 	bool suspended;
 	bool owns_fd;
+	bool of_fd; /* `fd` is a descriptor of the program, which was this file: */
+	uint64_t dev, ino;
 	bool child;        /* a process that this one started */
 	void *closes;      /* a thread of _beginthread: its handle, which it closes at its end */
 	int fd;            /* file, or pidfd of a process, -1 otherwise */
@@ -100,8 +102,13 @@ void *win_handle_give(struct win_object *o);
 void *win_handle_give_for_good(struct win_object *o);
 /* The object if it is one of `kind` (0: any), with one more reference; else NULL and ERROR_INVALID_HANDLE. */
 struct win_object *win_object_of(const void *handle, enum win_kind kind);
-/* The same, but the last error stays as it is. */
+/* The same, but the last error stays as it is. A file of a descriptor that the program has closed, or made another
+ * file, is none any more. */
 struct win_object *win_object_find(const void *handle, enum win_kind kind);
+/* False: it is of a descriptor of the program, which is closed or another file by now. */
+bool win_object_has_file(const struct win_object *o);
+/* The object, whose reference is nobody's: only to be compared with another. NULL: no handle. */
+const void *win_handle_object(const void *handle);
 /* A variable that gives the reference of win_object_of() back at the end of its block. */
 static inline void win_object_drop(struct win_object **o)
 {
@@ -122,6 +129,8 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 /* The lock of what waits look at; the second lets waiters look again. */
 void win_objects_lock(void);
 void win_objects_unlock(bool changed);
+/* With the lock held: until some object has changed. */
+void win_objects_wait(void);
 
 /* The NTSTATUS of a Win32 code, as RtlNtStatusToDosError has it; STATUS_UNSUCCESSFUL without one. */
 int32_t win_status_of(uint32_t code);

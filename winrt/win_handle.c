@@ -15,6 +15,7 @@
 #include "win/windows.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define PLACE_BITS      18u
 #define PLACES_MAX      ((1u << PLACE_BITS) - 1)
@@ -91,6 +92,13 @@ static struct place *place_of_locked(const void *handle)
 	return p && p->object && p->generation == h >> (2 + PLACE_BITS) ? p : NULL;
 }
 
+/* Is the descriptor of the program still the file that it was? Two descriptors of one file are not told apart. */
+bool win_object_has_file(const struct win_object *o)
+{
+	struct stat st;
+	return !o->of_fd || (fstat(o->fd, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino);
+}
+
 struct win_object *win_object_find(const void *handle, enum win_kind kind)
 {
 	win_objects_lock();
@@ -99,6 +107,19 @@ struct win_object *win_object_find(const void *handle, enum win_kind kind)
 	if (o) {
 		o->refs++;
 	}
+	win_objects_unlock(false);
+	if (o && !win_object_has_file(o)) {
+		win_object_unref(o);
+		return NULL;
+	}
+	return o;
+}
+
+const void *win_handle_object(const void *handle)
+{
+	win_objects_lock();
+	struct place *p = place_of_locked(handle);
+	const void *o = p ? p->object : NULL;
 	win_objects_unlock(false);
 	return o;
 }
@@ -137,10 +158,11 @@ static bool close_handle(const void *handle, bool wait)
 		handles.last = number;
 	}
 	win_objects_unlock(false);
+	bool file = gone && win_object_has_file(o);
 	if (gone) {
 		win_object_unref(o);
 	}
-	return o || win_fail(ERROR_INVALID_HANDLE);
+	return (o && file == gone) || win_fail(ERROR_INVALID_HANDLE);
 }
 
 bool win_handle_close(const void *handle)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static void a_closed_handle_is_refused(void **state)
@@ -355,6 +356,101 @@ static void who_writes_keeps_the_descriptor_that_was_closed(void **state)
 	assert_true(CloseHandle(t) && CloseHandle(r));
 }
 
+/* fclose() and its kin tell us nothing; the number is the next file's. */
+static void a_handle_whose_descriptor_libc_closed_is_refused(void **state)
+{
+	int a[2], b[2], c[2];
+	DWORD n = 0;
+	char byte;
+	HANDLE twin = NULL, me = GetCurrentProcess();
+	assert_true(pipe(a) == 0 && pipe(b) == 0);
+	FILE *stream = fdopen(a[1], "w");
+	HANDLE h = (HANDLE)_get_osfhandle(a[1]), other = (HANDLE)_get_osfhandle(b[1]);
+	assert_true(DuplicateHandle(me, h, me, &twin, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	assert_int_equal(fclose(stream), 0);
+	SetLastError(0);
+	assert_false(WriteFile(h, "1", 1, &n, NULL));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_int_equal(pipe(c), 0);
+	assert_true(c[0] == a[1] || c[1] == a[1]);
+	SetLastError(0);
+	assert_false(WriteFile(h, "2", 1, &n, NULL));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_int_equal(GetFileType(h), FILE_TYPE_UNKNOWN);
+	assert_true(WriteFile(twin, "3", 1, &n, NULL) && read(a[0], &byte, 1) == 1 && byte == '3');
+	/* What is closed then is this program's descriptor, not the new file. */
+	assert_int_equal(dup2(c[1], b[1]), b[1]);
+	assert_false(WriteFile(other, "4", 1, &n, NULL));
+	SetLastError(0);
+	assert_false(CloseHandle(h));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_true(fcntl(c[0], F_GETFD) >= 0 && fcntl(c[1], F_GETFD) >= 0);
+	HANDLE renewed = (HANDLE)_get_osfhandle(b[1]);
+	assert_true(renewed != other && WriteFile(renewed, "5", 1, &n, NULL));
+	assert_true(read(c[0], &byte, 1) == 1 && byte == '5');
+	assert_false(CloseHandle(other));
+	assert_int_equal(_close(b[1]), 0);
+	assert_true(CloseHandle(twin));
+	assert_true(_close(a[0]) == 0 && _close(b[0]) == 0 && _close(c[0]) == 0 && _close(c[1]) == 0);
+}
+
+static void dup2_says_zero_and_closes_the_handle_of_its_target(void **state)
+{
+	int a[2], b[2];
+	DWORD n = 0;
+	char byte;
+	assert_true(pipe(a) == 0 && pipe(b) == 0);
+	HANDLE from = (HANDLE)_get_osfhandle(a[1]), to = (HANDLE)_get_osfhandle(b[1]);
+	assert_int_equal(_dup2(a[1], b[1]), 0);
+	assert_false(WriteFile(to, "1", 1, &n, NULL));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_true(WriteFile(from, "2", 1, &n, NULL));
+	assert_true(WriteFile((HANDLE)_get_osfhandle(b[1]), "3", 1, &n, NULL));
+	assert_true(read(a[0], &byte, 1) == 1 && byte == '2');
+	assert_true(read(a[0], &byte, 1) == 1 && byte == '3');
+	assert_int_equal(_dup2(a[1], a[1]), 0);
+	assert_true(_get_osfhandle(a[1]) == (intptr_t)from);
+	assert_true(_dup2(-1, a[1]) == -1 && _dup2(a[1], -1) == -1);
+	assert_int_equal(_close(a[1]), 0);
+	assert_int_equal(_dup2(a[1], b[1]), -1);
+	assert_true(_close(a[0]) == 0 && _close(b[0]) == 0 && _close(b[1]) == 0);
+}
+
+/* Standard handles of this program, crosswise: in <- 2, out <- 0, err <- 1. */
+static void a_child_gets_standard_handles_crosswise(void **state)
+{
+	int saved[3], file[3];
+	char text[3][8] = {"", "", ""};
+	WCHAR line[] = L"sh -c \"cat; echo err >&2\"";
+	STARTUPINFOW how = {.cb = sizeof how, .dwFlags = STARTF_USESTDHANDLES};
+	PROCESS_INFORMATION child = {0};
+	for (int i = 0; i < 3; i++) {
+		file[i] = memfd_create("crosswise", MFD_CLOEXEC);
+		assert_true(file[i] > 2);
+		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		assert_true(saved[i] > 2);
+	}
+	assert_int_equal(pwrite(file[2], "in\n", 3, 0), 3);
+	for (int i = 0; i < 3; i++) {
+		dup2(file[i], i);
+	}
+	how.hStdInput = GetStdHandle(STD_ERROR_HANDLE);
+	how.hStdOutput = GetStdHandle(STD_INPUT_HANDLE);
+	how.hStdError = GetStdHandle(STD_OUTPUT_HANDLE);
+	bool ran = CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &how, &child);
+	bool ended = ran && WaitForSingleObject(child.hProcess, 20000) == WAIT_OBJECT_0;
+	for (int i = 0; i < 3; i++) {
+		dup2(saved[i], i);
+		assert_true(pread(file[i], text[i], sizeof text[i] - 1, 0) >= 0);
+		close(saved[i]);
+		close(file[i]);
+	}
+	assert_true(ended && CloseHandle(child.hProcess) && CloseHandle(child.hThread));
+	assert_string_equal(text[0], "in\n");
+	assert_string_equal(text[1], "err\n");
+	assert_string_equal(text[2], "in\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +470,9 @@ int main(void)
 		cmocka_unit_test(a_closed_handle_of_a_descriptor_is_made_again),
 		cmocka_unit_test(duplicates_of_standard_handles_go),
 		cmocka_unit_test(who_writes_keeps_the_descriptor_that_was_closed),
+		cmocka_unit_test(a_handle_whose_descriptor_libc_closed_is_refused),
+		cmocka_unit_test(dup2_says_zero_and_closes_the_handle_of_its_target),
+		cmocka_unit_test(a_child_gets_standard_handles_crosswise),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,8 +52,8 @@ OPENETW_API void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t
 OPENETW_API void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider, uint32_t level,
 					       uint64_t any_keyword, uint64_t all_keywords, uint32_t properties);
 /* Only these events of the provider that was added last, in the filter language of docs/cli.md as far as a session evaluates
- * it: "event == Order and Number >= 3 or event in (Login, Logout)", "id in (7, 8)", "event != Tick". Conditions on fields
- * are for TraceLogging events. NULL: all events. */
+ * it: "event == Order and Number >= 3 or event in (Login, Logout)", "id in (7, 8)", "event != Tick". Conditions on
+ * fields of a manifest's event need its manifest, installed or loaded (openetw_schema_load_file). NULL: all events. */
 OPENETW_API void openetw_recorder_set_filter(struct openetw_recorder *s, const char *filter);
 /* Kernel events, by xperf's names of flags and groups, joined by '+', in any case: "CSWITCH+DISK_IO", "DiagEasy";
  * `openetw xperf -providers K` lists them. A flag that Linux has nothing for is a mistake; of a group it is left out.

@@ -26,7 +26,7 @@ struct openetw_loss {
 	uint64_t pool_full;     /* the provider process wrote faster than etwd drained */
 	uint64_t nesting;       /* too many writes nested in signal handlers */
 	uint64_t too_big;       /* larger than 64 KiB */
-	uint64_t detached;      /* while no etwd was there, or in a forked child before it attached */
+	uint64_t detached;      /* while no etwd was there, or before a process heard of it: docs/loss.md */
 	uint64_t rejected;      /* malformed records of a broken process */
 	uint64_t no_buffer;     /* no free session buffer */
 	uint64_t disk_events;   /* in buffers the file system refused */

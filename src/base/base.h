@@ -172,6 +172,18 @@ extern const struct guid GUID_ZERO;
 				(uint8_t)((c)&0xFF), (uint8_t)((c) >> 8), d0, d1, d2, d3, d4, d5, d6, d7  \
 		}                                                                                         \
 	}
+/* The same for the GUID of Windows' headers. */
+#define GUID_INIT_WINDOWS(...) GUID_INIT_WINDOWS_PARTS(__VA_ARGS__)
+#define GUID_INIT_WINDOWS_PARTS(a, b, c, ...) \
+	{                                     \
+		a, b, c,                      \
+		{                             \
+			__VA_ARGS__           \
+		}                             \
+	}
+/* Its first number: enough to tell most GUIDs from one quickly. */
+#define GUID_FIRST(...)             GUID_FIRST_PART(__VA_ARGS__)
+#define GUID_FIRST_PART(first, ...) (first)
 
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {

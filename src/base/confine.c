@@ -51,6 +51,7 @@ static const struct limits limits[] = {
 			       .address_space = 4 * GIB, .rings = true},
 	[CONFINE_DESCRIBE] = {0, .reads_only = true, .address_space = 4 * GIB, .processor_s = 600},
 	[CONFINE_SANDBOX] = {0, .opens_nothing = true}, /* its parent has set the rest: confine_memory() */
+	[CONFINE_DATABASE] = {0, .opens_nothing = true},
 };
 
 /* ---- capabilities -------------------------------------------------------------------------------- */

@@ -15,6 +15,8 @@
  *                                                                has open
  *   sandbox     none               messages, memory, reading     none but what it    what its parent
  *                                  what is open                  has open            says
+ *   database    none               as sandbox, and threads,      none but what it    what its parent
+ *                                  writing what is open          has open            says
  *
  * Files are limited by Landlock, which also keeps a program from looking at others' /proc: so etwd and the collector,
  * which have to, go without.
@@ -24,7 +26,14 @@
 
 #include "base/base.h"
 
-enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_DESCRIBE, CONFINE_SANDBOX };
+enum confine_program {
+	CONFINE_ETWD,
+	CONFINE_TAKER,
+	CONFINE_COLLECTOR,
+	CONFINE_DESCRIBE,
+	CONFINE_SANDBOX,
+	CONFINE_DATABASE
+};
 
 /* What came about. */
 #define CONFINED_CAPABILITIES 1u /* no more than the program needs */

@@ -230,6 +230,27 @@ static const uint16_t working[] = {SYS_read,
 				   SYS_poll,
 #endif
 				   0xFFFF};
+/* Of one that has threads and writes what is open, too. */
+static const uint16_t working_threads[] = {SYS_pwrite64,
+					   SYS_write,
+					   SYS_ftruncate,
+					   SYS_fsync,
+					   SYS_fdatasync,
+					   SYS_sched_yield,
+					   SYS_gettid,
+					   SYS_getpid,
+					   SYS_geteuid,
+					   SYS_clock_nanosleep,
+					   SYS_nanosleep,
+					   SYS_rseq,
+					   SYS_getcpu,
+					   SYS_set_robust_list,
+					   SYS_rt_sigaction,
+					   SYS_sigaltstack,
+					   SYS_sched_getaffinity,
+					   SYS_sysinfo,
+					   SYS_uname,
+					   0xFFFF};
 static const uint16_t events[] = {SYS_bpf,
 				  SYS_perf_event_open,
 				  SYS_sched_setscheduler,
@@ -288,17 +309,37 @@ static void refuse_rest(struct program *f)
 	refuse(f, EPERM);
 }
 
+/* Threads, no processes; but etwd has strangers' descriptors closed by one that is itself, with other
+ * descriptors (etwd_foreign.c). What the newer call does cannot be seen from here. */
+static void allow_threads(struct program *f, bool itself)
+{
+	if_equal(f, SYS_clone, 7);
+	load(f, offsetof(struct seccomp_data, args[0]));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, CLONE_APART);
+	put(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD);
+	end(f, SECCOMP_RET_ALLOW);
+	if_equal(f, itself ? CLONE_VM | SIGCHLD : 0xFFFFFFFF, 1);
+	end(f, SECCOMP_RET_ALLOW);
+	refuse(f, EPERM);
+	if_equal(f, NR_clone3, 1);
+	refuse(f, ENOSYS);
+}
+
 static void write_filter(struct program *f, enum confine_program which)
 {
 	const uint32_t number = offsetof(struct seccomp_data, nr), machine = offsetof(struct seccomp_data, arch);
-	const uint32_t first = offsetof(struct seccomp_data, args[0]), second = offsetof(struct seccomp_data, args[1]);
+	const uint32_t second = offsetof(struct seccomp_data, args[1]);
 	const uint32_t fourth = offsetof(struct seccomp_data, args[3]);
 	load(f, machine);
 	put(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
 	refuse(f, ENOSYS); /* programs of another word size: none of ours */
 	load(f, number);
-	if (which == CONFINE_SANDBOX) {
+	if (which == CONFINE_SANDBOX || which == CONFINE_DATABASE) {
 		allow(f, working);
+		if (which == CONFINE_DATABASE) {
+			allow(f, working_threads);
+			allow_threads(f, false);
+		}
 		/* Of a descriptor. A path could still be given, whose size is no secret worth more code. */
 		if_equal(f, SYS_newfstatat, 4);
 		load(f, fourth);
@@ -319,18 +360,7 @@ static void write_filter(struct program *f, enum confine_program which)
 		allow(f, sockets);
 		allow(f, events);
 	}
-	/* Threads, no processes; but etwd has strangers' descriptors closed by one that is itself, with other
-	 * descriptors (etwd_foreign.c). What the newer call does cannot be seen from here. */
-	if_equal(f, SYS_clone, 7);
-	load(f, first);
-	put(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, CLONE_APART);
-	put(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD);
-	end(f, SECCOMP_RET_ALLOW);
-	if_equal(f, which == CONFINE_ETWD ? CLONE_VM | SIGCHLD : 0xFFFFFFFF, 1);
-	end(f, SECCOMP_RET_ALLOW);
-	refuse(f, EPERM);
-	if_equal(f, NR_clone3, 1);
-	refuse(f, ENOSYS);
+	allow_threads(f, which == CONFINE_ETWD);
 	/* Whatever else a descriptor can, but not typing on the terminal that it was started from. */
 	if_equal(f, SYS_ioctl, 4);
 	load(f, second);

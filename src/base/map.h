@@ -102,6 +102,33 @@ static inline size_t map_entry(const struct map *m, size_t at)
 	return at < end ? at : MAP_NONE;
 }
 
+/* Values that are pointers, aligned as malloc's are. */
+static inline void *map_pointer(const struct map *m, size_t at)
+{
+	return (void *)(uintptr_t)map_value(m, at);
+}
+static inline int map_add_pointer(struct map *m, uint64_t key, const void *p)
+{
+	return map_add(m, key, (uintptr_t)p);
+}
+/* NULL: there is none. Of several with this key, any. */
+static inline void *map_find_pointer(const struct map *m, uint64_t key)
+{
+	size_t at = map_find(m, key);
+	return at != MAP_NONE ? map_pointer(m, at) : NULL;
+}
+static inline void map_remove_pointer(struct map *m, uint64_t key, const void *p)
+{
+	MAP_EACH(m, key, at) {
+		if (map_pointer(m, at) == p) {
+			map_remove(m, at);
+			return;
+		}
+	}
+}
+/* Of all entries, in no order that means anything. Nothing is added or removed meanwhile. */
+#define MAP_ALL(m, at) for (size_t at = map_entry((m), 0); at != MAP_NONE; at = map_entry((m), at + 1))
+
 /* A key for bytes, which others cannot foresee. */
 static inline uint64_t map_hash(const struct map *m, const void *bytes, size_t n)
 {

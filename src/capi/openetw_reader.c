@@ -12,6 +12,7 @@
 #include "openetw/decode.h"
 #include "openetw/state.h"
 #include "capi/reader_queue.h"
+#include "etw/values/guids.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -309,7 +310,7 @@ static void end_with(struct openetw_reader *r, uint32_t code)
 
 static void WINAPI on_event(PEVENT_RECORD e)
 {
-	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost_guid = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	struct openetw_reader *r = e->UserContext;
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct openetw_event_origin o = {.size = sizeof o, .pid = h->ProcessId, .tid = h->ThreadId};

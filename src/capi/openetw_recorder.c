@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * include/openetw/recorder.h: everything is kept as it was said, looked at as a whole, and then done
- * with StartTrace and EnableTraceEx2.
+ * include/openetw/recorder.h: everything is kept as it was said, looked at as a whole, and becomes a struct etw_session,
+ * which src/launch starts like those of the tools.
  */
 #include "openetw/recorder.h"
 #include "openetw/decode.h"
 #include "openetw/openetw.h"
 
 #include "base/printable.h"
-#include "capi/recorder_filter.h"
 #include "capi/recorder_kernel.h"
-#include "session/session_properties.h"
+#include "filter/filter_compile.h"
+#include "launch/launch.h"
+#include "schema/schema_filter.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -27,34 +28,30 @@ struct wanted_provider {
 	char *name, *filter; /* filter: NULL: none */
 	uint32_t level, properties;
 	uint64_t any, all;
-	GUID guid;   /* once checked */
-	bool kernel; /* Windows Kernel Trace: a part of the kernel's mask */
-	bool system; /* a system provider */
+	struct guid guid; /* once checked */
+	bool kernel;      /* Windows Kernel Trace: a part of the kernel's mask */
+	bool system;      /* a system provider */
 };
 struct openetw_recorder {
 	char *name, *path;
 	bool file_said, live, no_memory;
-	struct session_properties props; /* of modes only that of the file: OPENETW_RECORDER_* */
+	uint32_t file_mode; /* OPENETW_RECORDER_* */
 	uint32_t flush_ms;
 	struct wanted_provider providers[PROVIDERS_MAX];
 	uint32_t provider_count, pid_count; /* also of those beyond the limit */
-	ULONG pids[PIDS_MAX];
+	uint32_t pids[PIDS_MAX];
 	/* As said: names joined by '+' over all calls; once checked, what they come to. */
 	char *kernel_flags, *kernel_stacks;
 	uint32_t kernel_bits;
 	bool kernel_bits_said, replace, filter_of_none;
-	struct recorder_kernel kernel;
+	bool machine; /* kernel events are wanted: the mask, or by system providers */
+	/* The numbers of buffers as they are said; what the kernel's names come to, once checked; the rest when it starts. */
+	struct etw_session session;
 	bool running;
 	TRACEHANDLE handle;
 	struct openetw_kernel kernel_now;
 	char problem[600];
 };
-struct properties {
-	EVENT_TRACE_PROPERTIES p;
-	struct recorder_kernel_tail tail;
-	uint16_t name[UNITS_MAX + 1], path[UNITS_MAX + 1];
-};
-
 static char *copy_of(struct openetw_recorder *s, const char *text)
 {
 	char *copy = strdup(text ? text : "");
@@ -66,6 +63,7 @@ struct openetw_recorder *openetw_recorder_create(const char *name)
 {
 	struct openetw_recorder *s = calloc(1, sizeof *s);
 	if (s) {
+		session_init(&s->session);
 		s->name = copy_of(s, name);
 	}
 	return s;
@@ -81,6 +79,7 @@ void openetw_recorder_destroy(struct openetw_recorder *s)
 		free(s->providers[i].name);
 		free(s->providers[i].filter);
 	}
+	session_finish(&s->session);
 	free(s->name);
 	free(s->path);
 	free(s->kernel_flags);
@@ -92,8 +91,8 @@ void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uin
 {
 	free(s->path);
 	s->path = copy_of(s, path);
-	s->props.maximum_file_size = mib;
-	s->props.mode = mode;
+	s->session.props.maximum_file_size = mib;
+	s->file_mode = mode;
 	s->file_said = true;
 }
 
@@ -104,9 +103,9 @@ void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 
 void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least, uint32_t most)
 {
-	s->props.buffer_kb = kib;
-	s->props.minimum_buffers = least;
-	s->props.maximum_buffers = most;
+	s->session.props.buffer_kb = kib;
+	s->session.props.minimum_buffers = least;
+	s->session.props.maximum_buffers = most;
 }
 
 void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t milliseconds)
@@ -244,11 +243,11 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 		return wrong(s, OPENETW_MISTAKE_PATH_TOO_LONG,
 			     "the path of the file has more than %u UTF-16 units or is no UTF-8", UNITS_MAX);
 	}
-	if (s->props.mode != OPENETW_RECORDER_SEQUENTIAL && s->props.mode != OPENETW_RECORDER_CIRCULAR) {
+	if (s->file_mode != OPENETW_RECORDER_SEQUENTIAL && s->file_mode != OPENETW_RECORDER_CIRCULAR) {
 		return wrong(s, OPENETW_MISTAKE_FILE_MODE, "file mode %u is neither sequential (1) nor circular (2)",
-			     s->props.mode);
+			     s->file_mode);
 	}
-	if (s->props.mode == OPENETW_RECORDER_CIRCULAR && s->props.maximum_file_size == 0) {
+	if (s->file_mode == OPENETW_RECORDER_CIRCULAR && s->session.props.maximum_file_size == 0) {
 		return wrong(s, OPENETW_MISTAKE_NO_FILE_SIZE, "a circular file needs a size, %s has none", s->path);
 	}
 	return OPENETW_MISTAKE_NONE;
@@ -256,7 +255,7 @@ static enum openetw_mistake check_output(struct openetw_recorder *s)
 
 static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 {
-	const struct session_properties *p = &s->props;
+	const struct session_properties *p = &s->session.props;
 	if (p->buffer_kb && (p->buffer_kb < SESSION_BUFFER_KB_MIN || p->buffer_kb > SESSION_BUFFER_KB_MAX)) {
 		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE, "buffers of %u KiB: %u to %u are allowed", p->buffer_kb,
 			     SESSION_BUFFER_KB_MIN, SESSION_BUFFER_KB_MAX);
@@ -279,17 +278,24 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 
 static enum openetw_mistake check_filter(struct openetw_recorder *s, const struct wanted_provider *p)
 {
-	struct recorder_filter f;
+	struct session_provider v = {.guid = p->guid};
 	struct diag d = {0};
-	if (p->filter && (p->kernel || p->system)) {
+	if (!p->filter) {
+		return OPENETW_MISTAKE_NONE;
+	}
+	if (p->kernel || p->system) {
 		return wrong(s, OPENETW_MISTAKE_FILTER, "'%.200s' has events of the kernel, which take no filter",
 			     p->name);
 	}
-	if (p->filter && recorder_filter_make(p->filter, &p->guid, &f, &d) < 0) {
+	if (filter_text_each(p->filter, &p->guid, false, schema_filter_manifest, NULL, NULL, &d) < 0) {
 		return wrong(s, OPENETW_MISTAKE_FILTER, "filter of provider '%.150s', column %u: %.240s", p->name,
 			     d.column, d.text);
 	}
-	return OPENETW_MISTAKE_NONE;
+	int r = session_set_expression(&v, p->filter, schema_filter_manifest, &d);
+	session_provider_finish(&v);
+	return r == -EINVAL
+		       ? wrong(s, OPENETW_MISTAKE_FILTER, "the filter of provider '%.150s' %.240s", p->name, d.text)
+		       : OPENETW_MISTAKE_NONE;
 }
 
 static enum openetw_mistake check_providers(struct openetw_recorder *s)
@@ -298,7 +304,7 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 		return wrong(s, OPENETW_MISTAKE_FILTER,
 			     "a filter was set before the provider that it is for was added");
 	}
-	if (s->provider_count == 0 && !s->kernel.said) {
+	if (s->provider_count == 0 && !s->machine) {
 		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider", s->name);
 	}
 	if (s->provider_count > PROVIDERS_MAX || s->pid_count > PIDS_MAX) {
@@ -315,7 +321,7 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 		p->kernel = recorder_kernel_is_trace(p->name);
 		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
 		if (p->kernel) {
-			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
+			p->guid = kernel_trace_control_guid;
 		} else if (!p->system && openetw_provider_guid(p->name, (struct openetw_guid *)&p->guid)) {
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
 				     "'%.200s' is neither a GUID nor the name of a provider", p->name);
@@ -329,7 +335,7 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 			return m;
 		}
 		for (uint32_t k = 0; k < i; k++) {
-			if (memcmp(&s->providers[k].guid, &p->guid, sizeof p->guid) == 0) {
+			if (guid_equal(&s->providers[k].guid, &p->guid)) {
 				return wrong(s, OPENETW_MISTAKE_PROVIDER_TWICE,
 					     "'%.150s' and '%.150s' are the same provider", s->providers[k].name,
 					     p->name);
@@ -342,8 +348,8 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 /* Behind the providers, some of which are the kernel's. */
 static enum openetw_mistake check_kernel(struct openetw_recorder *s)
 {
-	struct recorder_kernel *k = &s->kernel;
-	bool nt = recorder_kernel_name(s->name), programs = false;
+	struct session_kernel *k = &s->session.kernel;
+	bool programs = false;
 	char why[300] = "";
 	bool flags = !s->kernel_flags || recorder_kernel_flags(k, s->kernel_flags, why, sizeof why);
 	flags = flags && (!s->kernel_bits_said || recorder_kernel_bits(k, s->kernel_bits, why, sizeof why));
@@ -363,10 +369,10 @@ static enum openetw_mistake check_kernel(struct openetw_recorder *s)
 	if (s->kernel_stacks && !recorder_kernel_stacks(k, s->kernel_stacks, why, sizeof why)) {
 		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "%s", why);
 	}
-	if (k->stacks && !k->said) {
+	if (k->stacks && !s->machine) {
 		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "stacks of kernel events, but no kernel events");
 	}
-	if (nt && programs) {
+	if (launch_is_kernel_name(s->name) && programs) {
 		return wrong(s, OPENETW_MISTAKE_KERNEL_NAME,
 			     "'%s' has kernel events only: give a session with other providers another name", s->name);
 	}
@@ -377,7 +383,7 @@ static bool wants_kernel(const struct openetw_recorder *s)
 {
 	bool wanted = s->kernel_flags || s->kernel_bits_said;
 	for (uint32_t i = 0; i < BASE_MIN(s->provider_count, PROVIDERS_MAX); i++) {
-		GUID g;
+		struct guid g;
 		const char *name = s->providers[i].name;
 		wanted = wanted || recorder_kernel_is_trace(name) || recorder_kernel_is_system_provider(name, &g);
 	}
@@ -390,7 +396,8 @@ enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s)
 	if (s->no_memory) {
 		return wrong(s, OPENETW_MISTAKE_NO_MEMORY, "out of memory");
 	}
-	s->kernel = (struct recorder_kernel){.said = wants_kernel(s)};
+	s->machine = wants_kernel(s);
+	s->session.kernel = (struct session_kernel){0};
 	enum openetw_mistake m = check_name(s);
 	m = m ? m : check_output(s);
 	m = m ? m : check_buffers(s);
@@ -400,83 +407,79 @@ enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s)
 
 /* ---- the session ------------------------------------------------------------------------------- */
 
-static void fill(const struct openetw_recorder *s, struct properties *p)
+/* A provider that was checked. False: memory ran out. */
+static bool add_provider(struct openetw_recorder *s, const struct wanted_provider *p)
 {
-	memset(p, 0, sizeof *p);
-	EVENT_TRACE_PROPERTIES *e = &p->p;
-	e->Wnode.BufferSize = sizeof *p;
-	e->Wnode.Flags = WNODE_FLAG_TRACED_GUID;
-	e->Wnode.ClientContext = 1;
-	e->BufferSize = s->props.buffer_kb;
-	e->MinimumBuffers = s->props.minimum_buffers;
-	e->MaximumBuffers = s->props.maximum_buffers;
-	e->MaximumFileSize = s->props.maximum_file_size;
-	e->LoggerNameOffset = offsetof(struct properties, name);
-	if (s->flush_ms) {
-		e->LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
-		e->FlushTimer = s->flush_ms;
+	struct session_provider *to = session_add_provider(&s->session, &p->guid);
+	char pids[PIDS_MAX * sizeof "4294967295,"] = "";
+	if (!to) {
+		return false;
 	}
-	if (s->live) {
-		e->LogFileMode |= EVENT_TRACE_REAL_TIME_MODE;
+	snprintf(to->name, sizeof to->name, "%s", p->name);
+	to->level = (uint8_t)p->level;
+	to->any = p->any;
+	to->all = p->all;
+	to->properties = p->properties;
+	for (uint32_t i = 0, n = 0; i < s->pid_count && !p->system;
+	     i++) { /* the kernel's are filtered in the session */
+		n += (uint32_t)snprintf(pids + n, sizeof pids - n, "%s%u", i ? "," : "", s->pids[i]);
 	}
-	if (s->file_said) {
-		e->LogFileMode |= s->props.mode == OPENETW_RECORDER_CIRCULAR ? EVENT_TRACE_FILE_MODE_CIRCULAR
-									     : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-		e->LogFileNameOffset = offsetof(struct properties, path);
-		utf8_to_utf16(s->path, strlen(s->path), p->path, UNITS_MAX + 1);
-	}
-	if (s->kernel.said) {
-		recorder_kernel_fill(&s->kernel, s->pids, s->pid_count, e, &p->tail);
-		e->LogFileMode |= recorder_kernel_name(s->name) ? 0 : EVENT_TRACE_SYSTEM_LOGGER_MODE;
-	}
+	return session_set_filter(to, SESSION_FILTER_PID, *pids ? pids : NULL, NULL) == 0 &&
+	       (!p->filter || session_set_expression(to, p->filter, schema_filter_manifest, NULL) == 0);
 }
 
-static uint32_t enable(const struct openetw_recorder *s, const struct wanted_provider *p)
+/* All that was said, which was checked, as the session. False: memory ran out. */
+static bool describe(struct openetw_recorder *s)
 {
-	struct recorder_filter f = {.count = 0};
-	if (p->filter && recorder_filter_make(p->filter, &p->guid, &f, NULL) < 0) {
-		return ERROR_INVALID_PARAMETER; /* the check has seen it: memory ran out */
+	struct etw_session *to = &s->session;
+	session_finish(to);
+	snprintf(to->name, sizeof to->name, "%s", s->name);
+	snprintf(to->file, sizeof to->file, "%s", s->file_said ? s->path : "");
+	to->props.flush_timer = s->flush_ms;
+	to->props.mode = (s->flush_ms ? EVENT_TRACE_USE_MS_FLUSH_TIMER : 0u) |
+			 (s->live ? EVENT_TRACE_REAL_TIME_MODE : 0u) |
+			 (!s->file_said                               ? 0u
+			  : s->file_mode == OPENETW_RECORDER_CIRCULAR ? EVENT_TRACE_FILE_MODE_CIRCULAR
+								      : EVENT_TRACE_FILE_MODE_SEQUENTIAL) |
+			 (s->machine && !launch_is_kernel_name(s->name) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0u);
+	if (s->machine) {
+		memcpy(to->kernel.pid, s->pids, sizeof to->kernel.pid);
+		to->kernel.pids = s->pid_count;
 	}
-	if (s->pid_count && !p->system) { /* the kernel's events are filtered in the session */
-		f.d[f.count++] = (EVENT_FILTER_DESCRIPTOR){
-			(ULONGLONG)(uintptr_t)s->pids, s->pid_count * (ULONG)sizeof s->pids[0], EVENT_FILTER_TYPE_PID};
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		/* That of the kernel is a part of the mask. */
+		if (!s->providers[i].kernel && !add_provider(s, &s->providers[i])) {
+			return false;
+		}
 	}
-	ENABLE_TRACE_PARAMETERS a = {
-		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = p->properties,
-		.EnableFilterDesc = f.count ? f.d : NULL,
-		.FilterDescCount = f.count,
-	};
-	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, (UCHAR)p->level, p->any, p->all,
-			      0, &a);
+	return true;
 }
 
-/* What went wrong, with the reason that is known of it: a stop would make it forgotten. */
-static void failed(struct openetw_recorder *s, uint32_t code, const char *what, const char *name)
+/* What went wrong, with the reason that is known of it. */
+static void failed(struct openetw_recorder *s, uint32_t code, const struct launch_run *run)
 {
-	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
-	char reason[300];
-	snprintf(reason, sizeof reason, "%s", *why ? why : text ? text : "unknown error");
+	static const struct {
+		enum launch_step step;
+		const char *what;
+	} steps[] = {{LAUNCH_START, "cannot start session"},
+		     {LAUNCH_STACKS, "cannot record stacks of kernel events"},
+		     {LAUNCH_ENABLE, "cannot enable provider"}};
+	const char *text = openetw_error_text(code), *what = steps[0].what;
+	const char *reason = run->why.text[0] ? run->why.text : text ? text : "unknown error";
+	const char *name = run->refused ? run->refused->name : run->step == LAUNCH_START ? s->name : "";
+	for (size_t i = 0; i < BASE_ARRAY_LEN(steps); i++) {
+		what = steps[i].step == run->step ? steps[i].what : what;
+	}
 	wrong(s, OPENETW_MISTAKE_NONE, "%s%s%.200s%s: %s (code %u)", what, *name ? " '" : "", name, *name ? "'" : "",
 	      reason, code);
 }
 
-static uint32_t start_session(struct openetw_recorder *s)
+static uint32_t stop_of_that_name(const char *name)
 {
-	struct properties p;
-	uint16_t name[UNITS_MAX + 1];
-	utf8_to_utf16(s->name, strlen(s->name), name, UNITS_MAX + 1);
-	fill(s, &p);
-	uint32_t code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
-	if (code == ERROR_ALREADY_EXISTS && s->replace) {
-		fill(s, &p);
-		code = ControlTraceW(0, (const WCHAR *)name, &p.p, EVENT_TRACE_CONTROL_STOP);
-		if (code == ERROR_SUCCESS || code == ERROR_WMI_INSTANCE_NOT_FOUND) { /* or it has just ended */
-			fill(s, &p);
-			code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
-		}
-	}
-	return code;
+	struct launch_props p;
+	launch_props_init(&p);
+	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
+	return code == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)ERROR_SUCCESS : code; /* or it has just ended */
 }
 
 uint32_t openetw_recorder_start(struct openetw_recorder *s)
@@ -487,32 +490,26 @@ uint32_t openetw_recorder_start(struct openetw_recorder *s)
 	if (openetw_recorder_check(s) != OPENETW_MISTAKE_NONE) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	uint32_t code = start_session(s);
+	struct launch_run run = {.step = LAUNCH_START};
+	struct launch_how how = {.enabling = {.timeout_ms = 0}};
+	uint32_t code = describe(s) ? launch_start(&s->session, &how, &run) : (uint32_t)ERROR_NOT_ENOUGH_MEMORY;
+	if (code == ERROR_ALREADY_EXISTS && run.step == LAUNCH_START && s->replace &&
+	    stop_of_that_name(s->session.name) == ERROR_SUCCESS) {
+		code = launch_start(&s->session, &how, &run);
+	}
 	if (code) {
-		failed(s, code, "cannot start session", s->name);
+		failed(s, code, &run);
 		return code;
 	}
+	s->handle = run.handle;
 	s->running = true;
-	code = recorder_kernel_set_stacks(&s->kernel, s->handle);
-	if (code) {
-		failed(s, code, "cannot record stacks of kernel events", "");
-	}
-	for (uint32_t i = 0; i < s->provider_count && code == 0; i++) {
-		code = s->providers[i].kernel ? ERROR_SUCCESS : enable(s, &s->providers[i]);
-		if (code) {
-			failed(s, code, "cannot enable provider", s->providers[i].name);
-		}
-	}
-	if (code) {
-		openetw_recorder_stop(s);
-	}
-	return code;
+	return ERROR_SUCCESS;
 }
 
 const char *openetw_recorder_note(struct openetw_recorder *s)
 {
 	s->kernel_now = (struct openetw_kernel){.size = sizeof s->kernel_now};
-	if (!s->running || !s->kernel.said || openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
+	if (!s->running || !s->machine || openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
 		return "";
 	}
 	return s->kernel_now.note;
@@ -520,11 +517,11 @@ const char *openetw_recorder_note(struct openetw_recorder *s)
 
 uint32_t openetw_recorder_stop(struct openetw_recorder *s)
 {
-	struct properties p;
+	struct launch_props p;
 	if (!s->running) {
 		return ERROR_INVALID_STATE;
 	}
-	fill(s, &p);
+	launch_props_init(&p);
 	s->running = false;
-	return ControlTraceW(s->handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	return ControlTraceA(s->handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 }

@@ -230,6 +230,38 @@ static void take_options(struct trace *t, ULONG mode)
 		(to)->EventsLost = 0;                           \
 	} while (0)
 
+/* A trace of that name, which both shapes of the function go on with. NULL: refused with *ret_code. */
+static struct trace *begin(const void *log, size_t bytes, ULONG mode, bool named, uint32_t *ret_code)
+{
+	struct trace *t = named ? calloc(1, sizeof *t) : NULL;
+	if (!t) {
+		*ret_code = named ? ERROR_OUTOFMEMORY : ERROR_BAD_PATHNAME;
+		return NULL;
+	}
+	memcpy(&t->log, log, bytes);
+	take_options(t, mode);
+	t->log.w.LoggerName = NULL;
+	t->log.w.LogFileName = NULL;
+	return t;
+}
+
+/* `copy`: of the name as the caller wrote it; the trace's from here on. */
+static PROCESSTRACE_HANDLE finish(struct trace *t, bool real_time, void *copy)
+{
+	if (real_time) {
+		t->log_name = copy;
+		t->log.w.LoggerName = (LPWSTR)copy;
+	} else {
+		t->file_name = copy;
+		t->log.w.LogFileName = (LPWSTR)copy;
+	}
+	if (!copy || (!t->session && !t->path)) {
+		trace_destroy(t);
+		return refuse(copy ? ERROR_BAD_PATHNAME : ERROR_OUTOFMEMORY);
+	}
+	return trace_open(t);
+}
+
 PROCESSTRACE_HANDLE WMIAPI OpenTraceW(PEVENT_TRACE_LOGFILEW Logfile)
 {
 	if (!Logfile) {
@@ -237,32 +269,14 @@ PROCESSTRACE_HANDLE WMIAPI OpenTraceW(PEVENT_TRACE_LOGFILEW Logfile)
 	}
 	bool real_time = (Logfile->ProcessTraceMode & PROCESS_TRACE_MODE_REAL_TIME) != 0;
 	const uint16_t *name = (const uint16_t *)(real_time ? Logfile->LoggerName : Logfile->LogFileName);
-	if (!name || name[0] == 0) {
-		return refuse(ERROR_BAD_PATHNAME);
-	}
-	struct trace *t = calloc(1, sizeof *t);
+	uint32_t code;
+	struct trace *t = begin(Logfile, sizeof *Logfile, Logfile->ProcessTraceMode, name && name[0], &code);
 	if (!t) {
-		return refuse(ERROR_OUTOFMEMORY);
+		return refuse(code);
 	}
-	t->log.w = *Logfile;
-	take_options(t, Logfile->ProcessTraceMode);
-	uint16_t *copy = utf16_dup(name, utf16_len(name));
-	t->log.w.LoggerName = NULL;
-	t->log.w.LogFileName = NULL;
-	if (real_time) {
-		t->session = utf16_dup(name, utf16_len(name));
-		t->log_name = copy;
-		t->log.w.LoggerName = (LPWSTR)(void *)copy;
-	} else {
-		t->path = path_from_wide(name);
-		t->file_name = copy;
-		t->log.w.LogFileName = (LPWSTR)(void *)copy;
-	}
-	if (!copy || (!t->session && !t->path)) {
-		trace_destroy(t);
-		return refuse(copy ? ERROR_BAD_PATHNAME : ERROR_OUTOFMEMORY);
-	}
-	PROCESSTRACE_HANDLE h = trace_open(t);
+	t->session = real_time ? utf16_dup(name, utf16_len(name)) : NULL;
+	t->path = real_time ? NULL : path_from_wide(name);
+	PROCESSTRACE_HANDLE h = finish(t, real_time, utf16_dup(name, utf16_len(name)));
 	if (h != INVALID_PROCESSTRACE_HANDLE) {
 		COPY_RESULTS(Logfile, t);
 	}
@@ -276,32 +290,14 @@ PROCESSTRACE_HANDLE WMIAPI OpenTraceA(PEVENT_TRACE_LOGFILEA Logfile)
 	}
 	bool real_time = (Logfile->ProcessTraceMode & PROCESS_TRACE_MODE_REAL_TIME) != 0;
 	const char *name = real_time ? Logfile->LoggerName : Logfile->LogFileName;
-	if (!name || name[0] == 0) {
-		return refuse(ERROR_BAD_PATHNAME);
-	}
-	struct trace *t = calloc(1, sizeof *t);
+	uint32_t code;
+	struct trace *t = begin(Logfile, sizeof *Logfile, Logfile->ProcessTraceMode, name && name[0], &code);
 	if (!t) {
-		return refuse(ERROR_OUTOFMEMORY);
+		return refuse(code);
 	}
-	t->log.a = *Logfile;
-	take_options(t, Logfile->ProcessTraceMode);
-	char *copy = strdup(name);
-	t->log.a.LoggerName = NULL;
-	t->log.a.LogFileName = NULL;
-	if (real_time) {
-		t->session = wide_from_utf8(name);
-		t->log_name = copy;
-		t->log.a.LoggerName = copy;
-	} else {
-		t->path = strdup(name);
-		t->file_name = copy;
-		t->log.a.LogFileName = copy;
-	}
-	if (!copy || (!t->session && !t->path)) {
-		trace_destroy(t);
-		return refuse(copy ? ERROR_BAD_PATHNAME : ERROR_OUTOFMEMORY);
-	}
-	PROCESSTRACE_HANDLE h = trace_open(t);
+	t->session = real_time ? wide_from_utf8(name) : NULL;
+	t->path = real_time ? NULL : strdup(name);
+	PROCESSTRACE_HANDLE h = finish(t, real_time, strdup(name));
 	if (h != INVALID_PROCESSTRACE_HANDLE) {
 		COPY_RESULTS(Logfile, t);
 	}

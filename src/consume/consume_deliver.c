@@ -3,6 +3,7 @@
  * A record goes to the callbacks: as EVENT_RECORD or as the older EVENT_TRACE.
  */
 #include "consume/consume_trace.h"
+#include "etw/values/guids.h"
 
 static int64_t time_of(const struct trace *t, const struct etl_record *r)
 {
@@ -39,9 +40,7 @@ void consume_set_learner(consume_learn_fn *fn)
 #define METADATA_MAP   33u     /* EVENT_MAP_INFO */
 #define METADATA_TMF   224u    /* formats of WPP messages: ours (libetw/embed.c) */
 
-/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_class = {
-	{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const struct guid metadata_class = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 
 static bool carries_schema(const struct etl_record *r)
 {

@@ -6,21 +6,12 @@
 static int grow(struct held_set *h)
 {
 	uint32_t cap = h->cap ? 2 * h->cap : 32;
-	void *list = realloc(h->list, cap * sizeof *h->list);
-	if (!list) {
-		return -ENOMEM;
-	}
+	void *list = h->list;
+	int err = etl_heap_room(&h->heap, &h->vacant, &list, sizeof *h->list, cap);
 	h->list = list;
-	void *items = realloc(h->heap.items, cap * sizeof *h->heap.items);
-	if (!items) {
-		return -ENOMEM;
+	if (err < 0) {
+		return err;
 	}
-	h->heap.items = items;
-	void *vacant = realloc(h->vacant, cap * sizeof *h->vacant);
-	if (!vacant) {
-		return -ENOMEM;
-	}
-	h->vacant = vacant;
 	for (uint32_t i = cap; i-- > h->cap;) {
 		h->list[i].buf = NULL;
 		h->vacant[h->vacant_count++] = i;

@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+#include <stdlib.h>
+
 struct etl_heap_item {
 	uint64_t time;
 	uint64_t sequence;
@@ -18,6 +20,19 @@ struct etl_heap {
 	struct etl_heap_item *items; /* room for as many as are ever pushed */
 	uint32_t count;
 };
+
+/* Room for `cap` streams: what the owner keeps of each (elements of `bytes`), the heap's items, and the numbers that are
+ * vacant. -ENOMEM: there is room for as many as before. */
+static inline int etl_heap_room(struct etl_heap *h, uint32_t **vacant, void **list, size_t bytes, uint32_t cap)
+{
+	void *more = realloc(*list, cap * bytes);
+	*list = more ? more : *list;
+	struct etl_heap_item *items = more ? realloc(h->items, cap * sizeof *items) : NULL;
+	h->items = items ? items : h->items;
+	uint32_t *numbers = items ? realloc(*vacant, cap * sizeof *numbers) : NULL;
+	*vacant = numbers ? numbers : *vacant;
+	return numbers ? 0 : -ENOMEM;
+}
 
 static inline bool etl_heap_before(const struct etl_heap_item *a, const struct etl_heap_item *b)
 {

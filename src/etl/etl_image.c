@@ -8,7 +8,7 @@
 
 #include "etw/values/guids.h"
 #include "etl/etl_reader.h"
-#include "format/etl_layout.h"
+#include "format/etl_head.h"
 #include "format/unix_sid.h"
 #include "format/kernel_class.h"
 #include "kernel_payload.h"
@@ -89,25 +89,21 @@ static bool is_short(uint16_t hook)
 static void out(uint16_t hook, uint16_t version, uint32_t pid, uint64_t time, const struct payload *b,
 		etl_image_room_fn room, void *ctx)
 {
-	uint32_t head = is_short(hook) ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
+	const struct etl_hook_head h = {
+		.type = is_short(hook) ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64,
+		.version = version,
+		.hook = hook,
+		.pid = pid,
+		.tid = pid, /* the first thread has the process's number */
+		.time = time,
+	};
+	uint32_t head = etl_hook_head_bytes(h.type);
 	uint32_t bytes = head + b->n, all = BASE_ALIGN8(bytes);
 	uint8_t *p = room(ctx, time, all);
 	if (!p) {
 		return;
 	}
-	le16_put(p, version);
-	p[2] = is_short(hook) ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = ETL_MARK_HEADER;
-	le16_put(p + 4, (uint16_t)bytes);
-	le16_put(p + 6, hook);
-	if (is_short(hook)) {
-		le64_put(p + 8, time);
-	} else {
-		le32_put(p + 8, pid); /* the first thread has the process's number */
-		le32_put(p + 12, pid);
-		le64_put(p + 16, time);
-		le64_put(p + 24, 0);
-	}
+	etl_hook_head_put(p, bytes, &h);
 	memcpy(p + head, b->p, b->n);
 	memset(p + bytes, 0, all - bytes);
 }
@@ -120,17 +116,16 @@ static void out_id(uint8_t type, uint32_t pid, uint64_t time, const struct paylo
 	if (!p) {
 		return;
 	}
-	le16_put(p, (uint16_t)bytes);
-	p[2] = ETL_RT_FULL64;
-	p[3] = ETL_MARK_HEADER;
-	p[4] = type;
-	p[5] = 0;
-	le16_put(p + 6, IMAGE_ID_VERSION);
-	le32_put(p + 8, pid);
-	le32_put(p + 12, pid);
-	le64_put(p + 16, time);
-	memcpy(p + 24, image_id.b, sizeof image_id.b);
-	le64_put(p + 40, 0);
+	const struct etl_full_head h = {
+		.type = ETL_RT_FULL64,
+		.opcode = type,
+		.version = IMAGE_ID_VERSION,
+		.pid = pid,
+		.tid = pid,
+		.time = time,
+		.class = image_id.b,
+	};
+	etl_full_head_put(p, bytes, &h);
 	memcpy(p + ETL_FULL_HEADER_SIZE, b->p, b->n);
 	memset(p + bytes, 0, all - bytes);
 }

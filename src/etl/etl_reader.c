@@ -339,21 +339,12 @@ static int slot_take(struct etl_reader *r, uint32_t *ret)
 {
 	if (r->vacant_count == 0 && r->slots_count == r->slots_cap) {
 		uint32_t cap = r->slots_cap ? 2 * r->slots_cap : 16;
-		void *slots = realloc(r->slots, cap * sizeof *r->slots);
-		if (!slots) {
-			return -ENOMEM;
-		}
+		void *slots = r->slots;
+		int err = etl_heap_room(&r->heap, &r->vacant, &slots, sizeof *r->slots, cap);
 		r->slots = slots;
-		void *items = realloc(r->heap.items, cap * sizeof *r->heap.items);
-		if (!items) {
-			return -ENOMEM;
+		if (err < 0) {
+			return err;
 		}
-		r->heap.items = items;
-		void *vacant = realloc(r->vacant, cap * sizeof *r->vacant);
-		if (!vacant) {
-			return -ENOMEM;
-		}
-		r->vacant = vacant;
 		r->slots_cap = cap;
 	}
 	if (r->vacant_count == 0) {

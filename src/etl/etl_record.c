@@ -6,6 +6,7 @@
 
 #include "format/etl_item.h"
 #include "format/kernel_class.h"
+#include "etw/values/guids.h"
 
 enum family {
 	FAMILY_NONE,
@@ -217,23 +218,23 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 
 static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, struct etl_record *r)
 {
-	uint16_t version = le16_get(p);
+	uint16_t version = le16_get(p + ETL_HH_VERSION);
 	uint32_t attached = VERSION_PMC(version) + (version & VERSION_PEBS ? 1 : 0);
 	uint32_t at = k->header_bytes;
 	r->version = (uint8_t)version;
-	r->opcode = p[6];
-	r->hook = le16_get(p + 6);
+	r->opcode = p[ETL_HH_HOOK];
+	r->hook = le16_get(p + ETL_HH_HOOK);
 	r->provider = *kernel_class_guid(r->hook);
 	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_PERFINFO_HEADER_SIZE) {
 		r->tid = r->pid = UINT32_MAX;
 		r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 	} else {
-		r->tid = le32_get(p + 8);
-		r->pid = le32_get(p + 12);
+		r->tid = le32_get(p + ETL_HH_TID);
+		r->pid = le32_get(p + ETL_HH_PID);
 		if (k->header_bytes == ETL_SYSTEM_HEADER_SIZE) {
-			r->kernel_time = le32_get(p + 0x18);
-			r->user_time = le32_get(p + 0x1C);
+			r->kernel_time = le32_get(p + ETL_HH_KERNEL_TIME);
+			r->user_time = le32_get(p + ETL_HH_USER_TIME);
 		} else {
 			r->event_flags |= EVENT_HEADER_FLAG_NO_CPUTIME;
 		}
@@ -250,20 +251,20 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 
 static void split_classic(const uint8_t *p, uint32_t n, const struct kind *k, struct etl_record *r)
 {
-	r->opcode = p[4];
-	r->level = p[5];
+	r->opcode = p[ETL_FH_OPCODE];
+	r->level = p[ETL_FH_LEVEL];
 	/* Consumers see a byte: EVENT_DESCRIPTOR.Version. */
-	r->version = p[6];
-	r->tid = le32_get(p + 8);
-	r->pid = le32_get(p + 12);
-	memcpy(&r->provider, p + 0x18, 16);
-	r->kernel_time = le32_get(p + 0x28);
-	r->user_time = le32_get(p + 0x2C);
+	r->version = p[ETL_FH_VERSION];
+	r->tid = le32_get(p + ETL_FH_TID);
+	r->pid = le32_get(p + ETL_FH_PID);
+	memcpy(&r->provider, p + ETL_FH_CLASS, 16);
+	r->kernel_time = le32_get(p + ETL_FH_KERNEL_TIME);
+	r->user_time = le32_get(p + ETL_FH_USER_TIME);
 	r->event_flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	if (k->header_bytes == ETL_INSTANCE_HEADER_SIZE) {
-		r->instance_id = le32_get(p + 0x30);
-		r->parent_instance_id = le32_get(p + 0x34);
-		memcpy(&r->parent_guid, p + 0x38, 16);
+		r->instance_id = le32_get(p + ETL_FH_INSTANCE);
+		r->parent_instance_id = le32_get(p + ETL_FH_INSTANCE + 4);
+		memcpy(&r->parent_guid, p + ETL_FH_INSTANCE + 8, 16);
 	}
 	r->payload = p + k->header_bytes;
 	r->payload_bytes = n - k->header_bytes;
@@ -356,8 +357,7 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h, const
 
 void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock, struct etl_record *ret)
 {
-	static const struct guid lost_class = {
-		{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost_class = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	*ret = (struct etl_record){
 		.type = ETL_RT_FULL64,
 		.pointer_size = 8,

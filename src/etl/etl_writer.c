@@ -6,6 +6,7 @@
 #include "etl/etl_writer.h"
 
 #include "etw/values/session_modes.h"
+#include "format/etl_head.h"
 
 #define OS_VERSION           0x0501000Au /* u8 each: 10, 0, layout 1, 5 */
 #define PARTITION_INFO_HOOK  0x0050u
@@ -31,16 +32,17 @@ uint32_t etl_header_used(uint32_t logger_name_units, uint32_t file_name_units)
 /* One 0x20-byte SYSTEM64 header. */
 static void put_system_header(uint8_t *p, uint16_t size, uint16_t hook, const struct etl_header_args *a)
 {
-	le16_put(p + 0x00, SYSTEM_VERSION);
-	p[0x02] = ETL_RT_SYSTEM64;
-	p[0x03] = ETL_MARK_HEADER;
-	le16_put(p + 0x04, size);
-	le16_put(p + 0x06, hook);
-	le32_put(p + 0x08, a->tid);
-	le32_put(p + 0x0C, a->pid);
-	le64_put(p + 0x10, a->start_raw);
-	le32_put(p + 0x18, a->kernel_time);
-	le32_put(p + 0x1C, a->user_time);
+	const struct etl_hook_head h = {
+		.type = ETL_RT_SYSTEM64,
+		.version = SYSTEM_VERSION,
+		.hook = hook,
+		.pid = a->pid,
+		.tid = a->tid,
+		.time = a->start_raw,
+		.kernel_time = a->kernel_time,
+		.user_time = a->user_time,
+	};
+	etl_hook_head_put(p, size, &h);
 }
 
 static uint8_t *put_wsz(uint8_t *p, const uint16_t *s, uint32_t units)

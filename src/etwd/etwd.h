@@ -60,6 +60,7 @@
 #define ETWD_ETWD_H
 
 #include "base/base.h"
+#include "base/map.h"
 #include "etwd/etwd_limits.h"
 #include "etwd/etwd_loop.h"
 #include "etwd/etwd_query.h"
@@ -78,8 +79,6 @@ struct provider;
 struct scan_job;
 struct schedule;
 struct session;
-
-#define ETWD_BUCKETS 4096u
 
 struct pending;
 struct access;
@@ -115,7 +114,6 @@ struct etwd {
 	uint64_t share_tick_ns;
 
 	struct guid instance;
-	uint64_t bucket_key; /* so that nobody knows which GUIDs share a bucket */
 	enum clock_kind clock_kind;
 	uint64_t clock_freq;
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
@@ -134,7 +132,7 @@ struct etwd {
 	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
-	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+	struct map providers; /* by GUID */
 	struct recent recent[ETWD_RECENT_MAX];
 	uint64_t recent_number; /* of the last one */
 

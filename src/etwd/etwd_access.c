@@ -17,6 +17,7 @@
 #include "etwd/etwd_query.h"
 #include "format/unix_sid.h"
 #include "proto/proto.h"
+#include "etw/values/guids.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,8 +54,7 @@ struct access {
 	struct ace ace[ACES_MAX];
 };
 
-static const struct guid default_guid = {
-	{0xaf, 0xc1, 0x11, 0x08, 0x07, 0x7a, 0x06, 0x4a, 0x82, 0xed, 0x86, 0x94, 0x55, 0xcd, 0xf7, 0x13}};
+static const struct guid default_guid = GUID_INIT(ETW_GUID_DEFAULT_TRACE_SECURITY);
 static const uint8_t sid_world[] = {1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
 
 static struct access *find(struct etwd *d, const struct guid *g)

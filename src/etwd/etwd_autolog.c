@@ -20,14 +20,18 @@
 #include "etwd/etwd_schedule.h"
 #include "format/kernel_mask.h"
 #include "proto/proto.h"
+#include "schema/schema_filter.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
+#include "session/session_modes.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+static const struct session_manifests manifests = {schema_process_provider_guid, schema_filter_manifest};
 
 struct autolog {
 	struct source src; /* our end */
@@ -103,8 +107,8 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 static int choose_file(struct etwd *d, struct autolog *a)
 {
 	struct etw_session *s = &a->s;
-	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
-	if (!s->file[0] && memory) {
+	s->props.mode = session_autologger_mode(s);
+	if (!s->file[0] && !session_autologger_wants_file(s)) {
 		return 0;
 	}
 	if (!s->file[0]) {
@@ -127,10 +131,6 @@ static int choose_file(struct etwd *d, struct autolog *a)
 			return -ENAMETOOLONG;
 		}
 		snprintf(s->file + n, sizeof s->file - n, ".%04u", a->counter);
-	}
-	if (!(s->props.mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-			       EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
-		s->props.mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return 0;
 }
@@ -230,7 +230,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
 		uint8_t blob[4 + SESSION_FILTER_BYTES];
 		size_t bytes;
-		if (p->filter[f][0] &&
+		if (p->filter[f] &&
 		    session_filter_make((enum session_filter)f, p->filter[f], blob + 4, &bytes, NULL) == 0) {
 			le32_put(blob, session_filter_type((enum session_filter)f));
 			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
@@ -316,7 +316,7 @@ static bool start_file(void *ctx, const char *path)
 		return false;
 	}
 	snprintf(a->path, sizeof a->path, "%s", path);
-	int r = session_read_file(path, schema_process_provider_guid, &a->s, &diag);
+	int r = session_read_file(path, &manifests, &a->s, &diag);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: %s; the session is not started", path, diag.line,
 			 diag.text[0] ? diag.text : strerror(-r));

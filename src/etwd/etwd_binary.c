@@ -12,7 +12,7 @@
 #include "etwd/etwd_provider.h"
 #include "etwd/etwd_route.h"
 #include "etwd/etwd_session.h"
-#include "format/etl_layout.h"
+#include "format/etl_head.h"
 #include "proto/proto.h"
 #include "sink/sink.h"
 
@@ -39,13 +39,14 @@ void etwd_binary_write(struct etwd *d, struct session *s, const struct registrat
 		return; /* counted */
 	}
 	memset(out, 0, BASE_ALIGN8(bytes));
-	le16_put(out, 2); /* version */
-	out[2] = ETL_RT_SYSTEM64;
-	out[3] = ETL_MARK_HEADER;
-	le16_put(out + 4, (uint16_t)bytes);
-	le16_put(out + 6, HOOK_BINARY_PATH);
-	le32_put(out + 0xC, (uint32_t)r->process->pid);
-	le64_put(out + 0x10, time);
+	const struct etl_hook_head head = {
+		.type = ETL_RT_SYSTEM64,
+		.version = 2,
+		.hook = HOOK_BINARY_PATH,
+		.pid = (uint32_t)r->process->pid,
+		.time = time,
+	};
+	etl_hook_head_put(out, bytes, &head);
 	uint8_t *body = out + ETL_SYSTEM_HEADER_SIZE;
 	le32_put(body, 1);
 	memcpy(body + 4, r->guid.b, 16);

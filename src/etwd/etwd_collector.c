@@ -34,10 +34,10 @@ extern char **environ;
 
 /* ---- finding and starting it ------------------------------------------------------------------ */
 
-/* OPENETW_KERNEL, then beside this program, in the build tree, in libexec. */
+/* OPENETW_KERNEL, then beside this program, in the build tree, where programs were to be installed. */
 static bool find_program(char *out, size_t cap)
 {
-	static const char *const places[] = {"", "../collector/", "../libexec/", "../lib/openetw/", NULL};
+	static const char *const places[] = {"", "../collector/", OPENETW_BINDIR "/", NULL};
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_KERNEL");
 	if (env && env[0] == '/') {
 		int n = snprintf(out, cap, "%s", env);
@@ -240,7 +240,7 @@ static void call_send(struct etwd *d, struct etwd_kernel_call *call)
 	}
 	if (s) {
 		fill(s->kernel, &m);
-		m.flags |= s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR)
+		m.flags |= s->props.mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR)
 				   ? PROTO_KERNEL_FORGETS
 				   : 0;
 		m.left = call->left;

@@ -18,6 +18,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#define HEAR_TURNS 64u /* of 64 connections each: the backlog */
+
 static void conn_ready(struct etwd *d, struct source *s, uint32_t events);
 static void ring(const struct conn *c);
 
@@ -445,6 +447,13 @@ bool etwd_fds_left(const struct etwd *d, uint32_t reserve)
 	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + reserve < lim.rlim_cur;
 }
 
+/* It has said something that we have not read: we had no processor. */
+static bool unheard(const struct conn *c)
+{
+	struct pollfd p = {.fd = c->src.fd, .events = POLLIN};
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
+}
+
 /* Who connects and says nothing has its time; the next who comes looks after it. */
 static void drop_strangers(struct etwd *d, uint64_t now_ns)
 {
@@ -454,7 +463,7 @@ static void drop_strangers(struct etwd *d, uint64_t now_ns)
 	}
 	d->strangers_at_ns = now_ns;
 	TAILQ_FOREACH(c, &d->conns, link) {
-		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS) {
+		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS && !unheard(c)) {
 			etwd_conn_close(d, c);
 		}
 	}
@@ -521,6 +530,30 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 			}
 		}
 	}
+}
+
+void etwd_conn_hear(struct etwd *d)
+{
+	uint64_t before;
+	uint32_t turns = 0;
+	do {
+		before = d->conn_count + d->rejected_connections;
+		accept_ready(d, &d->listeners[CONN_PROVIDER], EPOLLIN);
+		struct conn *c;
+		TAILQ_FOREACH(c, &d->conns, link) {
+			/* HELLO, what the program carries of descriptions, REGISTER */
+			bool fresh = c->kind == CONN_PROVIDER && !c->process;
+			for (int i = 0; fresh && i < 8 && !c->closing && !c->taking && c->tokens > 0; i++) {
+				long n = take_message(d, c, d->settle_buf);
+				if (n <= 0) {
+					break; /* the end of the stream is the loop's business */
+				}
+				c->tokens--;
+				d->messages++;
+				etwd_dispatch(d, c, d->settle_buf, (size_t)n, NULL, 0);
+			}
+		}
+	} while (d->conn_count + d->rejected_connections != before && ++turns < HEAR_TURNS);
 }
 
 void etwd_conn_carry(struct etwd *d, bool on)

@@ -74,6 +74,9 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
  * Who sends TRAITS and then writes has sent before its event could be collected, so that every
  * collected event is explained. */
 void etwd_conn_settle(struct etwd *d, uint64_t now_ns);
+/* Who knocked before now is let in and heard, so that a session that is about to end counts what it missed of processes
+ * that could not wait. */
+void etwd_conn_hear(struct etwd *d);
 /* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
 void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */

@@ -80,12 +80,12 @@ static void check_time(struct etwd *d, uint64_t now_ns)
 
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw)
 {
-	return BASE_LIKELY(etwd_session_raw(s)) ? raw : s->clock == 2 ? filetime_of(d, raw) : system_of(d, raw);
+	return BASE_LIKELY(etwd_session_raw(s)) ? raw : s->props.clock == 2 ? filetime_of(d, raw) : system_of(d, raw);
 }
 
 uint64_t etwd_session_time_ns(const struct etwd *d, const struct session *s, uint64_t ns)
 {
-	return s->clock == 2 ? d->time_ft + (uint64_t)((int64_t)(ns - d->time_ns) / 100) : ns;
+	return s->props.clock == 2 ? d->time_ft + (uint64_t)((int64_t)(ns - d->time_ns) / 100) : ns;
 }
 
 /* ---- pace

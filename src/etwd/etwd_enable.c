@@ -48,13 +48,13 @@ void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
  * from its owner. */
 static bool may_log(struct etwd *d, const struct registration *r, const struct session *s)
 {
-	if (!(s->mode & EVENT_TRACE_SECURE_MODE)) {
+	if (!(s->props.mode & EVENT_TRACE_SECURE_MODE)) {
 		return true;
 	}
-	if (!etwd_access_listed(d, &s->guid)) {
+	if (!etwd_access_listed(d, &s->props.guid)) {
 		return r->process->uid == s->uid;
 	}
-	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, TRACELOG_LOG_EVENT);
+	return r->process->conn && etwd_access_allows(d, &s->props.guid, r->process->conn, TRACELOG_LOG_EVENT);
 }
 
 static bool applies(struct etwd *d, const struct registration *r, const struct enable *e, bool as_group)
@@ -214,7 +214,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	for (uint32_t i = 0; i < n; i++) {
 		fill_row(d, r, e[i], &c->row[i]);
 	}
-	c->head = pool_head_of((uint32_t)r->process->pid, r->guid.b, 0);
+	c->head = etl_event_head_of((uint32_t)r->process->pid, r->guid.b, 0);
 	c->traits = r->traits;
 	if (c->traits) {
 		c->traits->refs++;
@@ -223,7 +223,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	for (uint32_t i = 0; i < n; i++) {
 		c->fast = c->fast &&
 			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS | ROUTE_EXCLUDE_INPRIVATE)) &&
-			  !(c->row[i].session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING);
+			  !(c->row[i].session->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING);
 	}
 	return c;
 }

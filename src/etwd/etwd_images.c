@@ -76,7 +76,7 @@ struct image_list {
 	uint32_t count, cap;
 	size_t bytes;
 	struct said *said;
-	uint32_t said_count;
+	uint32_t said_count, said_cap;
 };
 
 static void list_unref(struct etwd *d, struct image_list *l)
@@ -362,10 +362,8 @@ static void remember(struct etwd *d, struct session *s, struct image_list *l)
 			(TOLD_MAX - 1 - oldest) * sizeof s->images_told[0]);
 		s->images_told_count--;
 	}
-	struct image_list **more = realloc(s->images_told, (s->images_told_count + 1) * sizeof *more);
-	if (more) {
-		s->images_told = more;
-		more[s->images_told_count++] = l;
+	if (VEC_ROOM(s->images_told, s->images_told_count, s->images_told_cap)) {
+		s->images_told[s->images_told_count++] = l;
 		l->refs++;
 	}
 }
@@ -392,13 +390,11 @@ static struct said *said_of(struct etwd *d, struct image_list *l, struct session
 			return &l->said[i];
 		}
 	}
-	struct said *more = realloc(l->said, (l->said_count + 1) * sizeof *more);
-	if (!more) {
+	if (!VEC_ROOM(l->said, l->said_count, l->said_cap)) {
 		return NULL;
 	}
-	l->said = more;
-	more[l->said_count] = (struct said){s->images_serial, s->id, 0};
-	return &more[l->said_count++];
+	l->said[l->said_count] = (struct said){s->images_serial, s->id, 0};
+	return &l->said[l->said_count++];
 }
 
 static bool remembered(const struct session *s, const struct image_list *l)
@@ -418,13 +414,13 @@ static void say(struct etwd *d, struct image_list *l, struct session *s, struct 
 		k->count = l->count;
 		return;
 	}
-	if (k->count == 0 && (s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) &&
+	if (k->count == 0 && (s->props.mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) &&
 	    !remembered(s, l)) {
 		remember(d, s, l);
 	}
 	/* What is delivered as it comes must not go back. */
-	uint64_t least = s->mode & EVENT_TRACE_REAL_TIME_MODE ? d->watermark : 0;
-	for (uint32_t i = k->count; i < l->count && !(s->mode & EVENT_TRACE_BUFFERING_MODE); i++) {
+	uint64_t least = s->props.mode & EVENT_TRACE_REAL_TIME_MODE ? d->watermark : 0;
+	for (uint32_t i = k->count; i < l->count && !(s->props.mode & EVENT_TRACE_BUFFERING_MODE); i++) {
 		const struct image *m = &l->at[i];
 		bool first = i == 0, came = l->since_ns > s->images_since_ns;
 		if (first) {
@@ -511,7 +507,7 @@ static void say_unloaded(struct etwd *d, struct image_list *l)
 		for (uint32_t k = 0; k < l->said_count; k++) {
 			struct session *s = d->session[l->said[k].id];
 			if (s && s->sink && s->images_serial == l->said[k].session && i < l->said[k].count &&
-			    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
+			    !(s->props.mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 				struct to t = {.s = s};
 				put_image(d, l, m, ETL_IMAGE_UNLOAD, now, &t);
 			}
@@ -570,7 +566,7 @@ void etwd_images_gone(struct etwd *d, struct process *p)
 	for (uint32_t k = 0; k < l->said_count; k++) {
 		struct session *s = d->session[l->said[k].id];
 		if (s && s->sink && s->images_serial == l->said[k].session && l->said[k].count > 0 &&
-		    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
+		    !(s->props.mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 			struct to t = {.s = s};
 			put_process(d, l, ETL_PROCESS_END, l->end_raw, &t);
 		}
@@ -591,7 +587,7 @@ bool etwd_images_explain(const struct session *s)
 {
 	/* A copy that the kernel still explains has the explanation for itself. */
 	bool busy = s->kernel && s->kernel->explaining;
-	return (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->images_told_count > 0 && !busy;
+	return (s->props.mode & EVENT_TRACE_BUFFERING_MODE) && s->images_told_count > 0 && !busy;
 }
 
 /* The same as was said when it lived, at the same times. */
@@ -613,7 +609,7 @@ static void say_ended(const struct etwd *d, const struct image_list *l, struct t
 void etwd_images_again(struct etwd *d, struct session *s)
 {
 	uint64_t now = clock_now_of(d->clock_kind);
-	struct to t = {.s = s, .explain = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
+	struct to t = {.s = s, .explain = (s->props.mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	if (!s->sink || has_kernels(s)) {
 		return;
 	}
@@ -634,7 +630,7 @@ void etwd_images_again(struct etwd *d, struct session *s)
 
 void etwd_images_stop(struct etwd *d, struct session *s)
 {
-	if (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
+	if (s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
 		etwd_images_again(d, s);
 	}
 }

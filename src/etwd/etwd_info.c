@@ -162,17 +162,15 @@ static bool may_list(const struct etwd *d, const struct conn *c, const struct pr
 static void group_list(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct strbuf b = {0};
-	const struct provider *p;
-	for (uint32_t i = 0; i < ETWD_BUCKETS; i++) {
-		LIST_FOREACH(p, &d->bucket[i], bucket) {
-			const struct registration *r;
-			bool seen = false;
-			LIST_FOREACH(r, &p->members, of_group) {
-				seen |= may_list(d, c, r->process);
-			}
-			if (seen && b.len + 16 <= ETWD_GUID_LIST_MAX * 16) {
-				strbuf_add(&b, p->guid.b, 16);
-			}
+	MAP_ALL(&d->providers, at) {
+		const struct provider *p = map_pointer(&d->providers, at);
+		const struct registration *r;
+		bool seen = false;
+		LIST_FOREACH(r, &p->members, of_group) {
+			seen |= may_list(d, c, r->process);
+		}
+		if (seen && b.len + 16 <= ETWD_GUID_LIST_MAX * 16) {
+			strbuf_add(&b, p->guid.b, 16);
 		}
 	}
 	if (b.failed) {
@@ -262,7 +260,7 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 				16 * (size_t)s->disallowed.count);
 		break;
 	case TraceStreamCount: {
-		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
+		uint32_t n = s->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}

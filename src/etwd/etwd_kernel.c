@@ -124,27 +124,28 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 {
 	bool nt = utf16_equal_nocase(s->name, kernel_name);
 	bool circular = utf16_equal_nocase(s->name, circular_name);
-	bool system = s->mode & EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	bool system = s->props.mode & EVENT_TRACE_SYSTEM_LOGGER_MODE;
 	if (nt) {
-		s->guid = kernel_trace_control_guid;
+		s->props.guid = kernel_trace_control_guid;
 	} else if (circular) {
-		s->guid = kernel_circular_guid;
-	} else if ((guid_equal(&s->guid, &kernel_trace_control_guid) || guid_equal(&s->guid, &kernel_circular_guid)) &&
+		s->props.guid = kernel_circular_guid;
+	} else if ((guid_equal(&s->props.guid, &kernel_trace_control_guid) ||
+		    guid_equal(&s->props.guid, &kernel_circular_guid)) &&
 		   !system) {
 		*ret_why = "this GUID is the kernel logger's: its session has the name NT Kernel Logger, or "
 			   "the system-logger mode";
 		return ERROR_INVALID_PARAMETER;
-	} else if (system && guid_equal(&s->guid, &kernel_trace_control_guid)) {
-		s->guid = GUID_ZERO; /* any number of them: each gets one of its own */
+	} else if (system && guid_equal(&s->props.guid, &kernel_trace_control_guid)) {
+		s->props.guid = GUID_ZERO; /* any number of them: each gets one of its own */
 	}
 	if (!nt && !circular && !system) {
 		return 0;
 	}
-	if (s->mode & EVENT_TRACE_USE_PAGED_MEMORY) {
+	if (s->props.mode & EVENT_TRACE_USE_PAGED_MEMORY) {
 		*ret_why = "kernel events cannot be logged into paged memory";
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (nt && (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+	if (nt && (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 		*ret_why = "the NT Kernel Logger has no new-file mode; a system-logger session has";
 		return ERROR_INVALID_PARAMETER;
 	}
@@ -170,8 +171,9 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 	s->kernel = k;
 	read_mask(m, p->props.enable_flags, &k->wish);
 	/* Kernel events come with the system's clock. */
-	if (s->clock != 2) {
-		s->clock = d->clock_kind == CLOCK_KIND_SYSTEM ? 1 : SESSION_CLOCK_SYSTEM;
+	if (s->props.clock != 2) {
+		s->props.clock = 1;
+		s->system_clock = d->clock_kind != CLOCK_KIND_SYSTEM;
 	}
 	uint32_t code = check_mask(k, &k->wish.base, refusal, sizeof refusal);
 	if (code != 0) {
@@ -299,7 +301,7 @@ static uint64_t back_to_ns(const struct etwd *d, const struct session *s, uint64
 {
 	uint64_t now = clock_read_system_ns(), of_session = etwd_session_time_ns(d, s, now);
 	uint64_t ago = of_session - BASE_MIN(time, of_session);
-	ago = s->clock == 2 ? ago * 100 : ago; /* FILETIME; else these sessions have the system's clock */
+	ago = s->props.clock == 2 ? ago * 100 : ago; /* FILETIME; else these sessions have the system's clock */
 	return ago < now ? now - ago : 0;
 }
 
@@ -308,8 +310,8 @@ static void ring_left(const struct etwd *d, struct session *s, uint64_t after, u
 		      struct proto_kernel_left *ret)
 {
 	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
-	uint64_t unit = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
-	uint64_t ring = BASE_MAX(s->options.props.maximum_file_size * unit, more);
+	uint64_t unit = s->props.mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
+	uint64_t ring = BASE_MAX(s->props.maximum_file_size * unit, more);
 	*ret = (struct proto_kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
 	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
 		uint64_t gone = sink_ring_until(s->sink, (uint16_t)i);
@@ -414,7 +416,8 @@ bool etwd_kernel_explains(const struct etwd *d, const struct session *s)
 {
 	/* One at a time: an explanation belongs to one copy. The next one would say the same. */
 	return s->kernel && s->kernel->slot >= 0 && !s->kernel->explaining && d->kernel->collector &&
-	       d->kernel->collector->open && (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->state == SESSION_RUNNING;
+	       d->kernel->collector->open && (s->props.mode & EVENT_TRACE_BUFFERING_MODE) &&
+	       s->state == SESSION_RUNNING;
 }
 
 void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)

@@ -50,7 +50,7 @@ static void put(struct etwd *d, struct session *s, const struct proto_kernel_rin
 	uint64_t time = etwd_session_time_ns(d, s, r->time);
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
 	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
-	bool apart = r->kind == PROTO_KERNEL_RING_EXPLANATION && (s->mode & EVENT_TRACE_BUFFERING_MODE);
+	bool apart = r->kind == PROTO_KERNEL_RING_EXPLANATION && (s->props.mode & EVENT_TRACE_BUFFERING_MODE);
 	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes) : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
 		return;
@@ -58,7 +58,7 @@ static void put(struct etwd *d, struct session *s, const struct proto_kernel_rin
 	s->kernel->events++;
 	memcpy(out, p, r->bytes);
 	sink_uncount_of_file(s->sink, out, r->bytes);
-	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
+	if (s->props.clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
 		uint32_t joint_at = kernel_field_at(KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP, sizeof(uint64_t));
 		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK &&
@@ -116,7 +116,8 @@ uint64_t etwd_kernel_ring_drain(struct etwd *d, struct collector *c)
 	uint32_t waits = 0, cap = 0;
 	uint64_t events = 0, together = 0;
 	for (uint32_t i = 0; i < PROTO_KERNEL_SLOTS; i++) {
-		together |= c->slot[i] && (c->slot[i]->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
+		together |=
+			c->slot[i] && (c->slot[i]->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
 	}
 	if (head - tail > size) {
 		head = tail; /* nonsense; it is told by its silence */

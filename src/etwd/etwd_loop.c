@@ -250,11 +250,6 @@ int etwd_create(struct etwd **ret, bool system)
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->settle_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	int r = d->recv_buf && d->send_buf && d->settle_buf ? guid_random(&d->instance) : -ENOMEM;
-	struct guid key;
-	if (r == 0) {
-		r = guid_random(&key);
-		d->bucket_key = r == 0 ? le64_get(key.b) : 0;
-	}
 	if (r == 0) {
 		r = etwd_loop_init(d);
 	}
@@ -303,6 +298,7 @@ void etwd_destroy(struct etwd *d)
 	etwd_schedule_finish(d);
 	etwd_share_finish(d);
 	etwd_loop_finish(d);
+	map_free(&d->providers);
 	free(d->recv_buf);
 	free(d->send_buf);
 	free(d->settle_buf);

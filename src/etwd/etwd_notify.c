@@ -223,15 +223,13 @@ static bool full(const struct etwd *d, struct provider *p, struct session *s)
 void etwd_publish_wanted(struct etwd *d)
 {
 	struct proto_wait_page now = {.magic = PROTO_WAIT_MAGIC};
-	const struct provider *p;
 	if (!d->wait_page) {
 		return;
 	}
-	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket) {
-			if (!LIST_EMPTY(&p->enables)) {
-				proto_wait_want(&now, &p->guid);
-			}
+	MAP_ALL(&d->providers, at) {
+		const struct provider *p = map_pointer(&d->providers, at);
+		if (!LIST_EMPTY(&p->enables)) {
+			proto_wait_want(&now, &p->guid);
 		}
 	}
 	etwd_private_want(d, &now);

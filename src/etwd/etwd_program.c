@@ -23,7 +23,7 @@ bool etwd_program_find(const char *name, const char *const *places, char *out, s
 	here[n] = 0;
 	*(strrchr(here, '/') + 1) = 0;
 	for (; *places; places++) {
-		int k = snprintf(out, cap, "%s%s%s", here, *places, name);
+		int k = snprintf(out, cap, "%s%s%s", **places == '/' ? "" : here, *places, name);
 		if (k > 0 && (size_t)k < cap && etwd_program_usable(out)) {
 			return true;
 		}
@@ -33,8 +33,7 @@ bool etwd_program_find(const char *name, const char *const *places, char *out, s
 
 bool etwd_program_find_cli(char *out, size_t cap)
 {
-	/* Here, in the build tree, in the prefix. */
-	static const char *const places[] = {"", "../../tools/", "../bin/", "../../bin/", NULL};
+	static const char *const places[] = {"", "../../tools/", OPENETW_BINDIR "/", NULL};
 	return etwd_program_find("openetw", places, out, cap);
 }
 

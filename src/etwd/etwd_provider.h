@@ -70,7 +70,6 @@ struct enable {
 /* A GUID that is registered, enabled, or a group's. */
 struct provider {
 	struct guid guid;
-	LIST_ENTRY(provider) bucket;
 	LIST_HEAD(, registration) regs;
 	LIST_HEAD(, registration) members; /* registrations whose traits name this GUID as group */
 	LIST_HEAD(, enable) enables;
@@ -101,9 +100,9 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
-	bool fast;             /* no row needs a look beyond level, keywords and the payload */
-	struct traits *traits; /* ref; NULL none */
-	struct pool_head head; /* of its events */
+	bool fast;                  /* no row needs a look beyond level, keywords and the payload */
+	struct traits *traits;      /* ref; NULL none */
+	struct etl_event_head head; /* of its events */
 	struct route_row row[];
 };
 struct traits {

@@ -59,29 +59,25 @@ static void reply_count(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	uint32_t pid = 0, count = 0;
-	struct provider *p;
 	proto_get_u32(m, PROTO_TAG_PID, &pid);
-	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket) {
-			count += provider_visible(d, c, p, pid);
-		}
+	MAP_ALL(&d->providers, at) {
+		count += provider_visible(d, c, map_pointer(&d->providers, at), pid);
 	}
 	reply_count(d, c, m, (count + GUIDS_PER_ITEM - 1) / GUIDS_PER_ITEM);
 	struct proto_writer w;
 	uint32_t in_item = 0;
-	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket) {
-			if (!provider_visible(d, c, p, pid)) {
-				continue;
-			}
-			if (in_item == 0) {
-				proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM, m->id);
-			}
-			proto_put(&w, PROTO_TAG_GUID, p->guid.b, 16);
-			if (++in_item == GUIDS_PER_ITEM) {
-				etwd_conn_send(d, c, &w, NULL, 0);
-				in_item = 0;
-			}
+	MAP_ALL(&d->providers, at) {
+		struct provider *p = map_pointer(&d->providers, at);
+		if (!provider_visible(d, c, p, pid)) {
+			continue;
+		}
+		if (in_item == 0) {
+			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM, m->id);
+		}
+		proto_put(&w, PROTO_TAG_GUID, p->guid.b, 16);
+		if (++in_item == GUIDS_PER_ITEM) {
+			etwd_conn_send(d, c, &w, NULL, 0);
+			in_item = 0;
 		}
 	}
 	if (in_item > 0) {

@@ -20,8 +20,13 @@ struct session;
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-/* A registration that was, whether or not its process still is. */
-enum { ETWD_RECENT_MAX = 128 };
+/* A registration that was, whether or not its process still is. In the instance for all users root has at most so many
+ * of them, and another user so many. */
+enum {
+	ETWD_RECENT_MAX = 128,
+	ETWD_RECENT_ROOT = 64,
+	ETWD_RECENT_USER = 32,
+};
 struct recent {
 	uint64_t number;         /* they are counted from 1; 0: none */
 	struct guid guid, group; /* group: zeros when it is in none */

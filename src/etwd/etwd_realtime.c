@@ -90,11 +90,11 @@ static const char *may_open(struct etwd *d, struct conn *c, struct session *s, u
 	if (!s || s->state != SESSION_RUNNING) {
 		return "no such trace session is running";
 	}
-	if (!(s->mode & EVENT_TRACE_REAL_TIME_MODE)) {
+	if (!(s->props.mode & EVENT_TRACE_REAL_TIME_MODE)) {
 		return "the session does not deliver in real time";
 	}
 	*ret_code = ERROR_ACCESS_DENIED;
-	if (!etwd_access_allows(d, &s->guid, c, TRACELOG_ACCESS_REALTIME)) {
+	if (!etwd_access_allows(d, &s->props.guid, c, TRACELOG_ACCESS_REALTIME)) {
 		return "no right to read this session";
 	}
 	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
@@ -122,7 +122,7 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 	if (r == 0) {
 		k->conn = c;
 		k->session = s;
-		k->slot_bytes = s->options.props.buffer_kb * 1024;
+		k->slot_bytes = s->props.buffer_kb * 1024;
 		k->slots = (uint32_t)BASE_MIN(RING_BYTES_MAX / k->slot_bytes, SLOTS_MAX);
 		k->slots = BASE_MAX(k->slots, SLOTS_MIN);
 		k->uid = c->uid;

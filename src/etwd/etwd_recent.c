@@ -21,6 +21,23 @@ static void copy(char *out, size_t cap, const char *in)
 	out[n] = 0;
 }
 
+/* The one to write over: a free one, or the oldest. In the instance for all users one user has at most a part of them,
+ * root a larger one, so that nobody flushes those of all others. */
+static struct recent *place_for(struct etwd *d, uid_t uid)
+{
+	size_t share = !d->system ? ETWD_RECENT_MAX : uid == 0 ? ETWD_RECENT_ROOT : ETWD_RECENT_USER, mine = 0;
+	struct recent *oldest = &d->recent[0], *own = NULL;
+	for (size_t i = 0; i < ETWD_RECENT_MAX; i++) {
+		struct recent *e = &d->recent[i];
+		oldest = e->number < oldest->number ? e : oldest; /* a free one has 0 */
+		if (e->number && e->uid == uid) {
+			own = !own || e->number < own->number ? e : own;
+			mine++;
+		}
+	}
+	return mine >= share ? own : oldest;
+}
+
 void etwd_recent_note(struct etwd *d, const struct registration *r)
 {
 	const struct process *p = r->process;
@@ -29,10 +46,9 @@ void etwd_recent_note(struct etwd *d, const struct registration *r)
 		struct recent *e = &d->recent[i];
 		found = e->number && e->pid == p->pid && e->uid == p->uid && guid_equal(&e->guid, &r->guid) ? e : NULL;
 	}
-	uint64_t number = ++d->recent_number;
-	struct recent *e = found ? found : &d->recent[number % ETWD_RECENT_MAX];
+	struct recent *e = found ? found : place_for(d, p->uid);
 	bool named = found && !r->name[0]; /* a process registers it again, and has said its name before */
-	e->number = number;
+	e->number = ++d->recent_number;
 	e->pid = p->pid;
 	e->uid = p->uid;
 	e->guid = r->guid;

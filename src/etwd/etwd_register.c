@@ -9,6 +9,7 @@
 #include "etwd/etwd_loop.h"
 #include "etwd/etwd_process.h"
 #include "etwd/etwd_provider.h"
+#include "etwd/etwd_route.h"
 #include "etwd/etwd_query.h"
 #include "etwd/etwd_session.h"
 #include "etwd/etwd_share.h"
@@ -24,30 +25,25 @@
 /* ---- providers by GUID
  * --------------------------------------------------------------------------- */
 
-static uint32_t bucket_of(const struct etwd *d, const struct guid *g)
-{
-	uint64_t h = (le64_get(g->b) ^ d->bucket_key) * 0x9E3779B97F4A7C15ull;
-	h = (h ^ h >> 32 ^ le64_get(g->b + 8)) * (d->bucket_key | 1);
-	h ^= h >> 29;
-	return (uint32_t)(h * 0xBF58476D1CE4E5B9ull >> 32) % ETWD_BUCKETS;
-}
-
 struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create)
 {
-	uint32_t b = bucket_of(d, g);
-	struct provider *p;
-	LIST_FOREACH(p, &d->bucket[b], bucket) {
+	uint64_t key = map_hash(&d->providers, g->b, sizeof g->b);
+	MAP_EACH(&d->providers, key, at) {
+		struct provider *p = map_pointer(&d->providers, at);
 		if (guid_equal(&p->guid, g)) {
 			return p;
 		}
 	}
-	p = create ? calloc(1, sizeof *p) : NULL;
+	struct provider *p = create ? calloc(1, sizeof *p) : NULL;
+	if (p && map_add_pointer(&d->providers, key, p) < 0) {
+		free(p);
+		p = NULL;
+	}
 	if (p) {
 		p->guid = *g;
 		LIST_INIT(&p->regs);
 		LIST_INIT(&p->members);
 		LIST_INIT(&p->enables);
-		LIST_INSERT_HEAD(&d->bucket[b], p, bucket);
 	}
 	return p;
 }
@@ -55,7 +51,7 @@ struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool c
 void etwd_provider_release(struct etwd *d, struct provider *p)
 {
 	if (LIST_EMPTY(&p->regs) && LIST_EMPTY(&p->members) && LIST_EMPTY(&p->enables)) {
-		LIST_REMOVE(p, bucket);
+		map_remove_pointer(&d->providers, map_hash(&d->providers, p->guid.b, sizeof p->guid.b), p);
 		free(p->name);
 		free(p);
 	}
@@ -294,18 +290,40 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	return NULL;
 }
 
+/* The process does not wait any longer: what it writes before it hears that it is enabled is missing. How much that is,
+ * nobody knows; an event at least. */
+static void count_late(struct etwd *d, struct registration *r)
+{
+	const struct config *c = r->config;
+	for (uint32_t i = 0; c && i < c->rows; i++) {
+		struct session *s = c->row[i].session;
+		bool again = false;
+		for (uint32_t k = 0; k < i && !again; k++) {
+			again = c->row[k].session == s;
+		}
+		if (!again) {
+			etwd_session_lost(s, 1, PROTO_LOSS_DETACHED, s->sink != NULL);
+		}
+	}
+}
+
 void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct registration *r;
-	uint32_t code;
+	uint32_t code, flags = 0;
 	const char *why = register_one(d, c->process, c, m, &r, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);
 		return;
 	}
-	etwd_recent_note(d, r);
-	bool enabled = etwd_enable_publish(d, r);
-	etwd_private_registered(d, r);
+	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &flags);
+	bool late = (flags & PROTO_REG_LATE) != 0, enabled = etwd_enable_publish(d, r);
+	if (late) {
+		count_late(d, r);
+	} else { /* else its other connection says so */
+		etwd_recent_note(d, r);
+		etwd_private_registered(d, r);
+	}
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);

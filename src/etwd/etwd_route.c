@@ -48,11 +48,11 @@ static uint8_t *reserve(struct event *e, const struct route_row *row, uint64_t t
 	struct fair *f = etwd_fair_begin(s, e->process, row->bit);
 	bool over = etwd_fair_over(s, f);
 	etwd_fair_add(s, f, room);
-	if (over && sink_scarce(s->sink)) {
+	if (BASE_UNLIKELY(sink_scarce(s->sink)) && etwd_fair_refuses(s, f, over, sink_is_in_reserve(s->sink, cpu))) {
 		sink_refuse(s->sink, 1);
 		return NULL;
 	}
-	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
+	sink_may_reserve(s->sink, etwd_fair_may_reserve(s, f, over));
 	uint8_t *out = sink_reserve(s->sink, cpu, time, room);
 	if (out) {
 		memset(out + room - 8, 0, 8); /* pads; the record's own bytes come over it */
@@ -79,9 +79,9 @@ static void deliver(struct event *e, const struct route_row *row, const struct p
 		.items = items,
 		.tid = e->tid,
 		.time = time,
-		.sequence = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? &e->d->sequence
-			    : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? &s->sequence
-								       : NULL,
+		.sequence = s->props.mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? &e->d->sequence
+			    : s->props.mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? &s->sequence
+									     : NULL,
 		.claims = POOL_CLAIMS_DROPPED,
 	};
 	pool_record_put(out, bytes, e->ev, &a);
@@ -287,7 +287,7 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 		struct event e;
 		event_init(&e, d, p, c, ev);
 		taken = true;
-		if (!(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) || !defer(d, &e, i)) {
+		if (!(row->session->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) || !defer(d, &e, i)) {
 			route_row(&e, row);
 		}
 	}
@@ -320,7 +320,8 @@ void etwd_route(struct etwd *d, const struct pool_event *ev)
 		if (BASE_UNLIKELY(late) && !still_listens(r, row->session)) {
 			continue;
 		}
-		if (BASE_UNLIKELY(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) && defer(d, &e, i)) {
+		if (BASE_UNLIKELY(row->session->props.mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) &&
+		    defer(d, &e, i)) {
 			continue;
 		}
 		route_row(&e, row);

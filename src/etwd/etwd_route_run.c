@@ -52,7 +52,7 @@ struct kind {
 struct filling {
 	uint64_t any, all, bit;
 	uint64_t retired_ts;
-	struct pool_head head;
+	struct etl_event_head head;
 	uint8_t level;  /* the highest */
 	bool keyword_0; /* events without keywords pass */
 	/* Where it stands: */
@@ -78,8 +78,8 @@ static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keywo
 static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec, uint32_t bytes, uint64_t time,
 			      bool activity)
 {
-	pool_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
-		      rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
+	etl_event_head_put(out, &f->head, 0, bytes, le32_get(rec + offsetof(struct pool_rec, tid)), time,
+			   rec + offsetof(struct pool_rec, id), activity ? rec + sizeof(struct pool_rec) : NULL);
 }
 
 /* Up to PAYLOAD_SMALL bytes, writing as much; what lies behind is written later. */
@@ -324,11 +324,12 @@ static const uint8_t *row_run(const struct etwd *d, struct process *p, const str
 	struct fair *share = etwd_fair_begin(s, p, row->bit);
 	for (;;) {
 		bool over = etwd_fair_over(s, share);
-		if (BASE_UNLIKELY(over && sink_scarce(s->sink))) {
+		if (BASE_UNLIKELY(sink_scarce(s->sink)) &&
+		    etwd_fair_refuses(s, share, over, sink_is_in_reserve(s->sink, k->cpu))) {
 			at = refuse_run(c, s, share, &f, k, at, end, &records);
 			break;
 		}
-		sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
+		sink_may_reserve(s->sink, etwd_fair_may_reserve(s, share, over));
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;

@@ -12,14 +12,18 @@
 #include "etwd/etwd_loop.h"
 #include "etwd/etwd_schedule.h"
 #include "etwd/etwd_session.h"
+#include "schema/schema_filter.h"
 #include "schema/schema_store.h"
 #include "session/session.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
+
+static const struct session_manifests manifests = {schema_process_provider_guid, schema_filter_manifest};
 
 #define FILETIME_EPOCH 11644473600ull /* s, of 1970 */
 #define FILETIME_S     10000000ull
@@ -214,7 +218,7 @@ struct load_job {
 	struct job job;
 	char dir[4096];
 	struct entry *entry;
-	uint32_t count;
+	uint32_t count, cap;
 	struct reply_to reply;
 };
 
@@ -222,13 +226,11 @@ static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
 	struct etw_session s;
-	if (session_read_file(path, schema_process_provider_guid, &s, NULL) < 0) {
+	if (session_read_file(path, &manifests, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {
-		struct entry *more = realloc(l->entry, (l->count + 1) * sizeof *more);
-		if (more) {
-			l->entry = more;
+		if (VEC_ROOM(l->entry, l->count, l->cap)) {
 			struct entry *e = &l->entry[l->count++];
 			memset(e, 0, sizeof *e);
 			snprintf(e->name, sizeof e->name, "%s", s.name);

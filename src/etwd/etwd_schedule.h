@@ -20,7 +20,7 @@ void etwd_autolog_start(struct etwd *d);
 /* ---- other programs ------------------------------------------------------------------------- */
 
 /* May this one be executed; one of that name at these places (NULL ends), relative to
- * etwd's own; the command `openetw`. */
+ * etwd's own folder unless they begin with /; the command `openetw`. */
 bool etwd_program_usable(const char *path);
 bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
 bool etwd_program_find_cli(char *out, size_t cap);

@@ -35,8 +35,6 @@ void etwd_session_unref(struct session *s)
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
-	free(s->spool);
-	free(s->keep);
 	free(s->last_file);
 	free(s->refusal);
 	free(s->disallowed.at);
@@ -95,9 +93,9 @@ static bool get_name(const struct proto_message *m, uint16_t out[ETWD_NAME_MAX +
 static bool may_reach(struct etwd *d, const struct session *s, const struct conn *c, uint32_t rights)
 {
 	if (rights == ETWD_RIGHTS_TO_CONTROL) {
-		rights = etwd_session_rights(s->mode, s->path != NULL);
+		rights = etwd_session_rights(s->props.mode, s->path != NULL);
 	}
-	return etwd_session_may_see(d, s, c) || etwd_access_grants(d, &s->guid, c, rights);
+	return etwd_session_may_see(d, s, c) || etwd_access_grants(d, &s->props.guid, c, rights);
 }
 
 struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c, uint32_t rights)
@@ -133,7 +131,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	const struct sink_stats *st = &s->stats;
 	*ret = (struct proto_session){
 		.id = s->id,
-		.props = s->options.props,
+		.props = s->props,
 		.number_of_buffers = st->buffers,
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
@@ -158,9 +156,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.name_len = (uint32_t)utf16_len(s->name),
 		.log_file_len = s->log_file ? (uint32_t)utf16_len(s->log_file) : 0,
 	};
-	ret->props.guid = s->guid;
-	ret->props.mode = s->mode;
-	if (s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) {
+	if (s->props.mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) {
 		ret->props.flush_timer = s->latency_us / 1000;
 	}
 	if (s->kernel) {
@@ -250,7 +246,7 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
  * consumer is willing to wait. */
 uint32_t etwd_session_timer(struct session *s, uint32_t timer)
 {
-	if (!(s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) || timer == 0) {
+	if (!(s->props.mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) || timer == 0) {
 		return timer;
 	}
 	s->latency_us = BASE_MIN(timer, 3600000u) * 1000;

@@ -37,25 +37,25 @@ struct session {
 	enum session_state state;
 	uint16_t id;
 	uid_t uid;
-	struct guid guid;
-	uint16_t *name, *log_file;   /* terminated; log_file may be NULL */
-	char *path;                  /* may be NULL */
-	char *last_file;             /* what the sink closed last, when it has ended */
-	char *spool;                 /* where a real-time backlog may lie; may be NULL */
-	char *keep;                  /* where it outlives etwd; may be NULL */
-	char label[128];             /* for the log */
-	struct sink_options options; /* its props as asked for, adjusted; guid, mode and clock are below */
-	struct sink *sink;           /* NULL unless RUNNING or STOPPING */
+	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
+	char *path;                /* may be NULL */
+	char *last_file;           /* what the sink closed last, when it has ended */
+	char label[128];           /* for the log */
+	/* As asked for, adjusted, and as they are now. The flush timer is in seconds, whatever the mode says; the flags
+	 * are those of the start: what a kernel session records is in `kernel`. */
+	struct session_properties props;
+	bool system_clock; /* a raw clock (1) that counts nanoseconds of CLOCK_MONOTONIC, whatever this machine's raw
+			    * clock is: of sessions with kernel events, which come in that time */
+	struct sink *sink; /* NULL unless RUNNING or STOPPING */
 	struct sink_stats stats;
-	uint32_t clock;
 	uint32_t flags, latency_us;
-	uint32_t mode;
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;               /* TraceMessage */
 	struct {                         /* who writes how much, see etwd_fair.h */
 		uint64_t at_ns, bytes, bytes_before;
 		uint32_t epoch, writers, writers_before;
+		uint32_t little; /* bytes: who writes no more is never refused for the others' sake */
 	} fair;
 	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
@@ -86,14 +86,12 @@ struct session {
 	uint64_t images_serial, images_since_ns, images_records;
 	uint32_t files_opened, images_files; /* the first one counts up on any thread */
 	struct image_list **images_told;
-	uint32_t images_told_count;
+	uint32_t images_told_count, images_told_cap;
 };
-/* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
- * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
-#define SESSION_CLOCK_SYSTEM 4u
+/* Its records have this machine's raw times. */
 static inline bool etwd_session_raw(const struct session *s)
 {
-	return s->clock != 2 && s->clock != SESSION_CLOCK_SYSTEM;
+	return s->props.clock != 2 && !s->system_clock;
 }
 /* A session whose log file is open, and which has its kernel events: its starter hears of it. */
 void etwd_session_running(struct etwd *d, struct session *s);

@@ -62,7 +62,7 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 	*f = (struct flush_job){.job = {.run = flush_run, .done = flush_done},
 				.session = s,
 				.sink = s->sink,
-				.snapshot = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
+				.snapshot = (s->props.mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
@@ -83,9 +83,9 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "too many requests wait for a disk");
 		return;
 	}
-	if (p.log_file && p.log_file_len > 0 && (s->mode & EVENT_TRACE_BUFFERING_MODE)) {
+	if (p.log_file && p.log_file_len > 0 && (s->props.mode & EVENT_TRACE_BUFFERING_MODE)) {
 		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
-	} else if ((s->mode & EVENT_TRACE_BUFFERING_MODE) && !s->path) {
+	} else if ((s->props.mode & EVENT_TRACE_BUFFERING_MODE) && !s->path) {
 		code = ERROR_BAD_PATHNAME;
 		why = "a buffering session is flushed to a file: name one";
 	}
@@ -127,7 +127,7 @@ static bool opens_file(const struct proto_message *m, const struct session *s, u
 {
 	struct proto_session p = {0};
 	bool may = control == EVENT_TRACE_CONTROL_INCREMENT_FILE ||
-		   (control == EVENT_TRACE_CONTROL_FLUSH && (s->mode & EVENT_TRACE_BUFFERING_MODE)) ||
+		   (control == EVENT_TRACE_CONTROL_FLUSH && (s->props.mode & EVENT_TRACE_BUFFERING_MODE)) ||
 		   control == EVENT_TRACE_CONTROL_UPDATE;
 	if (!may || (control != EVENT_TRACE_CONTROL_INCREMENT_FILE && !proto_get_session(m, &p))) {
 		return false;
@@ -164,9 +164,10 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return;
 	}
-	if (!etwd_access_allows(d, &s->guid, c,
-				control == EVENT_TRACE_CONTROL_QUERY ? (uint32_t)WMIGUID_QUERY
-								     : etwd_session_rights(s->mode, s->path != NULL))) {
+	if (!etwd_access_allows(d, &s->props.guid, c,
+				control == EVENT_TRACE_CONTROL_QUERY
+					? (uint32_t)WMIGUID_QUERY
+					: etwd_session_rights(s->props.mode, s->path != NULL))) {
 		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to query or control this session");
 		return;
 	}
@@ -186,12 +187,13 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	switch (control) {
 	case EVENT_TRACE_CONTROL_QUERY: break;
 	case EVENT_TRACE_CONTROL_STOP:
-		if (s->mode & EVENT_TRACE_NONSTOPPABLE_MODE) {
+		if (s->props.mode & EVENT_TRACE_NONSTOPPABLE_MODE) {
 			code = ERROR_ACCESS_DENIED;
 			why = "this autologger is non-stoppable: it ends with etwd";
 			break;
 		}
 		etwd_reply_keep(c, m, &s->stop_reply);
+		etwd_conn_hear(d);
 		etwd_session_stop(d, s);
 		return;
 	case EVENT_TRACE_CONTROL_UPDATE: {
@@ -205,7 +207,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			return;
 		}
 		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
-		if (opened && (s->mode & EVENT_TRACE_BUFFERING_MODE) && etwd_kernel_explains(d, s)) {
+		if (opened && (s->props.mode & EVENT_TRACE_BUFFERING_MODE) && etwd_kernel_explains(d, s)) {
 			etwd_kernel_explain(d, c, m, s);
 			return;
 		}
@@ -221,7 +223,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		uint32_t ms = 0, keep = 0;
 		proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &ms);
 		proto_get_u32(m, PROTO_TAG_COUNT, &keep);
-		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+		if (!(s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 			code = ERROR_INVALID_PARAMETER;
 			why = "only a new-file session has a next file";
 			break;
@@ -236,7 +238,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		why = "a session is not converted; UPDATE with the real-time mode adds the feed";
 		break;
 	case EVENT_TRACE_CONTROL_INCREMENT_FILE:
-		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+		if (!(s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 			code = ERROR_INVALID_PARAMETER;
 			why = "only a new-file session has a next file";
 		} else {

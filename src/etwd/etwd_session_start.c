@@ -29,6 +29,8 @@
 struct start_job {
 	struct job job;
 	struct session *session; /* ref */
+	struct sink_options options;
+	char spool[4400], keep[4400]; /* of the options */
 	struct sink *sink;
 	struct diag diag;
 	int result;
@@ -37,18 +39,17 @@ struct start_job {
 static void start_run(struct job *j)
 {
 	struct start_job *s = (struct start_job *)j;
-	if (s->session->spool) {
-		char dir[4200];
-		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->session->spool, '/') - s->session->spool),
-			 s->session->spool);
+	if (s->options.spool_path) {
+		char dir[sizeof s->spool];
+		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->spool, '/') - s->spool), s->spool);
 		(void)session_make_dirs(dir); /* else the backlog stays in memory */
 	}
 	if (s->session->path) {
 		etwd_embed_wait(true); /* it may be one that an earlier etwd left */
 		etwd_embed_wait_for(s->session->path);
 	}
-	/* Only this thread reads the options while the session is STARTING. */
-	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
+	/* Nobody changes the session's strings while it is STARTING. */
+	s->result = sink_create(&s->options, &s->sink, &s->diag);
 }
 
 void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text)
@@ -59,7 +60,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 		s->refusal_code = code;
 		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
-		if (s->path && !(s->mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
+		if (s->path && !(s->props.mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
 			open_output_remove(s->path);
 		}
 		etwd_session_stop(d, s);
@@ -73,8 +74,8 @@ void etwd_session_running(struct etwd *d, struct session *s)
 {
 	s->state = SESSION_RUNNING;
 	etwd_log_of(d, s->uid, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label,
-		    s->id, s->mode, s->options.props.minimum_buffers, s->options.props.maximum_buffers,
-		    s->options.props.buffer_kb, s->path ? s->path : "none");
+		    s->id, s->props.mode, s->props.minimum_buffers, s->props.maximum_buffers, s->props.buffer_kb,
+		    s->path ? s->path : "none");
 	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
 	 * would ever stop it. */
 	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
@@ -108,7 +109,7 @@ static void start_done(struct etwd *d, struct job *j)
 				s->label, (unsigned long long)s->stats.rt_found,
 				(unsigned long long)s->stats.rt_events_lost);
 		}
-		if (s->mode & EVENT_TRACE_REAL_TIME_MODE) {
+		if (s->props.mode & EVENT_TRACE_REAL_TIME_MODE) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 		}
 		if (!etwd_kernel_attach(d, s)) {
@@ -129,7 +130,7 @@ static uint32_t check_unique(struct etwd *d, const struct session *s, const char
 			*ret_why = "a session of this name is running";
 			return ERROR_ALREADY_EXISTS;
 		}
-		if (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid)) {
+		if (!guid_is_zero(&s->props.guid) && guid_equal(&o->props.guid, &s->props.guid)) {
 			*ret_why = "a session with this GUID is running";
 			return ERROR_ALREADY_EXISTS;
 		}
@@ -159,11 +160,10 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		memcpy(s->label + sizeof s->label - 4, "...", 4);
 	}
 	s->uid = c->uid;
-	s->guid = p->props.guid;
-	s->mode = p->props.mode;
-	s->clock = p->props.clock ? p->props.clock : 1;
-	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
-		s->clock = 2; /* as Windows does without a usable cycle counter */
+	s->props = p->props;
+	s->props.clock = s->props.clock ? s->props.clock : 1;
+	if (s->props.clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
+		s->props.clock = 2; /* as Windows does without a usable cycle counter */
 	}
 	code = etwd_kernel_read(d, c, m, p, s, ret_why);
 	/* Before the file: whoever starts the same twice is to be told of the session, not of it. */
@@ -180,39 +180,27 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	if (code != 0) {
 		return code;
 	}
-	s->options = (struct sink_options){
-		.name = s->name,
-		.log_file = s->log_file,
-		.path = s->path,
-		.props = p->props,
-		.clock_freq = s->clock == SESSION_CLOCK_SYSTEM ? 1000000000 : d->clock_freq,
-		.system_clock = s->clock == SESSION_CLOCK_SYSTEM,
-		.cpus = (uint16_t)d->cpus,
-		.sync_on_stop = true,
-		.controller_pid = (uint32_t)c->pid,
-		.controller_tid = (uint32_t)c->pid,
-		.on_file = etwd_embed_on_file,
-		.on_file_ctx = s,
-	};
-	s->options.props.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock;
-	s->options.props.flush_timer = etwd_session_timer(s, p->props.flush_timer);
-	if (sink_adjust(&s->options) < 0) {
+	s->props.flush_timer = etwd_session_timer(s, s->props.flush_timer);
+	struct sink_options o = {
+		.name = s->name, .log_file = s->log_file, .props = s->props, .cpus = (uint16_t)d->cpus};
+	if (sink_adjust(&o) < 0) {
 		*ret_why = "the buffer sizes or counts are out of range";
 		return ERROR_INVALID_PARAMETER;
 	}
+	s->props = o.props;
 	return 0;
 }
 
 /* What no consumer takes waits in as much memory again, and once more on its way to the disk. */
 uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers)
 {
-	uint64_t bytes = (uint64_t)s->options.props.buffer_kb * 1024 * buffers;
-	return etwd_share_whole(d, s->uid) || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) ? bytes : 3 * bytes;
+	uint64_t bytes = (uint64_t)s->props.buffer_kb * 1024 * buffers;
+	return etwd_share_whole(d, s->uid) || !(s->props.mode & EVENT_TRACE_REAL_TIME_MODE) ? bytes : 3 * bytes;
 }
 
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
-	uint64_t bytes = etwd_session_bytes(d, s, s->options.props.maximum_buffers);
+	uint64_t bytes = etwd_session_bytes(d, s, s->props.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
 		return ERROR_NO_SYSTEM_RESOURCES;
@@ -236,7 +224,6 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 		d->session_next = d->session_next % ETWD_SESSIONS_MAX + 1;
 	}
 	s->id = (uint16_t)d->session_next;
-	s->options.logger_id = s->id;
 	d->session_next = d->session_next % ETWD_SESSIONS_MAX + 1;
 	d->session[s->id] = s;
 	d->session_count++;
@@ -244,10 +231,11 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	return 0;
 }
 
-static void choose_keep(const struct etwd *d, struct session *s, const char *dir)
+static void choose_keep(const struct etwd *d, struct start_job *j, const char *dir)
 {
-	char name[3 * ETWD_NAME_MAX], conf[8000], spool[4400], keep[4400];
-	long n = utf16_to_utf8(s->name, utf16_len(s->name), name, sizeof name - 1);
+	const uint16_t *wide = j->session->name;
+	char name[3 * ETWD_NAME_MAX], conf[8000];
+	long n = utf16_to_utf8(wide, utf16_len(wide), name, sizeof name - 1);
 	if (n <= 0 || n >= (long)sizeof name || d->dir[0] == 0) {
 		return;
 	}
@@ -261,44 +249,57 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 	if (length <= 0 || length > 200) {
 		return; /* no file has such a name */
 	}
-	snprintf(spool, sizeof spool, "%s/realtime/" ETWD_KEEP_PREFIX "%.*s.etl", dir, length, base);
-	snprintf(keep, sizeof keep, "%s/" ETWD_KEEP_PREFIX "%.*s", d->dir, length, base);
-	char *a = strdup(spool), *b = strdup(keep);
-	if (!a || !b) {
-		free(a);
-		free(b);
-		return;
-	}
-	free(s->spool);
-	s->spool = a;
-	s->keep = b;
-	s->options.spool_path = s->spool;
-	s->options.keep_path = s->keep;
+	snprintf(j->spool, sizeof j->spool, "%s/realtime/" ETWD_KEEP_PREFIX "%.*s.etl", dir, length, base);
+	snprintf(j->keep, sizeof j->keep, "%s/" ETWD_KEEP_PREFIX "%.*s", d->dir, length, base);
+	j->options.keep_path = j->keep;
 }
 
 /* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
-static void choose_spool(struct etwd *d, const struct conn *c, struct session *s)
+static void choose_spool(struct etwd *d, const struct conn *c, struct start_job *j)
 {
-	char dir[4000], path[4200];
-	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) ||
+	const struct session *s = j->session;
+	struct sink_options *o = &j->options;
+	char dir[4000];
+	if (etwd_share_spool(d, s->uid, &o->spool_quota) < 0 || !(s->props.mode & EVENT_TRACE_REAL_TIME_MODE) ||
 	    (s->flags & PROTO_SESSION_NOT_PERSISTENT) || session_dir(SESSION_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
-	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(), s->id);
-	s->spool = strdup(path);
-	s->options.spool_path = s->spool;
-	s->options.spool_bytes = SPOOL_BYTES;
-	if (!s->path && s->options.props.maximum_file_size > 0) {
-		s->options.spool_bytes = (uint64_t)s->options.props.maximum_file_size
-					 << (s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 10 : 20);
+	snprintf(j->spool, sizeof j->spool, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(), s->id);
+	o->spool_path = j->spool;
+	o->spool_bytes = SPOOL_BYTES;
+	if (!s->path && s->props.maximum_file_size > 0) {
+		o->spool_bytes = (uint64_t)s->props.maximum_file_size
+				 << (s->props.mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 10 : 20);
 	}
-	if (s->options.spool_quota) {
-		s->options.spool_bytes = BASE_MIN(s->options.spool_bytes, s->options.spool_quota->limit_bytes);
+	if (o->spool_quota) {
+		o->spool_bytes = BASE_MIN(o->spool_bytes, o->spool_quota->limit_bytes);
 	}
 	/* An autologger comes back with the next etwd, which then goes on with what waited. */
 	if (c->pid == getpid()) {
-		choose_keep(d, s, dir);
+		choose_keep(d, j, dir);
 	}
+}
+
+static void choose_options(struct etwd *d, const struct conn *c, struct start_job *j)
+{
+	struct session *s = j->session;
+	j->options = (struct sink_options){
+		.name = s->name,
+		.log_file = s->log_file,
+		.path = s->path,
+		.props = s->props,
+		.clock_freq = s->system_clock ? 1000000000 : d->clock_freq,
+		.system_clock = s->system_clock,
+		.logger_id = s->id,
+		.cpus = (uint16_t)d->cpus,
+		.sync_on_stop = true,
+		.controller_pid = (uint32_t)c->pid,
+		.controller_tid = (uint32_t)c->pid,
+		.fair = true,
+		.on_file = etwd_embed_on_file,
+		.on_file_ctx = s,
+	};
+	choose_spool(d, c, j);
 }
 
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m)
@@ -331,12 +332,12 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->enables);
 	LIST_INIT(&s->consumers);
 	code = session_read(d, c, m, &p, s, &why);
-	if (code == 0 && !guid_is_zero(&s->guid) &&
-	    !etwd_access_allows(d, &s->guid, c, etwd_session_rights(s->mode, s->path != NULL))) {
+	if (code == 0 && !guid_is_zero(&s->props.guid) &&
+	    !etwd_access_allows(d, &s->props.guid, c, etwd_session_rights(s->props.mode, s->path != NULL))) {
 		code = ERROR_ACCESS_DENIED;
 		why = "no right to start the session of this GUID";
 	}
-	if (code == 0 && guid_is_zero(&s->guid) && guid_random(&s->guid) < 0) {
+	if (code == 0 && guid_is_zero(&s->props.guid) && guid_random(&s->props.guid) < 0) {
 		code = ERROR_NOT_ENOUGH_MEMORY;
 	}
 	code = code ? code : take_place(d, s, &why);
@@ -346,13 +347,14 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		free(sj);
 		return;
 	}
-	choose_spool(d, c, s);
-	s->options.fair = true;
 	s->fair.epoch = 1; /* nobody has written in it */
+	s->fair.little = s->props.buffer_kb * 1024 / 2;
 	s->state = SESSION_STARTING;
 	etwd_reply_keep(c, m, &s->start_reply);
 	etwd_session_ref(s);
-	*sj = (struct start_job){.job = {.run = start_run, .done = start_done}, .session = s};
+	sj->job = (struct job){.run = start_run, .done = start_done};
+	sj->session = s;
+	choose_options(d, c, sj);
 	if (!etwd_kernel_begin(d, s, &sj->job)) {
 		etwd_job_start(d, &sj->job);
 	}

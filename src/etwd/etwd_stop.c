@@ -119,8 +119,8 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	s->sink = NULL;
 	s->state = SESSION_CLOSING;
 	/* The controller's library knows the file's name, and what this user and their environment know of events. */
-	c->by_controller =
-		s->stop_reply.conn && s->stop_reply.conn->uid == d->uid && !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
+	c->by_controller = s->stop_reply.conn && s->stop_reply.conn->uid == d->uid &&
+			   !(s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE);
 	etwd_job_start(d, &c->job);
 }
 
@@ -177,14 +177,14 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 
 static void set_real_time(struct etwd *d, struct session *s, bool on)
 {
-	if (on == ((s->mode & EVENT_TRACE_REAL_TIME_MODE) != 0)) {
+	if (on == ((s->props.mode & EVENT_TRACE_REAL_TIME_MODE) != 0)) {
 		return;
 	}
 	if (on) {
-		s->mode |= EVENT_TRACE_REAL_TIME_MODE;
+		s->props.mode |= EVENT_TRACE_REAL_TIME_MODE;
 		sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 	} else {
-		s->mode &= ~EVENT_TRACE_REAL_TIME_MODE;
+		s->props.mode &= ~EVENT_TRACE_REAL_TIME_MODE;
 		sink_tap_pump(s->sink);
 		etwd_realtime_end(d, s);
 		sink_set_tap(s->sink, false, NULL, NULL);
@@ -206,7 +206,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, c
 	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		bool dump = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0;
+		bool dump = (s->props.mode & EVENT_TRACE_BUFFERING_MODE) != 0;
 		int r = dump ? etwd_session_copy(d, s, path, diag) : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {
@@ -218,7 +218,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, c
 		free(name);
 		return code;
 	}
-	if (!(s->mode & EVENT_TRACE_BUFFERING_MODE)) {
+	if (!(s->props.mode & EVENT_TRACE_BUFFERING_MODE)) {
 		free(s->path);
 		free(s->log_file);
 		s->path = path;
@@ -237,10 +237,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, 
 		*ret_why = "only system loggers have enable flags";
 		return ERROR_INVALID_PARAMETER;
 	}
-	uint32_t most = s->options.props.maximum_buffers, timer = s->options.props.flush_timer;
+	uint32_t most = s->props.maximum_buffers, timer = s->props.flush_timer;
 	uint64_t bytes = s->buffer_bytes;
 	if (p->props.maximum_buffers != 0) {
-		most = BASE_MAX(p->props.maximum_buffers, s->options.props.minimum_buffers);
+		most = BASE_MAX(p->props.maximum_buffers, s->props.minimum_buffers);
 		bytes = etwd_session_bytes(d, s, most);
 		uint64_t more = bytes - BASE_MIN(bytes, s->buffer_bytes);
 		if (more > 0 && !etwd_share_fits(d, s->uid, SHARE_BUFFER_BYTES, more)) {
@@ -255,10 +255,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, 
 			return code;
 		}
 	}
-	if (most != s->options.props.maximum_buffers || timer != s->options.props.flush_timer) {
+	if (most != s->props.maximum_buffers || timer != s->props.flush_timer) {
 		sink_set_limits(s->sink, most, timer);
-		s->options.props.maximum_buffers = most;
-		s->options.props.flush_timer = timer;
+		s->props.maximum_buffers = most;
+		s->props.flush_timer = timer;
 		etwd_share_give(d, s->uid, SHARE_BUFFER_BYTES, s->buffer_bytes);
 		etwd_share_add(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 		s->buffer_bytes = bytes;
@@ -267,7 +267,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s, 
 		bool on = (p->props.mode & EVENT_TRACE_REAL_TIME_MODE) != 0;
 		/* 0 turns the feed off; without a file there would be nothing left of the session.
 		 */
-		if ((on && !(s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_APPEND))) ||
+		if ((on && !(s->props.mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_APPEND))) ||
 		    (p->props.mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}

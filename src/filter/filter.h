@@ -13,7 +13,9 @@
  *                     +--print------> text
  *
  *   filter_parse.c     text to tree; every node knows which bytes of the text it came from
- *   filter_match.c     a tree against one event, whose fields the caller looks up
+ *   filter_lex.c       names, operators, values and regular expressions in the text
+ *   filter_value.c     what values mean: units, times, levels
+ *   filter_match.c     a tree against one event, whose fields the caller looks up, or of which only a part is known
  *   filter_print.c     a tree as text that means the same
  *   filter_complete.c  what may come next at a place in the text
  *   filter_compile.c   a tree as the filters of a session

@@ -52,14 +52,35 @@ static int refuse_property(struct diag *d, const struct filter_node *n)
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static bool is_property(const struct filter_node *n)
+/* The value as a session takes it: digits where a unit was written. False: no room. */
+static bool put_value(const char *text, const struct filter_number *x, struct strbuf *out)
 {
-	for (size_t i = 0; !n->payload && filter_properties[i]; i++) {
-		if (strcmp(filter_properties[i], n->name) == 0) {
-			return true;
-		}
+	if (x->unit == FILTER_UNIT_NONE) {
+		strbuf_adds(out, text);
+	} else if (x->is_int) {
+		strbuf_addf(out, "%s%llu", x->negative ? "-" : "", (unsigned long long)x->magnitude);
+	} else {
+		strbuf_addf(out, "%.17g", x->real);
 	}
-	return false;
+	return !out->failed;
+}
+
+static int value_of(const struct filter_node *n, struct filter_conditions *ret, struct diag *d)
+{
+	char *into = ret->value[ret->count];
+	struct strbuf b = {0};
+	bool fine = put_value(n->value, &n->number, &b);
+	if (n->high) {
+		strbuf_addc(&b, ',');
+		fine = fine && put_value(n->high, &n->high_number, &b);
+	}
+	fine = fine && !b.failed && b.s;
+	bool room = fine && b.len < sizeof ret->value[0];
+	if (room) {
+		memcpy(into, b.s, b.len + 1);
+	}
+	strbuf_finish(&b);
+	return room ? 0 : !fine ? -ENOMEM : refuse(d, n->value_at, "the values are too long");
 }
 
 static int add_condition(const struct filter_node *n, struct filter_conditions *ret, struct diag *d)
@@ -83,7 +104,7 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 	if (n->type == FILTER_NODE_AND || n->type == FILTER_NODE_OR) {
 		return refuse(d, n->op, "the session takes conditions that are joined all by 'and' or all by 'or'");
 	}
-	if (is_property(n)) {
+	if (n->property != FILTER_PROPERTY_FIELD) {
 		return refuse_property(d, n);
 	}
 	if (n->type == FILTER_NODE_HAS) {
@@ -91,6 +112,9 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 	}
 	if (n->test == FILTER_TEST_BITS) {
 		return refuse_word(d, n->op, "&");
+	}
+	if (n->test == FILTER_TEST_REGEX || n->test == FILTER_TEST_NOT_REGEX) {
+		return refuse(d, n->op, "the session cannot evaluate regular expressions; use it when reading");
 	}
 	bool like = n->test == FILTER_TEST_LIKE || n->test == FILTER_TEST_NOT_LIKE;
 	if (like && strpbrk(n->value, "*?")) {
@@ -100,16 +124,18 @@ static int add_condition(const struct filter_node *n, struct filter_conditions *
 		return refuse(d, n->whole, "the session takes up to 8 conditions for one event");
 	}
 	const char *value = n->value;
-	if (n->high) {
-		char *both = ret->interval[ret->count];
-		size_t cap = sizeof ret->interval[0];
-		if ((size_t)snprintf(both, cap, "%s,%s", n->value, n->high) >= cap) {
-			return refuse(d, n->value_at, "the interval's ends are too long");
+	if (n->high || n->number.unit != FILTER_UNIT_NONE) {
+		int err = value_of(n, ret, d);
+		if (err < 0) {
+			return err;
 		}
-		value = both;
+		value = ret->value[ret->count];
 	}
-	ret->c[ret->count++] = (struct filter_named_condition){
-		.field = n->name, .value = value, .op = operators[n->test], .column = n->value_at.at + 1};
+	ret->c[ret->count++] = (struct filter_named_condition){.field = n->name,
+							       .value = value,
+							       .op = operators[n->test],
+							       .column = n->value_at.at + 1,
+							       .name_column = n->whole.at + 1};
 	return 0;
 }
 
@@ -399,14 +425,14 @@ int filter_plan_each(const struct filter_plan *p, const struct guid *provider, f
 }
 
 /* Are the conditions where they can be evaluated? */
-static int check_conditions(const struct filter_plan *p, bool manifest_apart, struct diag *d)
+static int check_conditions(const struct filter_plan *p, bool manifest_apart, bool described, struct diag *d)
 {
 	const struct filter_choice *manifest = filter_plan_manifest(p, 0);
-	if (manifest && !manifest_apart) {
+	if (manifest && !manifest_apart && !described) {
 		return refuse(d, (struct filter_span){manifest->column - 1, 0},
 			      "the fields of a manifest's event are known to commands only");
 	}
-	for (uint32_t i = 0; i < p->count && manifest_apart; i++) {
+	for (uint32_t i = 0; i < p->count && (manifest_apart || manifest); i++) {
 		if (p->choices[i].event && counts(p, &p->choices[i])) {
 			return refuse(d, (struct filter_span){p->choices[i].column - 1, 0},
 				      "the session tests fields of events either by id or by name");
@@ -415,8 +441,42 @@ static int check_conditions(const struct filter_plan *p, bool manifest_apart, st
 	return 0;
 }
 
-int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_plan_fn *each,
-		     void *ctx, struct diag *d)
+int filter_plan_describe(const struct filter_plan *p, const struct guid *provider, filter_manifest_fn *describe,
+			 uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes, struct diag *d)
+{
+	const struct filter_choice *c;
+	size_t n = 0;
+	for (uint32_t i = 0; (c = filter_plan_manifest(p, i)) != NULL; i++) {
+		if (d && d->text[0] == 0) {
+			d->column = c->column;
+		}
+		int err = describe(provider, c->id, c->conditions, out, &n, d);
+		if (err < 0) {
+			return err;
+		}
+	}
+	if (d && d->text[0] == 0) {
+		d->column = 0;
+	}
+	*ret_bytes = n;
+	return 0;
+}
+
+static int each_of(const struct filter_plan *p, const struct guid *provider, bool manifest_apart,
+		   filter_manifest_fn *describe, filter_plan_fn *each, void *ctx, struct diag *d)
+{
+	uint8_t blob[FILTER_BYTES_MAX];
+	size_t n = 0;
+	int err = check_conditions(p, manifest_apart, describe != NULL, d);
+	err = err < 0 ? err : filter_plan_each(p, provider, each, ctx, d);
+	if (err == 0 && describe && !manifest_apart) {
+		err = filter_plan_describe(p, provider, describe, blob, &n, d);
+	}
+	return err == 0 && n > 0 && each && !each(ctx, EVENT_FILTER_TYPE_PAYLOAD, blob, n) ? -ENOMEM : err;
+}
+
+int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_manifest_fn *describe,
+		     filter_plan_fn *each, void *ctx, struct diag *d)
 {
 	struct filter_expr *f;
 	struct filter_plan plan;
@@ -426,8 +486,7 @@ int filter_text_each(const char *text, const struct guid *provider, bool manifes
 	}
 	err = filter_compile(f, &plan, d);
 	if (err == 0) {
-		err = check_conditions(&plan, manifest_apart, d);
-		err = err < 0 ? err : filter_plan_each(&plan, provider, each, ctx, d);
+		err = each_of(&plan, provider, manifest_apart, describe, each, ctx, d);
 		filter_plan_finish(&plan);
 	}
 	filter_expr_destroy(f);

@@ -14,7 +14,8 @@
  * in any order, and refuses the rest with its column. `event` is the name of a TraceLogging event, `id` the number of
  * a manifest's event. With choices no other events pass; with exclusions all others do.
  *
- * Two things differ from reading: text compares with case, and an event's name is the whole name.
+ * Three things differ from reading: text compares with case, an event's name is the whole name, and a number with a unit
+ * is a number only (64K is not the text "64K").
  */
 #ifndef FILTER_FILTER_COMPILE_H
 #define FILTER_FILTER_COMPILE_H
@@ -28,7 +29,7 @@ struct filter_conditions {
 	bool any; /* joined by "or" */
 	size_t count;
 	struct filter_named_condition c[FILTER_PREDICATES_MAX];
-	char interval[FILTER_PREDICATES_MAX][160];
+	char value[FILTER_PREDICATES_MAX][512]; /* those that are written otherwise: intervals, numbers with units */
 };
 /* Of the whole tree, for filter_clause_parse(). -EINVAL with column and reason. */
 int filter_conditions_of(const struct filter_expr *f, struct filter_conditions *ret, struct diag *d);
@@ -63,9 +64,17 @@ const struct filter_choice *filter_plan_manifest(const struct filter_plan *p, ui
 typedef bool filter_plan_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n);
 int filter_plan_each(const struct filter_plan *p, const struct guid *provider, filter_plan_fn *each, void *ctx,
 		     struct diag *d);
-/* The same of a text, where nobody looks manifests up: conditions on their events are refused, too, unless the caller has
- * the bytes of those already (manifest_apart), which are then all conditions that there may be. */
-int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_plan_fn *each,
-		     void *ctx, struct diag *d);
+/* Conditions on the fields of a manifest's event, appended to a payload filter (filter/filter_payload.h) that begins with
+ * *inout_bytes 0. This folder knows no manifests: src/schema does. -EINVAL with the reason and its column, -ENOMEM. */
+typedef int filter_manifest_fn(const struct guid *provider, uint16_t id, const struct filter_conditions *c,
+			       uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, struct diag *d);
+/* Those of all choices on manifest's events. *ret_bytes is 0 when there are none. */
+int filter_plan_describe(const struct filter_plan *p, const struct guid *provider, filter_manifest_fn *describe,
+			 uint8_t out[FILTER_BYTES_MAX], size_t *ret_bytes, struct diag *d);
+/* All bytes of a filter that is a text. Conditions on manifest's events are made by `describe`; they are refused where that
+ * is NULL, unless the caller has the bytes of those already (manifest_apart), which are then all conditions that there
+ * may be. `each` as above. */
+int filter_text_each(const char *text, const struct guid *provider, bool manifest_apart, filter_manifest_fn *describe,
+		     filter_plan_fn *each, void *ctx, struct diag *d);
 
 #endif

@@ -145,7 +145,13 @@ static void what_a_session_cannot_evaluate_is_refused_with_its_column(void **sta
 		{"event ~ Ord", 1, "'event'"},
 		{"event != A and Number == 3", 7, "left out"},
 		{"event == A or id != 3", 18, "left out"},
-		{"id == seven", 7, "0 to 65535"},
+		{"event == A and Name =~ /x/", 21, "regular expressions"},
+		{"event == A and Name !~ /x/i", 21, "regular expressions"},
+		{"event == A and Name not matches 'x'", 21, "regular expressions"},
+		{"event == A and stack has malloc", 16, "'stack'; use it when reading"},
+		{"event == A and text has tea", 16, "'text'; use it when reading"},
+		{"event == A and duration > 10ms", 16, "'duration'; use it when reading"},
+		{"time > 1.5s", 1, "'time'; use it when reading"},
 		{"id == 65536", 7, "0 to 65535"},
 		{"event == ''", 10, "empty"},
 		{"event == A and a==1 and a==2 and a==3 and a==4 and a==5 and a==6 and a==7 and a==8 and a==9", 88,
@@ -203,6 +209,36 @@ static void conditions_on_a_manifest_event_are_handed_out(void **state)
 	filter_expr_destroy(f);
 }
 
+static void ranges_and_units_are_numbers_for_a_session(void **state)
+{
+	static const struct {
+		const char *text, *value;
+		uint8_t op;
+	} cases[] = {
+		{"id == 7 and Size >= 64K", "65536", FILTER_GE},
+		{"id == 7 and Port in 8000..8999", "8000,8999", FILTER_BETWEEN},
+		{"id == 7 and Size not in 1K..1.5K", "1024,1536", FILTER_NOTBETWEEN},
+		{"id == 7 and WaitedMs > 1.5s", "1500", FILTER_GT},
+		{"id == 7 and (Port in (80, 8000..8999))", "8000,8999", FILTER_BETWEEN},
+		{"id == 7 and .duration > 10", "10", FILTER_GT},
+		{"id == 7 and Name == \"64K\"", "64K", FILTER_EQ},
+	};
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct filter_expr *f;
+		struct filter_plan plan;
+		assert_int_equal(filter_expr_parse(cases[i].text, &f, NULL), 0);
+		assert_int_equal(filter_compile(f, &plan, NULL), 0);
+		const struct filter_choice *c = filter_plan_manifest(&plan, 0);
+		assert_non_null(c);
+		const struct filter_named_condition *last = &c->conditions->c[c->conditions->count - 1];
+		assert_string_equal(last->value, cases[i].value);
+		assert_int_equal(last->op, cases[i].op);
+		filter_plan_finish(&plan);
+		filter_expr_destroy(f);
+	}
+}
+
 static void a_clause_is_a_list_of_conditions(void **state)
 {
 	struct filter_clause c;
@@ -229,6 +265,7 @@ int main(void)
 		cmocka_unit_test(what_a_session_cannot_evaluate_is_refused_with_its_column),
 		cmocka_unit_test(values_that_make_no_sense_are_refused_with_their_column),
 		cmocka_unit_test(conditions_on_a_manifest_event_are_handed_out),
+		cmocka_unit_test(ranges_and_units_are_numbers_for_a_session),
 		cmocka_unit_test(a_clause_is_a_list_of_conditions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

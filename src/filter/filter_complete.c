@@ -6,6 +6,7 @@
 #include "filter/filter_complete.h"
 #include "base/level.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -111,6 +112,7 @@ static void offer_joins(struct completer *c)
 {
 	if (c->found.in_list) {
 		offer(c, ",");
+		offer(c, "..");
 		offer(c, ")");
 		return;
 	}
@@ -121,14 +123,54 @@ static void offer_joins(struct completer *c)
 	}
 }
 
+static void offer_operators(struct completer *c)
+{
+	bool stack = strcmp(c->name, "stack") == 0;
+	if (stack || strcmp(c->name, "text") == 0) {
+		offer(c, filter_test_word(FILTER_TEST_HAS));
+	}
+	for (int i = 0; i < FILTER_TEST_REGEX && !stack; i++) {
+		offer(c, filter_test_word((enum filter_test)i));
+	}
+	offer(c, filter_test_word(FILTER_TEST_REGEX));
+}
+
+/* Behind digits. */
+static void offer_units(struct completer *c)
+{
+	enum filter_property p = filter_property_of(c->name);
+	bool time = p == FILTER_PROPERTY_TIME || p == FILTER_PROPERTY_DURATION ||
+		    (p == FILTER_PROPERTY_FIELD && filter_field_unit_ns(c->name));
+	const char *const *units = time                                                        ? filter_duration_units
+				   : p == FILTER_PROPERTY_FIELD || p == FILTER_PROPERTY_LENGTH ? filter_size_units
+											       : NULL;
+	size_t digits = 0, n = (size_t)(c->end - c->found.at);
+	while (digits < n && (isdigit((unsigned char)c->found.at[digits]) || (digits && c->found.at[digits] == '.'))) {
+		digits++;
+	}
+	for (; digits && units && *units; units++) {
+		char word[64];
+		int length = snprintf(word, sizeof word, "%.*s%s", (int)BASE_MIN(digits, 40), c->found.at, *units);
+		if (length > 0 && (size_t)length > n && digits <= 40) {
+			offer(c, word);
+		}
+	}
+}
+
 static void offer_all(struct completer *c)
 {
-	static const char *const more[] = {"in", "not in", NULL};
+	static const char *const more[] = {"in", "not in", NULL}, *const terms[] = {"stack", "text"};
 	const struct filter_vocabulary *v = c->vocabulary;
 	switch (c->found.what) {
 	case FILTER_EXPECTS_NAME:
-		for (size_t i = 0; filter_properties[i]; i++) {
+		for (size_t i = 0; !(v && v->names) && filter_properties[i]; i++) {
 			offer(c, filter_properties[i]);
+		}
+		for (size_t i = 0; !(v && v->names) && i < BASE_ARRAY_LEN(terms); i++) {
+			offer(c, terms[i]);
+		}
+		for (const char *const *f = v ? v->names : NULL; f && *f; f++) {
+			offer(c, *f);
 		}
 		for (const char *const *f = v ? v->fields : NULL; f && *f; f++) {
 			offer_field(c, *f);
@@ -136,9 +178,7 @@ static void offer_all(struct completer *c)
 		offer(c, "not");
 		return;
 	case FILTER_EXPECTS_OPERATOR:
-		for (int i = 0; i < FILTER_TEST_COUNT; i++) {
-			offer(c, filter_test_word((enum filter_test)i));
-		}
+		offer_operators(c);
 		for (size_t i = 0; more[i]; i++) {
 			offer(c, more[i]);
 		}
@@ -157,6 +197,8 @@ static void offer_all(struct completer *c)
 		offer_values(c, v->events);
 	} else if (v && strcmp(c->name, "process") == 0) {
 		offer_values(c, v->processes);
+	} else {
+		offer_units(c);
 	}
 }
 

@@ -12,6 +12,7 @@
 
 /* Each list is NULL-terminated, or NULL. */
 struct filter_vocabulary {
+	const char *const *names;  /* instead of the properties: as in struct filter_dialect */
 	const char *const *fields; /* of payloads */
 	const char *const *providers;
 	const char *const *events;

@@ -13,7 +13,8 @@
 static const char *const fields[] = {"Number", "Odd name", "pid", NULL};
 static const char *const events[] = {"Order", "Order Line", NULL};
 static const char *const providers[] = {"MyCompany.Web", NULL};
-static const struct filter_vocabulary vocabulary = {.fields = fields, .providers = providers, .events = events};
+static const struct filter_vocabulary vocabulary = {
+	.names = NULL, .fields = fields, .providers = providers, .events = events};
 
 static bool take(void *ctx, const struct filter_completion *c)
 {
@@ -51,14 +52,20 @@ static void what_may_come_next_is_offered(void **state)
 		{"pid == 1 ", "9:and|9:or"},
 		{"(pid == 1 ", "10:and|10:or|10:)"},
 		{"pid in (1", ""},
-		{"pid in (1 ", "10:,|10:)"},
+		{"pid in (1 ", "10:,|10:..|10:)"},
+		{"Size > 64", "7:64K|7:64M|7:64G|7:64T"},
+		{"duration > 1.5m", "11:1.5ms"},
+		{"WaitedMs > 10", "11:10ns|11:10us|11:10ms|11:10s|11:10m|11:10h"},
+		{"pid > 64", ""},
+		{"stack ", "6:has|6:=~|6:in|6:not in|6:and|6:or"},
+		{"text h", "5:has"},
 		{"pid in (1) o", "11:or"},
 		{"pid == 1 and ke", "13:keywords"},
 		{"!( tim", "3:time"},
 		{"pid == ", ""},
 		{"pid == 1) ", ""},
 		{"Number ",
-		 "7:==|7:!=|7:<|7:<=|7:>|7:>=|7:~|7:!~|7:&|7:%|7:between|7:outside|7:in|7:not in|7:and|7:or"},
+		 "7:==|7:!=|7:<|7:<=|7:>|7:>=|7:~|7:!~|7:&|7:%|7:between|7:outside|7:=~|7:in|7:not in|7:and|7:or"},
 	};
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
@@ -70,6 +77,17 @@ static void what_may_come_next_is_offered(void **state)
 		}
 		strbuf_finish(&b);
 	}
+}
+
+static void where_the_names_are_given_no_others_are_offered(void **state)
+{
+	static const char *const names[] = {"process", "path", NULL};
+	static const struct filter_vocabulary columns = {.names = names};
+	struct strbuf b = {0};
+	(void)state;
+	assert_int_equal(filter_complete("p", 1, &columns, take, &b), 0);
+	assert_string_equal(b.s, "0:process|0:path");
+	strbuf_finish(&b);
 }
 
 static void what_is_behind_the_cursor_does_not_matter(void **state)
@@ -93,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_come_next_is_offered),
+		cmocka_unit_test(where_the_names_are_given_no_others_are_offered),
 		cmocka_unit_test(what_is_behind_the_cursor_does_not_matter),
 		cmocka_unit_test(a_caller_that_has_enough_is_not_called_again),
 	};

@@ -90,7 +90,7 @@ int filter_select_add(struct filter_select *s, const struct guid *provider, uint
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-enum { IDS_AT = 4, NAMES_IN = 17, NAMES_COUNT = 18, NAMES_AT = 20 };
+enum { IDS_AT = 4, NAMES_LEVEL = 16, NAMES_IN = 17, NAMES_COUNT = 18, NAMES_AT = 20 };
 
 size_t filter_ids_write(bool in, const uint16_t *ids, uint16_t count, uint8_t *out)
 {
@@ -108,6 +108,12 @@ size_t filter_names_begin(bool in, uint8_t *out)
 	memset(out, 0, NAMES_AT);
 	out[NAMES_IN] = in;
 	return NAMES_AT;
+}
+
+void filter_names_limit(uint8_t *out, uint8_t level, uint64_t any)
+{
+	le64_put(out, any);
+	out[NAMES_LEVEL] = level;
 }
 
 bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n)

@@ -59,9 +59,10 @@ bool filter_select_stack(const struct filter_select *s, const struct filter_fact
 
 /* EVENT_FILTER_EVENT_ID as bytes, of up to MAX_EVENT_FILTER_EVENT_ID_COUNT ids; how many bytes. `in`: only these, else all others. */
 size_t filter_ids_write(bool in, const uint16_t *ids, uint16_t count, uint8_t *out);
-/* EVENT_FILTER_EVENT_NAME as bytes, for any level and keywords: begun, then one name after another. How many bytes
+/* EVENT_FILTER_EVENT_NAME as bytes, for any level and keywords unless they are limited: begun, then one name after another. How many bytes
  * there are yet. False: no room, in MAX_EVENT_FILTER_EVENT_NAME_SIZE bytes. */
 size_t filter_names_begin(bool in, uint8_t *out);
+void filter_names_limit(uint8_t *out, uint8_t level, uint64_t any);
 bool filter_names_add(uint8_t *out, size_t *inout_bytes, const char *name, size_t n);
 
 /* Is a program of this file name in a ";"-separated list? "app.exe" in the list means "app", too, and a

@@ -28,6 +28,7 @@ struct filter_named_condition {
 	const char *field, *value; /* UTF-8; an interval is "low,high" */
 	uint8_t op;                /* enum filter_operator */
 	uint32_t column;           /* where the value stands, for reports; 0: nowhere */
+	uint32_t name_column;      /* where the test begins, likewise */
 };
 
 /* Appends one filter to a blob that begins with *inout_bytes 0. -EINVAL with the reason and the condition's column,

@@ -3,101 +3,54 @@
  * Text to tree: recursive descent into an array of nodes. Depth and size are limited, so that no
  * expression can exhaust the stack. The lists of `in` become tests joined by or, those of `not in` by and.
  */
-#include "filter/filter_parse.h"
-#include "base/level.h"
+#include "filter/filter_parser.h"
+
+#include "base/nearest.h"
 #include "base/parse.h"
 #include "base/vec.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #define DEPTH_MAX 64
 #define NODES_MAX 4096
 #define TEXT_MAX  (1u << 20)
 
 const char *const filter_properties[FILTER_PROPERTY_COUNT + 1] = {
-	"time",   "provider", "providerGuid",    "event",  "id",  "version", "channel", "level",
-	"opcode", "task",     "keywords",        "cpu",    "pid", "tid",     "process", "thread",
-	"file",   "activity", "relatedActivity", "length", NULL,
+	"time",   "provider", "providerGuid",    "event",  "id",       "version", "channel", "level",
+	"opcode", "task",     "keywords",        "cpu",    "pid",      "tid",     "process", "thread",
+	"file",   "activity", "relatedActivity", "length", "duration", NULL,
 };
 
-/* In the order in which they are tried: the longer of two that begin alike stands first. */
-static const struct {
-	const char *word;
-	enum filter_test test;
-	bool letters;
-} operators[] = {
-	{"==", FILTER_TEST_EQ, false},          {"!=", FILTER_TEST_NE, false},
-	{"!~", FILTER_TEST_NOT_LIKE, false},    {"<=", FILTER_TEST_LE, false},
-	{">=", FILTER_TEST_GE, false},          {"=", FILTER_TEST_EQ, false},
-	{"<", FILTER_TEST_LT, false},           {">", FILTER_TEST_GT, false},
-	{"~", FILTER_TEST_LIKE, false},         {"&", FILTER_TEST_BITS, false},
-	{"%", FILTER_TEST_DIVISIBLE, false},    {"between", FILTER_TEST_BETWEEN, true},
-	{"outside", FILTER_TEST_OUTSIDE, true}, {"isnot", FILTER_TEST_NE, true},
-	{"is", FILTER_TEST_EQ, true},
-};
-
-struct parser {
-	const char *text, *at;
-	const char *end; /* of the last token */
-	struct filter_expr *f;
-	struct diag *d;
-	int err;
-	int depth;
-	unsigned parentheses;
-	bool payload; /* all names mean payload fields */
-	filter_expectation_fn *each;
-	void *ctx;
-};
-
-const char *filter_test_word(enum filter_test test)
+enum filter_property filter_property_of(const char *name)
 {
-	for (size_t i = 0; i < BASE_ARRAY_LEN(operators); i++) {
-		if (operators[i].test == test) {
-			return operators[i].word;
+	for (int i = 0; i < FILTER_PROPERTY_COUNT; i++) {
+		if (strcmp(filter_properties[i], name) == 0) {
+			return (enum filter_property)i;
 		}
 	}
-	return "";
+	return strcmp(name, "stack") == 0 ? FILTER_PROPERTY_STACK : FILTER_PROPERTY_FIELD;
 }
 
-/* ---- tokens ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-static uint32_t fail(struct parser *p, const char *at, const char *why)
+static void node_finish(const struct filter_expr *f, struct filter_node *n)
 {
-	if (p->err == 0) {
-		p->err = -EINVAL;
-		if (p->d) {
-			p->d->column = (uint32_t)(at - p->text) + 1;
-		}
-		diag_at(p->d, UINT64_MAX, "%s", why);
+	free(n->name);
+	free(n->value);
+	free(n->high);
+	if (n->regex) {
+		f->engine->destroy(n->regex);
 	}
-	return 0;
-}
-
-static void expect(struct parser *p, enum filter_expects what, const char *name, bool in_list)
-{
-	if (p->each && p->err == 0) {
-		struct filter_expectation e = {what, p->at, name, in_list, p->parentheses > 0};
-		p->each(p->ctx, &e);
-	}
-}
-
-static struct filter_span span_of(const struct parser *p, const char *from, const char *to)
-{
-	return (struct filter_span){(uint32_t)(from - p->text), (uint32_t)(to - from)};
 }
 
 static uint32_t add(struct parser *p, struct filter_node n)
 {
 	struct filter_expr *f = p->f;
 	if (p->err || !VEC_ROOM_UP_TO(f->nodes, f->count, f->cap, NODES_MAX)) {
-		free(n.name);
-		free(n.value);
-		free(n.high);
+		node_finish(f, &n);
 		if (f->count == NODES_MAX) {
-			return fail(p, p->at, "the expression is too long");
+			return filter_fail(p, p->at, "the expression is too long");
 		}
 		p->err = p->err ? p->err : -ENOMEM;
 		return 0;
@@ -106,205 +59,104 @@ static uint32_t add(struct parser *p, struct filter_node n)
 	return f->count++;
 }
 
-/* Behind a token. */
-static void blanks(struct parser *p)
-{
-	p->end = p->at;
-	while (isspace((unsigned char)*p->at)) {
-		p->at++;
-	}
-}
+/* ---- what a test means ----------------------------------------------------------------------- */
 
-bool filter_word_byte(char c, const char *more)
+static bool mean(struct parser *p, const struct filter_node *n, char **inout_value, const struct written *w,
+		 struct filter_number *ret, bool *ret_quoted)
 {
-	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80 || (c && strchr(more, c));
-}
-
-static bool keyword(struct parser *p, const char *word)
-{
-	size_t n = strlen(word);
-	if (strncasecmp(p->at, word, n) != 0 || filter_word_byte(p->at[n], "_.")) {
-		return false;
+	struct strbuf why = {0};
+	struct filter_number x;
+	const char *unit;
+	*ret_quoted = w->quoted && filter_number_with_unit(*inout_value, strlen(*inout_value), &x, &unit);
+	bool fine = filter_value_mean(n, inout_value, w->quoted, ret, &why);
+	if (fine) {
+		strbuf_finish(&why);
+	} else {
+		filter_fail_with(p, w->at, &why);
 	}
-	p->at += n;
-	blanks(p);
-	return true;
-}
-
-static bool symbol(struct parser *p, const char *s)
-{
-	size_t n = strlen(s);
-	if (strncmp(p->at, s, n) != 0) {
-		return false;
-	}
-	p->at += n;
-	blanks(p);
-	return true;
-}
-
-static char *copy(struct parser *p, const char *s, size_t n)
-{
-	char *r = strndup(s, n);
-	if (!r) {
-		p->err = -ENOMEM;
-	}
-	return r;
-}
-
-static char *parse_name(struct parser *p, bool *ret_payload)
-{
-	const char *start = p->at;
-	expect(p, FILTER_EXPECTS_NAME, NULL, false);
-	*ret_payload = p->payload;
-	if (*p->at == '[') {
-		const char *end = strchr(p->at, ']');
-		if (!end || end == p->at + 1) {
-			fail(p, start, end ? "no field name between the brackets" : "']' is missing");
-			return NULL;
-		}
-		*ret_payload = true;
-		p->at = end + 1;
-		blanks(p);
-		return copy(p, start + 1, (size_t)(end - start - 1));
-	}
-	if (*p->at == '.') {
-		*ret_payload = true;
-		start = ++p->at;
-	}
-	while (filter_word_byte(*p->at, FILTER_NAME_BYTES)) {
-		p->at++;
-	}
-	if (p->at == start) {
-		fail(p, start, *start ? "a field name is expected here" : "the expression ends too early");
-		return NULL;
-	}
-	char *r = copy(p, start, (size_t)(p->at - start));
-	blanks(p);
-	return r;
-}
-
-static char *parse_quoted(struct parser *p)
-{
-	const char *start = p->at;
-	struct strbuf b = {0};
-	strbuf_adds(&b, "");
-	for (p->at++; *p->at && *p->at != *start; p->at++) {
-		if (*p->at == '\\' && (p->at[1] == *start || p->at[1] == '\\')) {
-			p->at++;
-		}
-		strbuf_addc(&b, *p->at);
-	}
-	if (*p->at == 0) {
-		strbuf_finish(&b);
-		fail(p, start, "the closing quote is missing");
-		return NULL;
-	}
-	p->at++;
-	blanks(p);
-	char *r = b.failed ? NULL : copy(p, b.s ? b.s : "", b.len);
-	p->err = b.failed ? -ENOMEM : p->err;
-	strbuf_finish(&b);
-	return r;
-}
-
-static char *parse_value(struct parser *p, const char *name, bool in_list)
-{
-	const char *start = p->at;
-	expect(p, FILTER_EXPECTS_VALUE, name, in_list);
-	if (*start == '"' || *start == '\'') {
-		return parse_quoted(p);
-	}
-	/* Inside a word = may stand, too, as it does in what is behind the ? of a URL. */
-	while (filter_word_byte(*p->at, FILTER_VALUE_BYTES) || (p->at > start && *p->at == '=')) {
-		p->at++;
-	}
-	if (p->at == start) {
-		fail(p, start, "a value is expected here: a number, a word, or \"text\"");
-		return NULL;
-	}
-	char *r = copy(p, start, (size_t)(p->at - start));
-	blanks(p);
-	return r;
-}
-
-/* ---- what a value means ---------------------------------------------------------------------- */
-
-static bool is_name(const struct filter_node *n, const char *name)
-{
-	return !n->payload && n->name && strcmp(n->name, name) == 0;
-}
-
-static void prepare_value(struct parser *p, const struct filter_node *n, char **inout_value,
-			  struct filter_number *ret_number, const char *at)
-{
-	bool pattern = n->test == FILTER_TEST_LIKE || n->test == FILTER_TEST_NOT_LIKE;
-	struct guid g;
-	*ret_number = filter_number_of(*inout_value, strlen(*inout_value));
-	if (is_name(n, "level") && !pattern) {
-		uint8_t level;
-		if (!level_parse(*inout_value, strlen(*inout_value), &level)) {
-			fail(p, at, "level is a number or critical, error, warning, info or verbose");
-			return;
-		}
-		*ret_number = (struct filter_number){true, true, false, level, level};
-	} else if (is_name(n, "time") && !pattern) {
-		uint64_t t;
-		if (!parse_time(*inout_value, &t)) {
-			fail(p, at, "time is written as \"2026-01-31T12:00:00\", with Z for UTC");
-			return;
-		}
-		*ret_number = (struct filter_number){true, true, false, t, (double)t};
-	} else if ((is_name(n, "provider") || is_name(n, "activity") || is_name(n, "relatedActivity") ||
-		    is_name(n, "providerGuid")) &&
-		   guid_parse(*inout_value, &g) == 0) {
-		char text[37];
-		guid_format(&g, text);
-		free(*inout_value);
-		*inout_value = copy(p, text, 36);
-	}
+	return fine;
 }
 
 /* Takes what the values can mean for this name out of the evaluator's way. */
-static void prepare(struct parser *p, struct filter_node *n, const char *at, const char *high_at)
+static void prepare(struct parser *p, struct filter_node *n, const struct written *low, const struct written *high)
 {
 	struct guid g;
-	if (is_name(n, "provider") && guid_parse(n->value, &g) == 0) {
+	if (n->property == FILTER_PROPERTY_PROVIDER && guid_parse(n->value, &g) == 0) {
 		free(n->name);
-		n->name = copy(p, "providerGuid", 12);
+		n->name = filter_copy(p, "providerGuid", 12);
+		n->property = FILTER_PROPERTY_PROVIDER_GUID;
 	}
-	n->nocase = is_name(n, "provider") || is_name(n, "event") || is_name(n, "activity") ||
-		    is_name(n, "relatedActivity") || is_name(n, "providerGuid");
-	n->event = is_name(n, "event") && (n->test == FILTER_TEST_EQ || n->test == FILTER_TEST_NE);
-	prepare_value(p, n, &n->value, &n->number, at);
-	if (n->high) {
-		prepare_value(p, n, &n->high, &n->high_number, high_at);
+	n->nocase = n->property == FILTER_PROPERTY_PROVIDER || n->property == FILTER_PROPERTY_PROVIDER_GUID ||
+		    n->property == FILTER_PROPERTY_EVENT || n->property == FILTER_PROPERTY_ACTIVITY ||
+		    n->property == FILTER_PROPERTY_RELATED_ACTIVITY;
+	n->event = n->property == FILTER_PROPERTY_EVENT && (n->test == FILTER_TEST_EQ || n->test == FILTER_TEST_NE);
+	bool fine = p->err == 0 && mean(p, n, &n->value, low, &n->number, &n->quoted) &&
+		    (!n->high || mean(p, n, &n->high, high, &n->high_number, &n->high_quoted));
+	if (!fine) {
+		return;
 	}
-	const struct filter_number *low = &n->number, *high = &n->high_number;
-	if (n->test == FILTER_TEST_BITS && !low->is_int) {
-		fail(p, at, "'&' needs a whole number");
-	} else if (n->test == FILTER_TEST_DIVISIBLE && (!low->is_int || low->magnitude == 0)) {
-		fail(p, at, low->is_int ? "nothing can be divided by 0" : "'%' needs a whole number");
-	} else if (n->high && low->valid != high->valid) {
-		fail(p, at, "the interval's ends are a number and a text");
+	const struct filter_number *a = &n->number, *b = &n->high_number;
+	if (n->test == FILTER_TEST_BITS && !a->is_int) {
+		filter_fail(p, low->at, "'&' needs a whole number");
+	} else if (n->test == FILTER_TEST_DIVISIBLE && (!a->is_int || a->magnitude == 0)) {
+		filter_fail(p, low->at, a->is_int ? "nothing can be divided by 0" : "'%' needs a whole number");
+	} else if (n->high &&
+		   (a->valid != b->valid || a->unit > FILTER_UNIT_DURATION || b->unit > FILTER_UNIT_DURATION) &&
+		   !(n->property == FILTER_PROPERTY_TIME)) {
+		filter_fail(p, low->at, "the interval's ends are a number and a text");
+	} else if (n->high && a->valid && b->valid && filter_number_compare(a, b) > 0) {
+		filter_fail(p, low->at, "the interval ends before it begins");
 	}
 }
 
-/* "low,high", or both in one pair of quotes. */
-static bool parse_high(struct parser *p, struct filter_node *n, const char **ret_at)
+/* Of terms that are no fields there is only one test. */
+static bool check_term(struct parser *p, struct filter_node *n, const char *start, const char *op)
 {
-	char *comma = n->value ? strchr(n->value, ',') : NULL;
-	*ret_at = p->at;
-	if (symbol(p, ",")) {
-		*ret_at = p->at;
-		n->high = parse_value(p, n->name, false);
-	} else if (comma) {
-		*comma = 0;
-		comma += 1 + strspn(comma + 1, " ");
-		n->high = copy(p, comma, strlen(comma));
-	} else if (n->value) {
-		fail(p, p->at, "',' and the end of the interval are expected here");
+	bool has = n->type == FILTER_NODE_TEST && n->test == FILTER_TEST_HAS;
+	bool regex = n->type == FILTER_NODE_TEST && n->test == FILTER_TEST_REGEX;
+	if (has && n->property == FILTER_PROPERTY_FIELD && !n->payload && strcmp(n->name, "text") == 0 && !p->names) {
+		n->property = FILTER_PROPERTY_TEXT;
 	}
-	return n->high != NULL;
+	if (has && n->property != FILTER_PROPERTY_STACK && n->property != FILTER_PROPERTY_TEXT) {
+		filter_fail(p, op, "'has' is for stack and text; of a field, ~ is \"contains\"");
+	} else if (n->type == FILTER_NODE_TEST && !has && !regex && n->property == FILTER_PROPERTY_STACK) {
+		filter_fail(p, op, "write stack has \"module!function\", or .stack for a field of that name");
+	}
+	(void)start;
+	return p->err == 0;
+}
+
+/* In a dialect that says which names there are. */
+static bool check_name(struct parser *p, const struct filter_node *n, const char *start)
+{
+	if (!p->names || p->each) {
+		return true;
+	}
+	for (size_t i = 0; p->names[i]; i++) {
+		if (strcmp(p->names[i], n->name) == 0) {
+			return true;
+		}
+	}
+	const char *near = nearest_of(n->name, p->names);
+	struct strbuf why = {0};
+	strbuf_addf(&why, near ? "no property '%.60s'; did you mean '%s'?" : "no property '%.60s'; there are", n->name,
+		    near);
+	for (size_t i = 0; !near && p->names[i]; i++) {
+		strbuf_addf(&why, " %s", p->names[i]);
+	}
+	filter_fail_with(p, start, &why);
+	return false;
+}
+
+static void set_property(const struct parser *p, struct filter_node *n)
+{
+	n->payload = n->payload && !p->names; /* there is nothing else of these names */
+	n->property = n->payload ? FILTER_PROPERTY_FIELD : filter_property_of(n->name);
+	bool named = !p->names;
+	for (size_t i = 0; !named && p->names[i]; i++) {
+		named = strcmp(p->names[i], n->name) == 0;
+	}
+	n->property = named ? n->property : FILTER_PROPERTY_FIELD;
 }
 
 /* ---- grammar --------------------------------------------------------------------------------- */
@@ -322,93 +174,138 @@ static uint32_t join(struct parser *p, enum filter_node_type type, uint32_t left
 		   (struct filter_node){.type = type, .left = left, .right = right, .whole = {at, end - at}, .op = op});
 }
 
-static uint32_t parse_list(struct parser *p, struct filter_node proto, const char *start, bool negate)
+/* The other end of an interval: behind a comma, or both in one pair of quotes. */
+static bool parse_high(struct parser *p, struct filter_node *n, const struct written *low, struct written *ret)
+{
+	char *comma = strchr(n->value, ',');
+	*ret = (struct written){.at = p->at, .quoted = low->quoted};
+	if (filter_symbol(p, ",")) {
+		filter_parse_value(p, n->name, false, false, ret);
+		n->high = ret->text;
+	} else if (comma) {
+		*comma = 0;
+		comma += 1 + strspn(comma + 1, " ");
+		n->high = filter_copy(p, comma, strlen(comma));
+	} else {
+		filter_fail(p, p->at, "',' and the end of the interval are expected here");
+	}
+	return n->high != NULL;
+}
+
+/* A value, or LOW..HIGH, of the test that `proto` begins; its name is copied. *ret_range: which of them it was. */
+static uint32_t parse_item(struct parser *p, const struct filter_node *proto, const char *start, bool negate,
+			   bool in_list)
+{
+	struct filter_node n = *proto;
+	struct written low, high;
+	const char *at = p->at;
+	n.type = FILTER_NODE_TEST;
+	n.test = negate ? FILTER_TEST_NE : FILTER_TEST_EQ;
+	n.name = NULL;
+	bool fine = filter_parse_value(p, proto->name, in_list, true, &low);
+	n.value = low.text;
+	const char *behind = p->end;
+	if (fine && filter_symbol(p, "..")) {
+		n.test = negate ? FILTER_TEST_OUTSIDE : FILTER_TEST_BETWEEN;
+		fine = filter_parse_value(p, proto->name, in_list, true, &high);
+		n.high = high.text;
+		behind = p->end;
+	} else if (fine && !in_list) {
+		filter_fail(p, at, "'(' or LOW..HIGH is expected after in");
+		fine = false;
+	}
+	n.name = fine ? filter_copy(p, proto->name, strlen(proto->name)) : NULL;
+	n.value_at = filter_span_of(p, at, behind > at ? behind : at);
+	n.whole = filter_span_of(p, start, behind > start ? behind : start);
+	if (n.name) {
+		prepare(p, &n, &low, &high);
+	}
+	return add(p, n);
+}
+
+static uint32_t parse_list(struct parser *p, const struct filter_node *proto, const char *start, bool negate)
 {
 	uint32_t all = 0;
 	bool first = true;
-	if (!symbol(p, "(")) {
-		free(proto.name);
-		return fail(p, p->at, "'(' is expected after in");
+	if (!filter_symbol(p, "(")) {
+		return parse_item(p, proto, start, negate, false);
 	}
 	if (p->depth + 2 > DEPTH_MAX) { /* so that it can be printed as what it becomes */
-		free(proto.name);
-		return fail(p, p->at, "the expression is nested too deeply");
+		return filter_fail(p, p->at, "the expression is nested too deeply");
 	}
 	do {
-		struct filter_node n = {.type = FILTER_NODE_TEST,
-					.test = negate ? FILTER_TEST_NE : FILTER_TEST_EQ,
-					.payload = proto.payload,
-					.op = proto.op};
-		const char *at = p->at;
-		n.value = parse_value(p, proto.name, true);
-		n.name = n.value ? copy(p, proto.name, strlen(proto.name)) : NULL;
-		n.value_at = span_of(p, at, p->end > at ? p->end : at);
-		n.whole = span_of(p, start, p->end > start ? p->end : start);
-		if (n.name) {
-			prepare(p, &n, at, at);
-		}
-		uint32_t one = add(p, n);
-		all = first ? one : join(p, negate ? FILTER_NODE_AND : FILTER_NODE_OR, all, one, proto.op);
+		uint32_t one = parse_item(p, proto, start, negate, true);
+		all = first ? one : join(p, negate ? FILTER_NODE_AND : FILTER_NODE_OR, all, one, proto->op);
 		first = false;
-		expect(p, FILTER_EXPECTS_JOIN, NULL, true);
-	} while (p->err == 0 && symbol(p, ","));
-	free(proto.name);
-	if (p->err == 0 && !symbol(p, ")")) {
-		fail(p, p->at, "',' or ')' is expected here");
+		filter_expect(p, FILTER_EXPECTS_JOIN, NULL, true);
+	} while (p->err == 0 && filter_symbol(p, ","));
+	if (p->err == 0 && !filter_symbol(p, ")")) {
+		filter_fail(p, p->at, "',' or ')' is expected here");
 	}
 	return all;
 }
 
-/* What stands behind a name: true when it was an operator. */
-static bool parse_operator(struct parser *p, struct filter_node *n)
+/* What is behind the operator. */
+static void parse_right(struct parser *p, struct filter_node *n)
 {
-	const char *start = p->at;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(operators); i++) {
-		bool both = operators[i].test == FILTER_TEST_BITS && strncmp(p->at, "&&", 2) == 0;
-		if (!both && (operators[i].letters ? keyword(p, operators[i].word) : symbol(p, operators[i].word))) {
-			n->type = FILTER_NODE_TEST;
-			n->test = operators[i].test;
-			n->op = span_of(p, start, p->end);
-			return true;
-		}
+	struct written low, high = {0};
+	if (n->test == FILTER_TEST_NOT_LIKE && filter_at_regex(p)) {
+		n->test = FILTER_TEST_NOT_REGEX;
 	}
-	if (keyword(p, "matches")) {
-		fail(p, start, "there are no regular expressions yet; ~ takes * and ?");
+	if (n->test == FILTER_TEST_REGEX || n->test == FILTER_TEST_NOT_REGEX) {
+		filter_parse_regex(p, n);
+		return;
 	}
-	return false;
+	const char *at = p->at;
+	bool fine = filter_parse_value(p, n->name, false, false, &low);
+	bool interval = n->test == FILTER_TEST_BETWEEN || n->test == FILTER_TEST_OUTSIDE;
+	n->value = low.text;
+	n->value_at = filter_span_of(p, at, p->end > at ? p->end : at);
+	if (fine && (!interval || parse_high(p, n, &low, &high))) {
+		prepare(p, n, &low, &high);
+	}
 }
 
 static uint32_t parse_test(struct parser *p)
 {
 	struct filter_node n = {.type = FILTER_NODE_HAS};
-	const char *start = p->at, *high_at = NULL;
-	n.name = parse_name(p, &n.payload);
+	const char *start = p->at;
+	n.name = filter_parse_name(p, &n.payload);
 	if (!n.name) {
 		return 0;
 	}
-	expect(p, FILTER_EXPECTS_OPERATOR, n.name, false);
+	set_property(p, &n);
+	check_name(p, &n, start);
+	filter_expect(p, FILTER_EXPECTS_OPERATOR, n.name, false);
 	const char *before = p->at, *end = p->end;
-	if (keyword(p, "not")) {
-		if (keyword(p, "in")) {
-			n.op = span_of(p, before, p->end);
-			return parse_list(p, n, start, true);
+	bool negate = filter_keyword(p, "not");
+	if (p->err == 0 && filter_keyword(p, "in")) {
+		n.op = filter_span_of(p, before, p->end);
+		if (n.property == FILTER_PROPERTY_STACK) {
+			filter_fail(p, before,
+				    "write stack has \"module!function\", or .stack for a field of that name");
 		}
+		uint32_t list = p->err ? 0 : parse_list(p, &n, start, negate);
+		free(n.name);
+		return list;
+	}
+	if (negate && filter_keyword(p, "matches")) {
+		n.type = FILTER_NODE_TEST;
+		n.test = FILTER_TEST_NOT_REGEX;
+		n.op = filter_span_of(p, before, p->end);
+		parse_right(p, &n);
+	} else if (negate) {
 		p->at = before;
 		p->end = end;
-	} else if (keyword(p, "in")) {
-		n.op = span_of(p, before, p->end);
-		return parse_list(p, n, start, false);
-	}
-	if (parse_operator(p, &n)) {
-		const char *at = p->at;
-		n.value = parse_value(p, n.name, false);
-		n.value_at = span_of(p, at, p->end > at ? p->end : at);
-		bool interval = n.test == FILTER_TEST_BETWEEN || n.test == FILTER_TEST_OUTSIDE;
-		if (n.value && (!interval || parse_high(p, &n, &high_at))) {
-			prepare(p, &n, at, high_at);
+		filter_check_no_operator(p);
+	} else if (filter_parse_operator(p, &n)) {
+		if (check_term(p, &n, start, before)) {
+			parse_right(p, &n);
 		}
+	} else {
+		filter_check_no_operator(p);
 	}
-	n.whole = span_of(p, start, p->end > start ? p->end : start);
+	n.whole = filter_span_of(p, start, p->end > start ? p->end : start);
 	return add(p, n);
 }
 
@@ -416,22 +313,23 @@ static uint32_t parse_not(struct parser *p)
 {
 	const char *start = p->at;
 	if (++p->depth > DEPTH_MAX) {
-		return fail(p, p->at, "the expression is nested too deeply");
+		return filter_fail(p, p->at, "the expression is nested too deeply");
 	}
 	uint32_t r;
-	if (keyword(p, "not") || (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && symbol(p, "!"))) {
-		struct filter_span op = span_of(p, start, p->end);
+	if (filter_keyword(p, "not") ||
+	    (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && filter_symbol(p, "!"))) {
+		struct filter_span op = filter_span_of(p, start, p->end);
 		r = parse_not(p);
 		r = p->err ? 0
 			   : add(p, (struct filter_node){.type = FILTER_NODE_NOT,
 							 .left = r,
-							 .whole = span_of(p, start, p->end),
+							 .whole = filter_span_of(p, start, p->end),
 							 .op = op});
-	} else if (symbol(p, "(")) {
+	} else if (filter_symbol(p, "(")) {
 		p->parentheses++;
 		r = parse_or(p);
-		if (p->err == 0 && !symbol(p, ")")) {
-			fail(p, p->at, "')' is missing");
+		if (p->err == 0 && !filter_symbol(p, ")")) {
+			filter_fail(p, p->at, "')' is missing");
 		}
 		p->parentheses--;
 	} else {
@@ -446,11 +344,11 @@ static uint32_t parse_and(struct parser *p)
 	uint32_t r = parse_not(p);
 	for (;;) {
 		const char *start = p->at;
-		expect(p, FILTER_EXPECTS_JOIN, NULL, false);
-		if (p->err || (!keyword(p, "and") && !symbol(p, "&&"))) {
+		filter_expect(p, FILTER_EXPECTS_JOIN, NULL, false);
+		if (p->err || (!filter_keyword(p, "and") && !filter_symbol(p, "&&"))) {
 			return r;
 		}
-		struct filter_span op = span_of(p, start, p->end);
+		struct filter_span op = filter_span_of(p, start, p->end);
 		uint32_t right = parse_not(p);
 		r = join(p, FILTER_NODE_AND, r, right, op);
 	}
@@ -461,10 +359,10 @@ static uint32_t parse_or(struct parser *p)
 	uint32_t r = parse_and(p);
 	for (;;) {
 		const char *start = p->at;
-		if (p->err || (!keyword(p, "or") && !symbol(p, "||"))) {
+		if (p->err || (!filter_keyword(p, "or") && !filter_symbol(p, "||"))) {
 			return r;
 		}
-		struct filter_span op = span_of(p, start, p->end);
+		struct filter_span op = filter_span_of(p, start, p->end);
 		uint32_t right = parse_and(p);
 		r = join(p, FILTER_NODE_OR, r, right, op);
 	}
@@ -478,14 +376,15 @@ static int parse_all(struct parser *p, struct filter_expr **ret)
 		return -ENOMEM;
 	}
 	p->f = f;
+	f->engine = p->regex;
 	if (strlen(p->text) > TEXT_MAX) {
-		fail(p, p->text + TEXT_MAX, "the expression is too long");
+		filter_fail(p, p->text + TEXT_MAX, "the expression is too long");
 	} else {
-		blanks(p);
+		filter_blanks(p);
 		f->root = parse_or(p);
 	}
 	if (p->err == 0 && *p->at) {
-		fail(p, p->at, "'and', 'or' or the end is expected here");
+		filter_fail(p, p->at, "'and', 'or' or the end is expected here");
 	}
 	if (p->err) {
 		filter_expr_destroy(f);
@@ -495,10 +394,17 @@ static int parse_all(struct parser *p, struct filter_expr **ret)
 	return 0;
 }
 
+int filter_expr_parse_in(const struct filter_dialect *dialect, const char *text, struct filter_expr **ret,
+			 struct diag *d)
+{
+	struct parser p = {.text = text, .at = text, .d = d, .regex = dialect->regex, .names = dialect->names};
+	return parse_all(&p, ret);
+}
+
 int filter_expr_parse(const char *text, struct filter_expr **ret, struct diag *d)
 {
-	struct parser p = {.text = text, .at = text, .d = d};
-	return parse_all(&p, ret);
+	static const struct filter_dialect none;
+	return filter_expr_parse_in(&none, text, ret, d);
 }
 
 int filter_clause_parse(const char *text, struct filter_clause *ret, struct diag *d)
@@ -512,11 +418,11 @@ int filter_clause_parse(const char *text, struct filter_clause *ret, struct diag
 		n--;
 	}
 	if (!colon || colon <= event || n == 0) {
-		fail(&p, event, "write EVENT: FIELD OP VALUE, up to 8 joined by 'and' or all by 'or'");
+		filter_fail(&p, event, "write EVENT: FIELD OP VALUE, up to 8 joined by 'and' or all by 'or'");
 		return p.err;
 	}
 	if (n >= sizeof c.event) {
-		fail(&p, event, "the event's name is longer than 255 bytes");
+		filter_fail(&p, event, "the event's name is longer than 255 bytes");
 		return p.err;
 	}
 	memcpy(c.event, event, n);
@@ -551,22 +457,31 @@ void filter_expr_destroy(struct filter_expr *f)
 		return;
 	}
 	for (uint32_t i = 0; i < f->count; i++) {
-		free(f->nodes[i].name);
-		free(f->nodes[i].value);
-		free(f->nodes[i].high);
+		node_finish(f, &f->nodes[i]);
 	}
 	free(f->nodes);
 	free(f);
 }
 
-const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload)
+const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload, uint32_t *ret_column)
 {
 	for (uint32_t k = 0; k < f->count; k++) {
 		const struct filter_node *n = &f->nodes[k];
-		if ((n->type == FILTER_NODE_HAS || n->type == FILTER_NODE_TEST) && i-- == 0) {
+		if ((n->type == FILTER_NODE_HAS || n->type == FILTER_NODE_TEST) &&
+		    n->property != FILTER_PROPERTY_TEXT && n->property != FILTER_PROPERTY_STACK && i-- == 0) {
 			*ret_payload = n->payload;
+			*ret_column = n->whole.at + 1;
 			return n->name;
 		}
 	}
 	return NULL;
+}
+
+uint64_t filter_expr_given_up(const struct filter_expr *f)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; f && i < f->count; i++) {
+		sum += f->nodes[i].regex ? f->engine->given_up(f->nodes[i].regex) : 0;
+	}
+	return sum;
 }

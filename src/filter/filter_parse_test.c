@@ -36,6 +36,11 @@ static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr
 		{"Near", true, "18446744073709551614", false, 0},
 		{"Hex", true, "0xc0ffee", false, 0},
 		{"Ratio", true, "2.5", false, 0},
+		{"WaitedMs", true, "1500", false, 0},
+		{"took_us", true, "2000", false, 0},
+		{"Code", true, "10s", false, 0},
+		{"Film", true, "4K", false, 0},
+		{"Path", true, "/a/../b", false, 0},
 		{"Name", true, "Grüße, World", false, 0},
 		{"Empty", true, "", false, 0},
 		{"Line.Article", true, "teapot", false, 0},
@@ -179,6 +184,27 @@ static void expressions_mean_what_the_manual_says(void **state)
 		{"provider != 71e4037d-56b7-5e7c-163b-9a48a5792f88", false},
 		{"event == order", true},
 		{"event ~ '*/ord*'", true},
+		/* units and ranges */
+		{"Big > 1K", true},
+		{"pid > 4K and pid < 5Ki", true},
+		{"pid in 4K..5K", true},
+		{"pid in (1, 2, 4700..4800)", true},
+		{"pid not in (1, 2, 4700..4800)", false},
+		{"pid not in 1..2", true},
+		{"pid in (4711 .. 4712)", true},
+		{"Number in -20..-10", true},
+		{"Ratio in 2.5..3", true},
+		{"WaitedMs == 1.5s", true},
+		{"WaitedMs < 1501000us", true},
+		{"took_us >= 2ms", true},
+		{"Code == 10s", true}, /* a text */
+		{"Code == 64K", false},
+		{"Film == 4K", true},
+		{"Film == '4K'", true},
+		{"Path == /a/../b", true},
+		{"Path in (/a/../b, x)", true},
+		{"Path !~ /b/", false}, /* a regular expression; nobody has an engine here */
+		{"Path !~ /a/../c", true},
 		/* times */
 		{"time == 2021-09-09T14:59:35.9801567Z", true},
 		{"time >= '2021-09-09 14:59:35'", true},
@@ -220,10 +246,36 @@ static void mistakes_are_found_at_their_column(void **state)
 		{"time > 2021-02-30", 8},
 		{"pid between 1", 14},
 		{"pid between 1,", 15},
-		{"pid between 1,x", 13},
+		{"pid between 1,x", 15},
+		{"pid == abc", 8},
+		{"id == seven", 7},
+		{"pid < 10ms", 7},
+		{"Size >= 64Q", 9},
+		{"Size in 1..2x", 12},
+		{"Elapsed > 10ms", 11},
+		{"duration > 10", 12},
+		{"duration > 10mss", 12},
+		{"duration > 64K", 12},
+		{"time > 10 o'clock", 8},
+		{"time > 24:00", 8},
+		{"Port in 80", 9},
+		{"Port in (80, 90..)", 18},
+		{"Port in (80 .. )", 16},
+		{"Port in 1..a", 9},
+		{"Port in 90..80", 9},
+		{"Size between 2K,1K", 14},
+		{"level in warning..error", 10},
+		{"Name has x", 6},
+		{"stack == x", 7},
+		{"stack in (x)", 7},
+		{"Name =~ x", 9},
+		{"Name =~ /x", 9},
+		{"Name =~ //", 9},
+		{"Name =~ /x/g", 12},
+		{"Name =~ 'x\\\\'", 9},
+		{"Name contians x", 6},
 		{"pid % 0", 7},
 		{"pid % x", 7},
-		{"Name matches 'a.*'", 6},
 		{"level between 1,loud", 17},
 	};
 	(void)state;
@@ -235,6 +287,56 @@ static void mistakes_are_found_at_their_column(void **state)
 			fail_msg("'%s': column %u (wanted %u): %s", cases[i].text, d.column, cases[i].column, d.text);
 		}
 	}
+}
+
+static void mistakes_name_what_is_nearest(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"level == eror", "no level 'eror'; did you mean 'error'?"},
+		{"duration > 10mss", "no unit 'mss'; did you mean 'ms'?"},
+		{"Size >= 64KX", "no unit 'KX'; did you mean 'K'?"},
+		{"Name contians x", "no operator 'contians'; did you mean '~'?"},
+		{"Name betwen 1,2", "no operator 'betwen'; did you mean 'between'?"},
+		{"Size => 5", "no operator '=>'; did you mean '>='?"},
+		{"Size <> 5", "no operator '<>'; did you mean '!='?"},
+		{"Name like x", "no operator 'like'; did you mean '~'?"},
+		{"Elapsed > 10ms", "does not say in which unit"},
+		{"duration > 10", "such as 10ms"},
+	};
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct filter_expr *f = NULL;
+		struct diag d = {0};
+		if (filter_expr_parse(cases[i].text, &f, &d) != -EINVAL || !strstr(d.text, cases[i].says)) {
+			fail_msg("'%s': %s", cases[i].text, d.text);
+		}
+	}
+}
+
+/* A dialect of two columns. */
+static void in_a_closed_dialect_other_names_are_mistakes(void **state)
+{
+	static const char *const names[] = {"process", "path", NULL};
+	static const struct filter_dialect dialect = {.names = names};
+	struct filter_expr *f;
+	struct diag d = {0};
+	(void)state;
+	assert_int_equal(filter_expr_parse_in(&dialect, "path ~ x and pocess == y", &f, &d), -EINVAL);
+	assert_int_equal(d.column, 14);
+	assert_string_equal(d.text, "no property 'pocess'; did you mean 'process'?");
+	diag_clear(&d);
+	assert_int_equal(filter_expr_parse_in(&dialect, "xyzzy == y", &f, &d), -EINVAL);
+	assert_string_equal(d.text, "no property 'xyzzy'; there are process path");
+	diag_clear(&d);
+	assert_int_equal(filter_expr_parse_in(&dialect, "pid == 7", &f, &d), -EINVAL);
+	assert_int_equal(filter_expr_parse_in(&dialect, ".process == y", &f, &d), 0); /* there is only one such name */
+	assert_int_equal(f->nodes[f->root].property, FILTER_PROPERTY_PROCESS);
+	filter_expr_destroy(f);
+	assert_int_equal(filter_expr_parse_in(&dialect, "path ~ x and process == y", &f, &d), 0);
+	assert_int_equal(f->nodes[f->root - 1].property, FILTER_PROPERTY_PROCESS);
+	filter_expr_destroy(f);
 }
 
 static void depth_and_length_are_limited(void **state)
@@ -312,6 +414,17 @@ static void what_is_printed_is_the_same_filter(void **state)
 		{"[pid] outside 1 , 2", ".pid outside 1,2"},
 		{"x isnot y", "x != y"},
 		{"Url ~ a=b", "Url ~ \"a=b\""},
+		{"Size >= 64K", "Size >= 64K"},
+		{"Size == '64K'", "Size == \"64K\""},
+		{"Port in 80..90", "Port between 80,90"},
+		{"Port not in (1, 80..90)", "Port != 1 and Port outside 80,90"},
+		{"time in 10:00..10:01", "time between 10:00,10:01"},
+		{"Name =~ /a\\/b\\d/i", "Name =~ /a\\/b\\d/i"},
+		{"Name matches 'a/b'", "Name =~ /a\\/b/"},
+		{"Name not matches 'a b'", "Name !~ /a b/"},
+		{"Name !~ '/usr/'", "Name !~ \"/usr/\""},
+		{"stack has 'a!b'", "stack has \"a!b\""},
+		{"text has b", "text has b"},
 	};
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
@@ -425,6 +538,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_mean_what_the_manual_says),
 		cmocka_unit_test(mistakes_are_found_at_their_column),
+		cmocka_unit_test(mistakes_name_what_is_nearest),
+		cmocka_unit_test(in_a_closed_dialect_other_names_are_mistakes),
 		cmocka_unit_test(depth_and_length_are_limited),
 		cmocka_unit_test(every_node_knows_its_place),
 		cmocka_unit_test(what_is_printed_is_the_same_filter),

@@ -17,9 +17,9 @@ static void put_name(const struct filter_node *n, struct strbuf *out)
 	}
 }
 
-static void put_value(const char *value, struct strbuf *out)
+static void put_value(const char *value, bool quoted, struct strbuf *out)
 {
-	bool plain = *value != 0;
+	bool plain = *value != 0 && !quoted;
 	for (const char *s = value; *s; s++) {
 		plain = plain && *s != '\\' && filter_word_byte(*s, FILTER_VALUE_BYTES);
 	}
@@ -35,6 +35,19 @@ static void put_value(const char *value, struct strbuf *out)
 		strbuf_addc(out, *value);
 	}
 	strbuf_addc(out, '"');
+}
+
+static void put_regex(const struct filter_node *n, struct strbuf *out)
+{
+	strbuf_addc(out, '/');
+	for (const char *s = n->value; *s; s++) {
+		if (*s == '/' || (*s == '\\' && s[1])) {
+			strbuf_addc(out, '\\');
+		}
+		s += *s == '\\' && s[1];
+		strbuf_addc(out, *s);
+	}
+	strbuf_adds(out, n->nocase ? "/i" : "/");
 }
 
 static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *out);
@@ -70,10 +83,15 @@ static void put_node(const struct filter_expr *f, uint32_t at, struct strbuf *ou
 	put_name(n, out);
 	if (n->type == FILTER_NODE_TEST) {
 		strbuf_addf(out, " %s ", filter_test_word(n->test));
-		put_value(n->value, out);
+		if (n->test == FILTER_TEST_REGEX || n->test == FILTER_TEST_NOT_REGEX) {
+			put_regex(n, out);
+			return;
+		}
+		/* Behind "!~" a word in slashes would be a regular expression. */
+		put_value(n->value, n->quoted || (n->test == FILTER_TEST_NOT_LIKE && n->value[0] == '/'), out);
 		if (n->high) {
 			strbuf_addc(out, ',');
-			put_value(n->high, out);
+			put_value(n->high, n->high_quoted, out);
 		}
 	}
 }

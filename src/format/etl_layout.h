@@ -101,6 +101,34 @@ enum etl_event_flag { /* the only ones stored on disk */
 		      ETL_EF_STRING_ONLY = 0x0004,
 };
 
+/* SYSTEM and COMPACT records, and PERFINFO up to the hook */
+enum etl_hook_header {
+	ETL_HH_VERSION = 0x00,
+	ETL_HH_TYPE = 0x02,
+	ETL_HH_SIZE = 0x04,
+	ETL_HH_HOOK = 0x06,
+	ETL_HH_TID = 0x08,
+	ETL_HH_PID = 0x0C,
+	ETL_HH_TIME = 0x10,
+	ETL_HH_KERNEL_TIME = 0x18, /* not in COMPACT */
+	ETL_HH_USER_TIME = 0x1C,
+};
+/* FULL records (EVENT_TRACE_HEADER), and the beginning of INSTANCE records */
+enum etl_full_header {
+	ETL_FH_SIZE = 0x00,
+	ETL_FH_TYPE = 0x02,
+	ETL_FH_OPCODE = 0x04,
+	ETL_FH_LEVEL = 0x05,
+	ETL_FH_VERSION = 0x06,
+	ETL_FH_TID = 0x08,
+	ETL_FH_PID = 0x0C,
+	ETL_FH_TIME = 0x10,
+	ETL_FH_CLASS = 0x18,
+	ETL_FH_KERNEL_TIME = 0x28,
+	ETL_FH_USER_TIME = 0x2C,
+	ETL_FH_INSTANCE = 0x30, /* u32 its id, u32 parent's id, parent's class */
+};
+
 /* Extended items: u16 total size (rounded to 8), u16 type, u16 linkage, u16 data size, data */
 #define ETL_ITEM_HEADER_SIZE 8u
 enum etl_item_type {

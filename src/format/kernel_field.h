@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a field of a kernel event stands, and how to read it. The places come from the catalogue (data/catalogue):
+ * Where a field of a kernel event (or of one of .NET or JScript) stands, and how to read it. The places come from the catalogue (data/catalogue):
  * scripts/kernel-payload makes kernel_payload.h of it when the project is built, with a name for each field of each
  * version, KP_<class>_<event>_V<version>_<field>. Nobody else writes offsets of these payloads down, but for those who
  * write such events (src/kernel, etl/etl_image.c).

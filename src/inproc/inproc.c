@@ -12,6 +12,7 @@
 #include "etw/values/provider_control.h"
 #include "etw/values/session_modes.h"
 #include "session/session_modes.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ struct news {
 };
 struct news_list {
 	struct news *item;
-	uint32_t count;
+	uint32_t count, cap;
 };
 
 struct inproc_destination *inproc_destination(void)
@@ -219,9 +220,8 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 		if (!capture) {
 			publish(i);
 		}
-		struct news *more = realloc(list->item, (list->count + 1) * sizeof *more);
-		if (more) {
-			list->item = more;
+		if (VEC_ROOM(list->item, list->count, list->cap)) {
+			struct news *more = list->item;
 			more[list->count] = merged_state(i, provider);
 			if (capture) {
 				more[list->count] = (struct news){
@@ -691,12 +691,10 @@ static int set_enable(struct inproc_session *s, const struct guid *provider, con
 {
 	struct inproc_enable *e = find_enable(s, provider);
 	if (!e) {
-		struct inproc_enable *more = realloc(s->enable, (s->enable_count + 1) * sizeof *more);
-		if (!more) {
+		if (!VEC_ROOM(s->enable, s->enable_count, s->enable_cap)) {
 			return -ENOMEM;
 		}
-		s->enable = more;
-		e = &more[s->enable_count++];
+		e = &s->enable[s->enable_count++];
 		*e = (struct inproc_enable){.provider = *provider};
 	}
 	free(e->chosen);

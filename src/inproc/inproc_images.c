@@ -8,6 +8,7 @@
 
 #include "base/loaded_images.h"
 #include "etl/etl_image.h"
+#include "base/vec.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -27,14 +28,8 @@ struct list {
 static int add(void *ctx, const struct loaded_image *i)
 {
 	struct list *l = ctx;
-	if (l->count == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 64;
-		struct mine *more = cap > IMAGES_MAX ? NULL : realloc(l->at, cap * sizeof *more);
-		if (!more) {
-			return 1;
-		}
-		l->at = more;
-		l->cap = cap;
+	if (!VEC_ROOM_UP_TO(l->at, l->count, l->cap, IMAGES_MAX)) {
+		return 1;
 	}
 	char *path = strdup(i->path);
 	if (path) {

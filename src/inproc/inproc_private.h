@@ -67,7 +67,7 @@ struct inproc_session {
 	uint16_t *name, *log_file;
 	char *path;
 	struct inproc_enable *enable;
-	uint32_t enable_count;
+	uint32_t enable_count, enable_cap;
 	uint32_t message_sequence;
 	uint64_t start_raw, start_filetime; /* for clock 2 */
 	uint64_t images; /* what inproc_images_changes() was when they were said; 0: no event had a stack */

@@ -55,7 +55,7 @@ static void explain_stacks(struct inproc_session *s, uint64_t time)
 }
 
 /* The record into the session's buffer. items: NULL: none. */
-static void deliver(struct inproc_session *s, const struct pool_event *ev, const struct pool_head *head,
+static void deliver(struct inproc_session *s, const struct pool_event *ev, const struct etl_event_head *head,
 		    const struct pool_items *items)
 {
 	const struct pool_rec *rec = ev->rec;
@@ -78,7 +78,7 @@ static void deliver(struct inproc_session *s, const struct pool_event *ev, const
 	}
 }
 
-static void deliver_event(struct inproc_session *s, const struct pool_event *ev, const struct pool_head *head,
+static void deliver_event(struct inproc_session *s, const struct pool_event *ev, const struct etl_event_head *head,
 			  const struct pool_items *items, uint32_t wants)
 {
 	struct pool_items mine;
@@ -156,7 +156,7 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 		return;
 	}
 	const struct inproc_registration *reg = &inproc.registration[rec->prov];
-	const struct pool_head head = pool_head_of(inproc.pid, reg->provider.b, ETL_EF_PRIVATE_SESSION);
+	const struct etl_event_head head = etl_event_head_of(inproc.pid, reg->provider.b, ETL_EF_PRIVATE_SESSION);
 	struct pool_items items;
 	pool_items_read(&items, ev, POOL_CLAIMS_KEPT, reg->traits, reg->traits_bytes);
 	inproc.event_key++; /* the same in every session that gets it */

@@ -107,17 +107,18 @@ static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf
 
 /* ---- samples ---------------------------------------------------------------------------------- */
 
-static void on_sample(struct kernel *k, struct kernel_perf_record *p)
+/* `source`: 1, or by which counter. `counts`: the record has the values of counters where a session wants some. */
+static void put_sample(struct kernel *k, struct kernel_perf_record *p, uint16_t hook, uint16_t source, bool counts)
 {
 	uint32_t pid;
-	uint64_t sessions = wants_sample(k, KERNEL_HOOK_SAMPLE, p, &pid);
+	uint64_t sessions = wants_sample(k, hook, p, &pid);
 	if (sessions == 0) {
 		return;
 	}
 	kernel_walk_finish(k->walk, p);
 	struct kernel_record r;
 	kernel_record_clear(&r);
-	r.hook = KERNEL_HOOK_SAMPLE;
+	r.hook = hook;
 	r.version = 2;
 	r.perfinfo = true;
 	r.cpu = p->cpu;
@@ -127,44 +128,25 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	r.sessions = sessions;
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
-	kernel_put(&r, 1, 2);
+	kernel_put(&r, source, 2);
 	kernel_put(&r, 0, 2);
-	k->values = p->reads ? kernel_pmc_of_sample(k, p) : NULL;
+	k->values = counts && p->reads ? kernel_pmc_of_sample(k, p) : NULL;
 	kernel_out(k, &r);
 	k->values = NULL;
 	k->stats.samples++;
-	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time, pid, p->tid, p->frame,
-			 p->frames);
+	kernel_out_stack(k, sessions & k->stack[hook], p->cpu, p->time, p->time, pid, p->tid, p->frame, p->frames);
+}
+
+static void on_sample(struct kernel *k, struct kernel_perf_record *p)
+{
+	put_sample(k, p, KERNEL_HOOK_SAMPLE, 1, true);
 }
 
 /* The same by another source than the timer. Of users without rights kernel_confine() knows nothing of these: they
  * have no PMC_PROFILE. */
 static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32_t source)
 {
-	uint32_t pid;
-	uint64_t sessions = wants_sample(k, KERNEL_HOOK_PMC_SAMPLE, p, &pid);
-	if (sessions == 0) {
-		return;
-	}
-	kernel_walk_finish(k->walk, p);
-	struct kernel_record r;
-	kernel_record_clear(&r);
-	r.hook = KERNEL_HOOK_PMC_SAMPLE;
-	r.version = 2;
-	r.perfinfo = true;
-	r.cpu = p->cpu;
-	r.time = p->time;
-	r.pid = p->pid;
-	r.tid = p->tid;
-	r.sessions = sessions;
-	kernel_put(&r, p->ip, 8);
-	kernel_put(&r, p->tid, 4);
-	kernel_put(&r, pmc_record_id(source), 2);
-	kernel_put(&r, 0, 2);
-	kernel_out(k, &r);
-	k->stats.samples++;
-	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time, pid, p->tid,
-			 p->frame, p->frames);
+	put_sample(k, p, KERNEL_HOOK_PMC_SAMPLE, pmc_record_id(source), false);
 }
 
 /* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */

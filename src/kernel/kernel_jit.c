@@ -10,6 +10,8 @@
 
 #include "base/open_foreign.h"
 
+#include "kernel_payload.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +28,7 @@
 #define TRY_AGAIN 64u
 
 /* Microsoft-JScript, MethodRundown/MethodDCStop */
-static const struct guid jscript = {
-	{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a, 0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
+static const struct guid jscript = GUID_INIT(KP_JSCRIPT_GUID);
 static const uint8_t method_dc_stop[16] = {6, 0, 0, 0, 4, 11, 3, 0};
 
 /* A process may have another number in its own namespace. */

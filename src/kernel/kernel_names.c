@@ -202,12 +202,6 @@ uint64_t kernel_names_of_path(struct kernel_names *n, const char *path)
 	return key;
 }
 
-const char *kernel_names_find(const struct kernel_names *n, uint64_t key)
-{
-	struct name *e = by_key(n, key);
-	return e ? e->path : NULL;
-}
-
 /* ---- events ----------------------------------------------------------------------------------- */
 
 static void out(struct kernel *k, const struct name *e, uint16_t hook, const struct kbpf_record *of, uint64_t sessions)

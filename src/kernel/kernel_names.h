@@ -22,7 +22,6 @@ uint64_t kernel_names_key(const struct kernel_names *n, uint64_t inode, uint32_t
 void kernel_names_learn(struct kernel_names *n, uint64_t key, const char *path);
 /* The key of what has this path, as far as it is known; of a path nobody opened yet one of its own. */
 uint64_t kernel_names_of_path(struct kernel_names *n, const char *path);
-const char *kernel_names_find(const struct kernel_names *n, uint64_t key); /* NULL: unknown */
 
 /* Tells the record's sessions that do not know it yet. */
 void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key, const struct kbpf_record *of);

@@ -8,6 +8,10 @@
 
 #include "base/order.h"
 
+#include "format/etl_head.h"
+
+#include "kernel_payload.h"
+
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -149,19 +153,13 @@ static void packets_update(struct kernel *k, void *state)
 static void fragment(struct kernel *k, struct packets *s, uint64_t time, uint32_t index, uint64_t keywords,
 		     const uint8_t *bytes, uint32_t n)
 {
-	static const struct guid provider = {
-		{0x6E, 0x00, 0xD6, 0x2E, 0x29, 0x47, 0x09, 0x46, 0xB4, 0x23, 0x3E, 0xE7, 0xBC, 0xD6, 0x78, 0xEF}};
-	uint8_t head[HEAD_BYTES] = {0};
-	le16_put(head + ETL_EH_SIZE, (uint16_t)(HEAD_BYTES + n + TAIL_BYTES));
-	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	head[ETL_EH_TYPE + 1] = ETL_MARK_HEADER;
+	static const struct guid provider = GUID_INIT(KP_NDIS_PACKET_CAPTURE_GUID);
+	uint8_t head[HEAD_BYTES];
 	/* No process: where a packet is seen says nothing about whose it is. */
-	le64_put(head + ETL_EH_TIME, time);
-	memcpy(head + ETL_EH_PROVIDER, provider.b, sizeof provider.b);
-	le16_put(head + ETL_EH_DESCRIPTOR, EVENT_FRAGMENT);
-	head[ETL_EH_DESCRIPTOR + 3] = EVENT_CHANNEL;
-	head[ETL_EH_DESCRIPTOR + 4] = EVENT_LEVEL;
-	le64_put(head + ETL_EH_DESCRIPTOR + 8, keywords);
+	const struct etl_event_head common = etl_event_head_of(0, provider.b, 0);
+	uint8_t descriptor[16] = {(uint8_t)EVENT_FRAGMENT, EVENT_FRAGMENT >> 8, 0, EVENT_CHANNEL, EVENT_LEVEL};
+	le64_put(descriptor + 8, keywords);
+	etl_event_head_put(head, &common, 0, HEAD_BYTES + n + TAIL_BYTES, 0, time, descriptor, NULL);
 	le32_put(head + ETL_EVENT_HEADER_SIZE, index);
 	le32_put(head + ETL_EVENT_HEADER_SIZE + 4, index);
 	le32_put(head + ETL_EVENT_HEADER_SIZE + 8, n);

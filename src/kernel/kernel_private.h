@@ -168,13 +168,6 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 /* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider, const uint8_t descriptor[16],
 		      uint32_t pid, const uint8_t *payload, uint32_t bytes);
-/* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5. */
-#define KERNEL_LOSSES_GUID                                                                                             \
-	{                                                                                                              \
-		{                                                                                                      \
-			0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5 \
-		}                                                                                                      \
-	}
 /* Events of that hook that a full ring did not take; hook 0: of any. Counted, and told to the sessions
  * that wanted it: `what` on which processor (KERNEL_NO_ID: unknown). */
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events);

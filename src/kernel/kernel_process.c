@@ -2,16 +2,16 @@
  * The table of processes and of the images in them.
  */
 #include "kernel/kernel_process.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BUCKETS    1024u
 #define IMAGES_MAX 4096u /* in one process; more are not remembered */
 
 struct kernel_processes {
-	struct kernel_process *bucket[BUCKETS];
+	struct map by_pid;
 };
 
 struct kernel_processes *kernel_processes_create(void)
@@ -37,22 +37,18 @@ static void destroy(struct kernel_process *p)
 
 void kernel_processes_destroy(struct kernel_processes *t)
 {
-	for (uint32_t i = 0; t && i < BUCKETS; i++) {
-		for (struct kernel_process *p = t->bucket[i], *next; p; p = next) {
-			next = p->next;
-			destroy(p);
+	if (t) {
+		MAP_ALL(&t->by_pid, at) {
+			destroy(map_pointer(&t->by_pid, at));
 		}
+		map_free(&t->by_pid);
 	}
 	free(t);
 }
 
 struct kernel_process *kernel_process_find(struct kernel_processes *t, uint32_t pid)
 {
-	struct kernel_process *p = t->bucket[pid & (BUCKETS - 1)];
-	while (p && p->pid != pid) {
-		p = p->next;
-	}
-	return p;
+	return map_find_pointer(&t->by_pid, pid);
 }
 
 struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t pid)
@@ -61,31 +57,27 @@ struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t p
 	if (!p && (p = calloc(1, sizeof *p)) != NULL) {
 		p->pid = pid;
 		p->owner = KERNEL_NO_ID;
-		p->next = t->bucket[pid & (BUCKETS - 1)];
-		t->bucket[pid & (BUCKETS - 1)] = p;
+		if (map_add_pointer(&t->by_pid, pid, p) < 0) {
+			free(p);
+			p = NULL;
+		}
 	}
 	return p;
 }
 
 void kernel_process_remove(struct kernel_processes *t, uint32_t pid)
 {
-	struct kernel_process **at = &t->bucket[pid & (BUCKETS - 1)];
-	while (*at && (*at)->pid != pid) {
-		at = &(*at)->next;
-	}
-	if (*at) {
-		struct kernel_process *p = *at;
-		*at = p->next;
-		destroy(p);
+	size_t at = map_find(&t->by_pid, pid);
+	if (at != MAP_NONE) {
+		destroy(map_pointer(&t->by_pid, at));
+		map_remove(&t->by_pid, at);
 	}
 }
 
 void kernel_processes_each(struct kernel_processes *t, void (*fn)(void *ctx, struct kernel_process *p), void *ctx)
 {
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		for (struct kernel_process *p = t->bucket[i]; p; p = p->next) {
-			fn(ctx, p);
-		}
+	MAP_ALL(&t->by_pid, at) {
+		fn(ctx, map_pointer(&t->by_pid, at));
 	}
 }
 

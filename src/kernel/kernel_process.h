@@ -54,7 +54,6 @@ struct kernel_process {
 		int status;
 		uint64_t faults, peak_bytes;
 	} end;
-	struct kernel_process *next;
 };
 
 struct kernel_processes;

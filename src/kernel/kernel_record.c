@@ -5,7 +5,10 @@
  */
 #include "kernel/kernel_walk.h"
 
+#include "format/etl_head.h"
 #include "format/unix_sid.h"
+
+#include "kernel_payload.h"
 
 #define HOOK_STACK    0x1820u
 #define STACK_VERSION 2
@@ -69,42 +72,30 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid)
 	kernel_put(r, le64_get(sid + 8), 8);
 }
 
-static uint32_t header_bytes(const struct kernel_record *r)
-{
-	return r->class ? ETL_FULL_HEADER_SIZE : r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
-}
-
 static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t payload_bytes)
 {
-	uint32_t h = header_bytes(r);
 	if (r->class) {
-		le16_put(p, (uint16_t)(h + payload_bytes));
-		p[2] = ETL_RT_FULL64;
-		p[3] = ETL_MARK_HEADER;
-		p[4] = (uint8_t)r->hook;
-		p[5] = 0;
-		le16_put(p + 6, r->version);
-		le32_put(p + 8, r->tid);
-		le32_put(p + 12, r->pid);
-		le64_put(p + 16, r->time);
-		memcpy(p + 24, r->class->b, sizeof r->class->b);
-		le64_put(p + 40, 0);
-		return h;
+		const struct etl_full_head full = {
+			.type = ETL_RT_FULL64,
+			.opcode = (uint8_t)r->hook,
+			.version = r->version,
+			.pid = r->pid,
+			.tid = r->tid,
+			.time = r->time,
+			.class = r->class->b,
+		};
+		etl_full_head_put(p, ETL_FULL_HEADER_SIZE + payload_bytes, &full);
+		return ETL_FULL_HEADER_SIZE;
 	}
-	le16_put(p, r->version);
-	p[2] = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
-	p[3] = ETL_MARK_HEADER;
-	le16_put(p + 4, (uint16_t)(h + payload_bytes));
-	le16_put(p + 6, r->hook);
-	if (r->perfinfo) {
-		le64_put(p + 8, r->time);
-	} else {
-		le32_put(p + 8, r->tid);
-		le32_put(p + 12, r->pid);
-		le64_put(p + 16, r->time);
-		le64_put(p + 24, 0);
-	}
-	return h;
+	const struct etl_hook_head hook = {
+		.type = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64,
+		.version = r->version,
+		.hook = r->hook,
+		.pid = r->pid,
+		.tid = r->tid,
+		.time = r->time,
+	};
+	return etl_hook_head_put(p, etl_hook_head_bytes(hook.type) + payload_bytes, &hook);
 }
 
 /* Masks, the end of a rundown: records of the file itself are no events. */
@@ -244,27 +235,21 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider, const uint8_t descriptor[16],
 		      uint32_t pid, const uint8_t *payload, uint32_t bytes)
 {
-	uint8_t head[ETL_EVENT_HEADER_SIZE] = {0};
+	uint8_t head[ETL_EVENT_HEADER_SIZE];
+	const struct etl_event_head common = etl_event_head_of(pid, provider->b, 0);
 	uint64_t time = clock_read_system_ns();
 	sessions &= ~k->confined; /* names of functions, losses: of the machine */
 	if (sessions == 0) {
 		return;
 	}
-	le16_put(head, (uint16_t)(sizeof head + bytes));
-	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
-	head[3] = ETL_MARK_HEADER;
-	le32_put(head + ETL_EH_TID, pid);
-	le32_put(head + ETL_EH_PID, pid);
-	le64_put(head + ETL_EH_TIME, time);
-	memcpy(head + ETL_EH_PROVIDER, provider->b, sizeof provider->b);
-	memcpy(head + ETL_EH_DESCRIPTOR, descriptor, 16);
+	etl_event_head_put(head, &common, 0, sizeof head + bytes, pid, time, descriptor, NULL);
 	k->stats.events++;
 	kernel_put_out(k, sessions, 0, time, head, sizeof head, payload, bytes);
 }
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events)
 {
-	static const struct guid provider = KERNEL_LOSSES_GUID; /* event 1 */
+	static const struct guid provider = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID); /* event 1 */
 	static const uint8_t descriptor[16] = {1, 0, 0, 0, 3, 0, 0, 0};
 	uint64_t sessions = hook ? k->want[hook] : k->active;
 	uint8_t payload[128];

@@ -6,9 +6,10 @@
  */
 #include "kernel/kernel_private.h"
 
-/* OpenETW.Recording, 22d1f285-df79-5fbf-7207-e77ced38a9b5, event 1: ProcessFilter */
-static const struct guid recording = {
-	{0x85, 0xf2, 0xd1, 0x22, 0x79, 0xdf, 0xbf, 0x5f, 0x72, 0x07, 0xe7, 0x7c, 0xed, 0x38, 0xa9, 0xb5}};
+#include "kernel_payload.h"
+
+/* OpenETW.Recording, event 1: ProcessFilter */
+static const struct guid recording = GUID_INIT(KP_OPEN_ETW_RECORDING_GUID);
 static const uint8_t process_filter[16] = {1, 0, 0, 0, 4, 0, 0, 0};
 
 #define PIDS_MAX 1000u /* fits the smallest buffers */

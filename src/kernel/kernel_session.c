@@ -8,6 +8,8 @@
 #include "kernel/kernel_process.h"
 #include "kernel/kernel_walk.h"
 
+#include "kernel_payload.h"
+
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -462,7 +464,7 @@ void kernel_capture(struct kernel *k, uint32_t slot)
 /* OpenETW.Losses, event 2: the trace is whole, but something in it has no name, or no callers. */
 static void say_shortage(struct kernel *k, uint64_t sessions, uint64_t count, const char *what)
 {
-	static const struct guid provider = KERNEL_LOSSES_GUID;
+	static const struct guid provider = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
 	static const uint8_t descriptor[16] = {2, 0, 0, 0, 3, 0, 0, 0};
 	uint8_t payload[256];
 	size_t n = strnlen(what, sizeof payload - 9);

@@ -10,6 +10,8 @@
 
 #include "symbol/symbol.h"
 
+#include "kernel_payload.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,16 +6,11 @@
 
 #include "kernel/kernel_process.h"
 
-/* OpenETW.Symbols, f607b5d5-9f03-523e-1519-f143ef25b181. Its event 1, Functions, names functions of
+/* OpenETW.Symbols. Its event 1, Functions, names functions of
  * one image: the TimeDateStamp, ImageChecksum and FileName of the Image events it is about, how many
  * functions follow, and of each the offset from the image's base (u64), the size (u32) and the name
  * (8-bit, terminated). */
-#define KERNEL_SYMBOLS_GUID                                                                                            \
-	{                                                                                                              \
-		{                                                                                                      \
-			0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81 \
-		}                                                                                                      \
-	}
+#define KERNEL_SYMBOLS_GUID GUID_INIT(KP_OPEN_ETW_SYMBOLS_GUID)
 
 struct kernel_walk;
 struct kernel_walk *kernel_walk_create(void); /* NULL: no memory */

@@ -17,6 +17,7 @@
 #include "manifest/manifest_section.h"
 #include "schema/schema_store.h"
 #include "etw/values/errors.h"
+#include "etw/values/guids.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,9 +34,7 @@
 #define MESSAGE_ID       0xFFFFu
 #define FORMATS_MAX      (8u << 20)
 
-/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_class = {
-	{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const struct guid metadata_class = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 
 struct key {
 	struct guid provider;

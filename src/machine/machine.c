@@ -722,23 +722,6 @@ const char *machine_function_at(struct machine *s, const struct machine_image *i
 	return machine_symbols_readable(&s->symbols, &s->memory, name);
 }
 
-const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i)
-{
-	size_t count = 0;
-	const struct image_node *newest = (const struct image_node *)machine_table_find(&s->images, pid);
-	for (const struct image_node *n = newest; n; n = (const struct image_node *)n->n.older) {
-		count++;
-	}
-	if (i >= count) {
-		return NULL;
-	}
-	const struct image_node *n = newest;
-	for (size_t k = count - 1; k > i; k--) {
-		n = (const struct image_node *)n->n.older;
-	}
-	return &n->i;
-}
-
 const char *machine_file(struct machine *s, uint64_t key, uint64_t time)
 {
 	struct file_node *n = (struct file_node *)machine_table_find(&s->files, key);
@@ -793,9 +776,4 @@ uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const
 		       struct machine_who *ret_who)
 {
 	return machine_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
-}
-
-void machine_stack_counts(struct machine *s, size_t *ret_stacks, size_t *ret_unexplained)
-{
-	machine_stacks_counts(&s->stacks, ret_stacks, ret_unexplained);
 }

@@ -98,8 +98,6 @@ const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, u
  * *ret_start is an address. */
 const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
 				uint64_t *ret_start);
-/* All modules of a process in the order they came; NULL at the end. */
-const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i);
 
 /* Path of a file by the key in disk, page fault and file records; NULL when unknown. */
 const char *machine_file(struct machine *s, uint64_t key, uint64_t time);
@@ -111,7 +109,5 @@ uint64_t machine_file_key(const struct etl_record *r);
  * whose stack it is. Only after all has been fed. Valid until the next call. */
 uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
 		       struct machine_who *ret_who);
-/* How many stacks there are, and how many of their parts name a key that nothing explains. */
-void machine_stack_counts(struct machine *s, size_t *ret_stacks, size_t *ret_unexplained);
 
 #endif

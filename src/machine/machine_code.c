@@ -5,6 +5,7 @@
  * at the end speak of code that was there for an unknown time.
  */
 #include "machine/machine_code.h"
+#include "machine/machine_payload.h"
 
 #include <stdlib.h>
 
@@ -22,20 +23,42 @@ struct code_process {
 	size_t count, cap, sorted;
 };
 
-static const struct guid clr = {
-	{0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
-static const struct guid clr_rundown = {
-	{0x1c, 0x02, 0x9a, 0xa6, 0x50, 0xc4, 0x09, 0x46, 0xa0, 0x35, 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18}};
-static const struct guid jscript = {
-	{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a, 0xc6, 0xe4, 0x5d, 0xa5, 0x6c}};
-
-enum {
-	CLR_METHOD_LOAD_VERBOSE = 143, /* in the rundown provider: at its start */
-	CLR_METHOD_DC_END_VERBOSE = 144,
-	JSCRIPT_METHOD_DC_START = 5,
-	JSCRIPT_METHOD_DC_STOP = 6,
-	JSCRIPT_METHOD_LOAD = 9,
+/* Where such an event says it; of one version, or of all since. The texts stand at its end. */
+struct code_event {
+	struct guid provider;
+	uint16_t id;
+	bool load; /* the code is new, not told again by a rundown */
+	uint32_t start, bytes, text;
+	unsigned texts; /* 2: the class stands in front of the method */
 };
+#define CLR(guid, event, is_load)                                                                                     \
+	{                                                                                                             \
+		GUID_INIT(guid), event, is_load, event##_SINCE_V0_METHOD_START_ADDRESS, event##_SINCE_V0_METHOD_SIZE, \
+			event##_SINCE_V0_METHOD_NAMESPACE, 2                                                          \
+	}
+#define JSCRIPT(event, is_load)                                                                    \
+	{                                                                                          \
+		GUID_INIT(KP_JSCRIPT_GUID), event, is_load, event##_SINCE_V0_METHOD_START_ADDRESS, \
+			event##_SINCE_V0_METHOD_SIZE, event##_SINCE_V0_METHOD_NAME, 1              \
+	}
+static const struct code_event code_events[] = {
+	CLR(KP_DOT_NETRUNTIME_GUID, KP_DOT_NETRUNTIME_METHOD_LOAD_VERBOSE, true),
+	CLR(KP_DOT_NETRUNTIME_RUNDOWN_GUID, KP_DOT_NETRUNTIME_RUNDOWN_METHOD_DCSTART_VERBOSE, false),
+	CLR(KP_DOT_NETRUNTIME_RUNDOWN_GUID, KP_DOT_NETRUNTIME_RUNDOWN_METHOD_DCEND_VERBOSE, false),
+	JSCRIPT(KP_JSCRIPT_METHOD_RUNTIME_METHOD_LOAD, true),
+	JSCRIPT(KP_JSCRIPT_METHOD_RUNDOWN_METHOD_DCSTART, false),
+	JSCRIPT(KP_JSCRIPT_METHOD_RUNDOWN_METHOD_DCSTOP, false),
+};
+
+static const struct code_event *code_event_of(const struct etl_record *r)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(code_events); i++) {
+		if (r->id == code_events[i].id && guid_equal(&r->provider, &code_events[i].provider)) {
+			return &code_events[i];
+		}
+	}
+	return NULL;
+}
 
 static bool take_text(struct bytes *b, const uint8_t **ret, uint32_t *ret_units)
 {
@@ -84,65 +107,32 @@ static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_
 	if (!p) {
 		return;
 	}
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 256;
-		size_t more = (cap - p->cap) * sizeof *p->list;
-		void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(p->list, cap * sizeof *p->list);
-		if (!list) {
-			m->full = true;
-			return;
-		}
-		m->used += more;
-		p->list = list;
-		p->cap = cap;
+	if (MACHINE_ROOM(m, p->list, p->count, p->cap)) {
+		p->list[p->count++] = *add;
 	}
-	p->list[p->count++] = *add;
 }
 
 void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const struct etl_record *r)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	struct piece p = {.start = 0};
+	const struct code_event *e = code_event_of(r);
+	if (!e) {
+		return;
+	}
+	struct kernel_payload in = payload_of(r);
+	struct bytes b = kernel_payload_from(in, e->text);
+	struct piece p = {.start = kernel_payload_get(in, e->start), .bytes = kernel_payload_get(in, e->bytes)};
 	const uint8_t *space = NULL, *name;
 	uint32_t space_units = 0, name_units;
-	bool load = false;
-	if (r->id == CLR_METHOD_LOAD_VERBOSE || r->id == CLR_METHOD_DC_END_VERBOSE) {
-		bool rundown = guid_equal(&r->provider, &clr_rundown);
-		load = guid_equal(&r->provider, &clr) && r->id == CLR_METHOD_LOAD_VERBOSE;
-		if (!rundown && !load) {
-			return;
-		}
-		bytes_take(&b, 16); /* method, module */
-		p.start = bytes_u64(&b);
-		p.bytes = bytes_u32(&b);
-		bytes_take(&b, 8); /* token, flags */
-		if (!take_text(&b, &space, &space_units) || !take_text(&b, &name, &name_units)) {
-			return;
-		}
-	} else if (r->id == JSCRIPT_METHOD_LOAD || r->id == JSCRIPT_METHOD_DC_START ||
-		   r->id == JSCRIPT_METHOD_DC_STOP) {
-		load = r->id == JSCRIPT_METHOD_LOAD;
-		if (!guid_equal(&r->provider, &jscript)) {
-			return;
-		}
-		bool wide = r->pointer_size == 8;
-		bytes_take(&b, r->pointer_size); /* context */
-		p.start = wide ? bytes_u64(&b) : bytes_u32(&b);
-		p.bytes = bytes_u64(&b);
-		bytes_take(&b, 4 + 2 + 2 + 8 + 4 + 4); /* ids, flags, source, line, column */
-		if (!take_text(&b, &name, &name_units)) {
-			return;
-		}
-	} else {
+	if ((e->texts == 2 && !take_text(&b, &space, &space_units)) || !take_text(&b, &name, &name_units)) {
 		return;
 	}
 	if (p.start == 0 || p.bytes == 0 || p.bytes > UINT64_MAX - p.start) {
 		return;
 	}
-	p.from = load ? r->time_filetime : 0;
+	p.from = e->load ? r->time_filetime : 0;
 	/* A rundown repeats what is known, in traces that saw it being made: keep the first. */
 	uint64_t start;
-	const char *known = load ? NULL : machine_codes_at(x, r->pid, p.start, r->time_filetime, &start);
+	const char *known = e->load ? NULL : machine_codes_at(x, r->pid, p.start, r->time_filetime, &start);
 	if (known && start == p.start) {
 		return;
 	}

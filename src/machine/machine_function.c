@@ -8,6 +8,8 @@
 #include "machine/machine_function.h"
 #include "machine/machine_payload.h"
 
+#include "kernel_payload.h"
+
 #include <stdlib.h>
 
 struct function {
@@ -24,8 +26,7 @@ struct image_functions {
 	bool sorted;
 };
 
-static const struct guid symbols = {
-	{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1, 0x43, 0xef, 0x25, 0xb1, 0x81}};
+static const struct guid symbols = GUID_INIT(KP_OPEN_ETW_SYMBOLS_GUID);
 
 static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
 {
@@ -45,23 +46,6 @@ static struct image_functions *find(const struct machine_functions *x, const cha
 		f = (struct image_functions *)f->n.older;
 	}
 	return f;
-}
-
-static bool room(struct image_functions *f, struct machine_memory *m)
-{
-	if (f->count < f->cap) {
-		return true;
-	}
-	size_t cap = f->cap ? 2 * f->cap : 64, more = (cap - f->cap) * sizeof *f->list;
-	void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(f->list, cap * sizeof *f->list);
-	if (!list) {
-		m->full = true;
-		return false;
-	}
-	m->used += more;
-	f->list = list;
-	f->cap = cap;
-	return true;
 }
 
 void machine_functions_add(struct machine_functions *x, struct machine_memory *m, const struct etl_record *r)
@@ -96,7 +80,7 @@ void machine_functions_add(struct machine_functions *x, struct machine_memory *m
 		one.bytes = bytes_u32(&b);
 		size_t n;
 		const char *name = bytes_asz(&b, &n);
-		if (!name || !room(f, m)) {
+		if (!name || !MACHINE_ROOM(m, f->list, f->count, f->cap)) {
 			return;
 		}
 		one.name = machine_text(m, name);

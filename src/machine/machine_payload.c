@@ -193,21 +193,19 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
 
 /* Of the GUIDs above and of those that name code made at run time. */
-#define FIRST_WORD(...)       FIRST_WORD_OF(__VA_ARGS__)
-#define FIRST_WORD_OF(a, ...) (a)
 static bool speaks(uint32_t first)
 {
 	switch (first) {
-	case FIRST_WORD(ETW_GUID_CLASS_PROCESS):
-	case FIRST_WORD(ETW_GUID_CLASS_THREAD):
-	case FIRST_WORD(ETW_GUID_CLASS_IMAGE):
-	case FIRST_WORD(ETW_GUID_CLASS_IMAGE_ID):
-	case FIRST_WORD(ETW_GUID_CLASS_SYSTEM_CONFIG_EX):
-	case 0xf607b5d5: /* OpenETW.Symbols */
-	case 0x22d1f285: /* OpenETW.Recording */
-	case 0xe13c0d23: /* .NET */
-	case 0xa669021c: /* .NET rundown */
-	case 0x57277741: /* JScript */ return true;
+	case GUID_FIRST(ETW_GUID_CLASS_PROCESS):
+	case GUID_FIRST(ETW_GUID_CLASS_THREAD):
+	case GUID_FIRST(ETW_GUID_CLASS_IMAGE):
+	case GUID_FIRST(ETW_GUID_CLASS_IMAGE_ID):
+	case GUID_FIRST(ETW_GUID_CLASS_SYSTEM_CONFIG_EX):
+	case GUID_FIRST(KP_OPEN_ETW_SYMBOLS_GUID):
+	case GUID_FIRST(KP_OPEN_ETW_RECORDING_GUID):
+	case GUID_FIRST(KP_DOT_NETRUNTIME_GUID):
+	case GUID_FIRST(KP_DOT_NETRUNTIME_RUNDOWN_GUID):
+	case GUID_FIRST(KP_JSCRIPT_GUID): return true;
 	default: return false;
 	}
 }

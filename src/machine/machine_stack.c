@@ -8,6 +8,7 @@
  */
 #include "machine/machine_stack.h"
 #include "machine/machine_payload.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -144,16 +145,9 @@ void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint
 		p.count = k ? k->count : 0;
 		p.order |= hook == HOOK_STACK_USER_KEY ? 1ull << 63 : 0;
 	}
-	if (x->count == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 1024;
-		void *parts =
-			cap * sizeof *x->parts > MACHINE_MEMORY_MAX ? NULL : realloc(x->parts, cap * sizeof *x->parts);
-		if (!parts) {
-			m->full = true;
-			return;
-		}
-		x->parts = parts;
-		x->cap = cap;
+	if (!VEC_ROOM_UP_TO(x->parts, x->count, x->cap, MACHINE_MEMORY_MAX / sizeof *x->parts)) {
+		m->full = true;
+		return;
 	}
 	if (k && p.count == 0) {
 		p.waits_with = k->waiting;
@@ -227,17 +221,6 @@ uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t ti
 	}
 	*ret = x->joined;
 	return n;
-}
-
-void machine_stacks_counts(struct machine_stacks *x, size_t *ret_stacks, size_t *ret_unexplained)
-{
-	settle(x);
-	*ret_stacks = *ret_unexplained = 0;
-	for (size_t i = 0; i < x->count; i++) {
-		const struct machine_part *p = &x->parts[i];
-		*ret_stacks += i == 0 || p[-1].time != p->time || p[-1].tid != p->tid;
-		*ret_unexplained += p->count == 0;
-	}
 }
 
 void machine_stacks_free(struct machine_stacks *x)

@@ -27,7 +27,6 @@ struct machine_stacks {
 void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint16_t hook, const struct etl_record *r);
 uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
 			    uint32_t *ret_pid, uint32_t *ret_tid);
-void machine_stacks_counts(struct machine_stacks *x, size_t *ret_stacks, size_t *ret_unexplained);
 void machine_stacks_free(struct machine_stacks *x);
 
 #endif

@@ -7,6 +7,7 @@
 #define MACHINE_MACHINE_TABLE_H
 
 #include "base/base.h"
+#include "base/vec.h"
 
 #define MACHINE_MEMORY_MAX (1ull << 30)
 
@@ -17,6 +18,18 @@ struct machine_memory {
 };
 /* Zeroed, aligned to 8, lives as long as the state; NULL at the limit or without memory. */
 void *machine_alloc(struct machine_memory *m, size_t bytes);
+/* Room for one more element, as VEC_ROOM() of base/vec.h, out of the same limit. */
+#define MACHINE_ROOM(m, items, count, cap)                                                     \
+	((count) < (cap) || ({                                                                 \
+		 size_t had_ = (cap), most_ = had_ + machine_memory_left(m) / sizeof *(items); \
+		 (m)->full |= !VEC_ROOM_UP_TO((items), (count), (cap), most_);                 \
+		 (m)->used += ((cap)-had_) * sizeof *(items);                                  \
+		 (count) < (cap);                                                              \
+	 }))
+static inline uint64_t machine_memory_left(const struct machine_memory *m)
+{
+	return m->used < MACHINE_MEMORY_MAX ? MACHINE_MEMORY_MAX - m->used : 0;
+}
 void machine_memory_free(struct machine_memory *m);
 /* UTF-16LE, unaligned, or 8-bit text as UTF-8. "" when there is no memory. */
 const char *machine_text16(struct machine_memory *m, const uint8_t *p, size_t units);

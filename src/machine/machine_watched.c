@@ -20,8 +20,7 @@ struct machine_filter {
 	uint32_t count, *pid;
 };
 
-static const struct guid recording = {
-	{0x85, 0xf2, 0xd1, 0x22, 0x79, 0xdf, 0xbf, 0x5f, 0x72, 0x07, 0xe7, 0x7c, 0xed, 0x38, 0xa9, 0xb5}};
+static const struct guid recording = GUID_INIT(KP_OPEN_ETW_RECORDING_GUID);
 
 void machine_filters_add(struct machine_filters *x, const struct etl_record *r)
 {

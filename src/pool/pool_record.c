@@ -96,7 +96,8 @@ static void put_event(uint8_t *out, uint32_t bytes, const struct pool_event *ev,
 {
 	const struct pool_rec *rec = ev->rec;
 	uint32_t count = a->items ? a->items->count : 0;
-	pool_head_put(out, a->head, pool_head_flags(rec, count > 0), bytes, a->tid, a->time, &rec->id, ev->activity);
+	etl_event_head_put(out, a->head, pool_head_flags(rec, count > 0), bytes, a->tid, a->time, &rec->id,
+			   ev->activity);
 	uint8_t *at = out + ETL_EVENT_HEADER_SIZE;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pool_item *it = &a->items->item[i];
@@ -117,19 +118,20 @@ static void put_classic(uint8_t *out, uint32_t bytes, const struct pool_event *e
 	const struct pool_rec *rec = ev->rec;
 	bool instance = rec->kind == POOL_REC_INSTANCE;
 	uint32_t prefix = instance ? INSTANCE_PREFIX_BYTES : CLASSIC_PREFIX_BYTES;
-	le16_put(out, (uint16_t)bytes);
-	out[2] = instance ? ETL_RT_INSTANCE64 : ETL_RT_FULL64;
-	out[3] = ETL_MARK_HEADER;
-	out[4] = rec->opcode;
-	out[5] = rec->level;
-	le16_put(out + 6, rec->version);
-	le64_put(out + 8, a->head->ids | a->tid);
-	le64_put(out + 0x10, a->time);
-	memcpy(out + 0x18, ev->payload, 16);
-	le64_put(out + 0x28, 0); /* ProcessorTime */
+	const struct etl_full_head head = {
+		.type = instance ? ETL_RT_INSTANCE64 : ETL_RT_FULL64,
+		.opcode = rec->opcode,
+		.level = rec->level,
+		.version = rec->version,
+		.pid = (uint32_t)(a->head->ids >> 32),
+		.tid = a->tid,
+		.time = a->time,
+		.class = ev->payload,
+	};
+	etl_full_head_put(out, bytes, &head);
 	uint32_t header = ETL_FULL_HEADER_SIZE;
 	if (instance) {
-		memcpy(out + 0x30, ev->payload + 16, 24);
+		memcpy(out + ETL_FH_INSTANCE, ev->payload + 16, 24);
 		header = ETL_INSTANCE_HEADER_SIZE;
 	}
 	memcpy(out + header, ev->payload + prefix, ev->payload_bytes - prefix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record that a session keeps of an event of the pool: header, extended items, payload, byte by byte as in an
- * .etl file. etwd and private sessions build their records here and nowhere else.
+ * .etl file. etwd and private sessions build their records here and nowhere else; headers: format/etl_head.h.
  *
  * What the record says of its writer (process, user, keys) comes from whoever hosts the session. How far the writer's
  * own word counts is the one thing in which the two hosts differ: enum pool_claims.
@@ -16,29 +16,11 @@
 #ifndef POOL_POOL_RECORD_H
 #define POOL_POOL_RECORD_H
 
-#include "format/etl_layout.h"
+#include "format/etl_head.h"
 #include "format/unix_sid.h"
 #include "pool/pool.h"
 
 /* ---- header --------------------------------------------------------------------------------- */
-
-/* What the headers of many events have in common, in the words that are stored. */
-struct pool_head {
-	uint64_t first; /* type and flags; the size is 0 */
-	uint64_t ids;   /* process; the thread is 0 */
-	uint8_t provider[16];
-};
-
-/* flags: ETL_EF_* that all these events have. */
-static inline struct pool_head pool_head_of(uint32_t pid, const uint8_t provider[16], uint16_t flags)
-{
-	struct pool_head h = {
-		.first = (uint64_t)flags << 8 * ETL_EH_FLAGS | (uint64_t)ETL_MARK_HEADER << 24 | ETL_RT_EVENT64 << 16,
-		.ids = (uint64_t)pid << 32,
-	};
-	memcpy(h.provider, provider, 16);
-	return h;
-}
 
 /* The flags of this event beside those of the head. */
 static inline uint16_t pool_head_flags(const struct pool_rec *rec, bool items)
@@ -46,25 +28,7 @@ static inline uint16_t pool_head_flags(const struct pool_rec *rec, bool items)
 	return (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0) | (items ? ETL_EF_EXTENDED_INFO : 0);
 }
 
-/* ETL_EVENT_HEADER_SIZE bytes. `descriptor` and `activity` (NULL: none) have 16. */
-static inline void pool_head_put(uint8_t *out, const struct pool_head *h, uint16_t flags, uint32_t bytes, uint32_t tid,
-				 uint64_t time, const void *descriptor, const uint8_t *activity)
-{
-	le64_put(out, h->first | (uint64_t)flags << 8 * ETL_EH_FLAGS | bytes);
-	le64_put(out + ETL_EH_TID, h->ids | tid);
-	le64_put(out + ETL_EH_TIME, time);
-	memcpy(out + ETL_EH_PROVIDER, h->provider, 16);
-	memcpy(out + ETL_EH_DESCRIPTOR, descriptor, 16);
-	le64_put(out + ETL_EH_KERNEL_TIME, 0);
-	memset(out + ETL_EH_ACTIVITY, 0, 16);
-	if (activity) {
-		memcpy(out + ETL_EH_ACTIVITY, activity, 16);
-	}
-}
 _Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16, "the descriptor is copied as it is");
-_Static_assert(ETL_EH_SIZE == 0 && ETL_EH_TYPE == 2 && ETL_EH_FLAGS == 4 && ETL_EH_PROPERTY == 6 &&
-		       ETL_EH_PID == ETL_EH_TID + 4 && ETL_EH_USER_TIME == ETL_EH_KERNEL_TIME + 4,
-	       "words of the header");
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
@@ -121,7 +85,7 @@ void pool_items_for(struct pool_items *to, const struct pool_items *from, uint32
 /* ---- records -------------------------------------------------------------------------------- */
 
 struct pool_record_args {
-	const struct pool_head *head;
+	const struct etl_event_head *head;
 	const struct pool_items *items; /* of an event; NULL: none */
 	uint32_t tid;
 	uint64_t time;      /* of the session's clock */

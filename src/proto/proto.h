@@ -169,6 +169,8 @@ enum proto_reg_flags {
 	PROTO_REG_CLASSIC = 1u << 0,    /* RegisterTraceGuids */
 	PROTO_REG_CALLBACK = 1u << 1,   /* wants NOTIFY */
 	PROTO_REG_PRE_ENABLE = 1u << 2, /* in GUID_INFO_ITEM: no process, only enabled */
+	PROTO_REG_LATE = 1u << 3,       /* on a connection of its own: the process did not wait any longer for the
+					   answer, and what it writes is lost until it has one */
 };
 
 /* Order of the counters in PROTO_TAG_LOSS; docs/loss.md explains each. */

@@ -122,6 +122,31 @@ static ssize_t receive(int fd, struct msghdr *msg, int flags)
 	return n < 0 ? -errno : n;
 }
 
+/* One message with the descriptors in it; -EBADMSG: it is too long, or has more of them. Those that fit into `fds` are
+ * the caller's in any case. */
+static long receive_fds(int fd, void *p, size_t cap, int flags, int *fds, int most, int *ret_count)
+{
+	struct iovec iov = {p, cap};
+	/* Room for as many as there can be, so that surplus ones reach us and can be closed. */
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * PROTO_STRANGE_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	*ret_count = 0;
+	ssize_t n = receive(fd, &msg, flags);
+	if (n < 0) {
+		return n;
+	}
+	bool fits = take_fds(&msg, fds, most, ret_count);
+	return fits && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? n : -EBADMSG;
+}
+
 long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms)
 {
 	if (timeout_ms >= 0) {
@@ -137,32 +162,16 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 			return -errno;
 		}
 	}
-	struct iovec iov = {p, cap};
-	/* Room for more than we accept, so that surplus fds reach us and can be closed. */
-	union {
-		char buf[CMSG_SPACE(sizeof(int) * 64)];
-		struct cmsghdr align;
-	} control;
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof control.buf,
-	};
-	ssize_t n = receive(fd, &msg, 0);
-	if (n < 0) {
-		return n;
-	}
 	int count = 0;
-	bool ok = take_fds(&msg, ret_fds, inout_fd_count ? *inout_fd_count : 0, &count);
-	if (!ok || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+	long n = receive_fds(fd, p, cap, 0, ret_fds, inout_fd_count ? *inout_fd_count : 0, &count);
+	if (n < 0) {
 		for (int i = 0; i < count; i++) {
 			close(ret_fds[i]);
 		}
-		if (inout_fd_count) {
+		if (inout_fd_count && n == -EBADMSG) {
 			*inout_fd_count = 0;
 		}
-		return -EBADMSG;
+		return n;
 	}
 	if (inout_fd_count) {
 		*inout_fd_count = count;
@@ -220,24 +229,7 @@ long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries)
 
 long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX], int *ret_count)
 {
-	struct iovec iov = {p, cap};
-	union {
-		char buf[CMSG_SPACE(sizeof(int) * PROTO_STRANGE_FDS_MAX)];
-		struct cmsghdr align;
-	} control;
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof control.buf,
-	};
-	*ret_count = 0;
-	ssize_t n = receive(fd, &msg, MSG_DONTWAIT);
-	if (n < 0) {
-		return n;
-	}
-	take_fds(&msg, fds, (int)PROTO_STRANGE_FDS_MAX, ret_count);
-	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EBADMSG : n;
+	return receive_fds(fd, p, cap, MSG_DONTWAIT, fds, PROTO_STRANGE_FDS_MAX, ret_count);
 }
 
 bool proto_end_unread(int fd)

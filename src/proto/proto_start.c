@@ -23,8 +23,15 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* OPENETW_ETWD, then beside the shared object (build tree), ../bin and ../libexec of it (install),
- * then PATH's usual places. */
+/* `place` may be absolute; else it is seen from `here`. */
+static bool find_in(const char *here, const char *place, char *out, size_t cap)
+{
+	int n = place[0] == '/' ? snprintf(out, cap, "%s/etwd", place) : snprintf(out, cap, "%s/%s/etwd", here, place);
+	return n > 0 && (size_t)n < cap && is_program(out);
+}
+
+/* OPENETW_ETWD, then from where this library or program lies: beside it, in the build tree, where programs are
+ * when it is installed; then where programs were to be installed. */
 static int find_etwd(char *out, size_t cap)
 {
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_ETWD");
@@ -33,29 +40,17 @@ static int find_etwd(char *out, size_t cap)
 		return n > 0 && (size_t)n < cap && is_program(out) ? 0 : -ENOENT;
 	}
 	Dl_info info;
-	if (dladdr((void *)(uintptr_t)&is_program, &info) && info.dli_fname) {
-		char real[4096];
-		static const char *const places[] = {"etwd",        "src/etwd/etwd",  "../src/etwd/etwd",
-						     "../bin/etwd", "../../bin/etwd", "../libexec/etwd"};
-		if (realpath(info.dli_fname, real)) {
-			char *slash = strrchr(real, '/');
-			*slash = 0;
-			for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-				int n = snprintf(out, cap, "%s/%s", real, places[i]);
-				if (n > 0 && (size_t)n < cap && is_program(out)) {
-					return 0;
-				}
+	char here[4096];
+	if (dladdr((void *)(uintptr_t)&is_program, &info) && info.dli_fname && realpath(info.dli_fname, here)) {
+		static const char *const places[] = {".", "src/etwd", "../src/etwd", OPENETW_BINDIR_FROM_LIB};
+		*strrchr(here, '/') = 0;
+		for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
+			if (find_in(here, places[i], out, cap)) {
+				return 0;
 			}
 		}
 	}
-	static const char *const fixed[] = {"/usr/local/bin/etwd", "/usr/bin/etwd", "/usr/sbin/etwd"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
-		int n = snprintf(out, cap, "%s", fixed[i]);
-		if (n > 0 && (size_t)n < cap && is_program(out)) {
-			return 0;
-		}
-	}
-	return -ENOENT;
+	return find_in("", OPENETW_BINDIR, out, cap) ? 0 : -ENOENT;
 }
 
 /* etwd daemonises itself; the byte on the pipe says that its sockets accept. */

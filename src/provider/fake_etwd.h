@@ -385,6 +385,36 @@ static void *fake_main(void *arg)
 	}
 }
 
+/* The directories that were made are removed when the test ends, by the process that made them. */
+#define FAKE_DIRS_MAX 64
+static char fake_dirs[FAKE_DIRS_MAX][64];
+static uint32_t fake_dir_count;
+static pid_t fake_dirs_owner;
+
+static inline void fake_remove_dirs(void)
+{
+	char command[96];
+	for (uint32_t i = 0; i < fake_dir_count && getpid() == fake_dirs_owner; i++) {
+		snprintf(command, sizeof command, "rm -rf '%s'", fake_dirs[i]);
+		(void)!system(command);
+	}
+}
+
+static inline void fake_make_dir(char *ret, size_t cap)
+{
+	snprintf(ret, cap, "/tmp/fake-etwd-XXXXXX");
+	if (!mkdtemp(ret)) {
+		abort();
+	}
+	if (fake_dir_count == 0) {
+		fake_dirs_owner = getpid();
+		atexit(fake_remove_dirs);
+	}
+	if (fake_dir_count < FAKE_DIRS_MAX && getpid() == fake_dirs_owner) {
+		snprintf(fake_dirs[fake_dir_count++], sizeof fake_dirs[0], "%s", ret);
+	}
+}
+
 static inline struct fake_etwd *fake_start(const char *dir)
 {
 	struct fake_etwd *f = calloc(1, sizeof *f);
@@ -396,10 +426,7 @@ static inline struct fake_etwd *fake_start(const char *dir)
 	if (dir) {
 		snprintf(f->dir, sizeof f->dir, "%s", dir);
 	} else {
-		snprintf(f->dir, sizeof f->dir, "/tmp/fake-etwd-XXXXXX");
-		if (!mkdtemp(f->dir)) {
-			abort();
-		}
+		fake_make_dir(f->dir, sizeof f->dir);
 	}
 	setenv("OPENETW_RUNTIME_DIR", f->dir, 1);
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};

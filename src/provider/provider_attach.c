@@ -149,6 +149,37 @@ static int welcome(const struct proto_message *m, int *fds, int count, uint32_t 
 
 #define CONNECT_MS PROVIDER_PATIENCE_MS
 
+static int say_hello(int fd, void *buf, size_t cap)
+{
+	struct proto_writer w;
+	proto_begin(&w, buf, cap, PROTO_HELLO, 1);
+	proto_put_u32(&w, PROTO_TAG_VERSION, PROTO_VERSION);
+	put_exe_name(&w);
+	long n = proto_end(&w);
+	return n < 0 ? (int)n : proto_send(fd, buf, (size_t)n, NULL, 0);
+}
+
+void provider_attach_late(struct provider_dest *d, uint32_t index, void *buf, size_t cap)
+{
+	struct provider_said *said = &provider_registrations[index].said[d->kind];
+	if (said->late || !provider_patience_late()) {
+		return;
+	}
+	said->late = true;
+	int fd = proto_connect_within(d->dir, "provider", 1, NULL);
+	if (fd < 0) {
+		return;
+	}
+	long n = say_hello(fd, buf, cap);
+	if (n == 0) {
+		n = provider_make_register(buf, cap, index, PROTO_REG_LATE);
+	}
+	if (n > 0) {
+		(void)!send(fd, buf, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	close(fd);
+}
+
 static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_t cap, bool lock)
 {
 	if (lock) {
@@ -180,12 +211,8 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 	}
 	order_store_relaxed(&d->peer, peer);
 	fd = provider_fd_park(fd, d->private_fds);
-	struct proto_writer w;
-	proto_begin(&w, buf, cap, PROTO_HELLO, 1);
-	proto_put_u32(&w, PROTO_TAG_VERSION, PROTO_VERSION);
-	put_exe_name(&w);
-	long n = proto_end(&w);
-	int r = n < 0 ? (int)n : proto_send(fd, buf, (size_t)n, NULL, 0);
+	long n;
+	int r = say_hello(fd, buf, cap);
 	int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
 	struct proto_message m;
 	if (r == 0) {

@@ -9,15 +9,17 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 #define SCARCE_NS 200000000ull /* between tries to create the other threads */
 
 static struct provider_job *jobs;
 static struct provider_job **jobs_tail = &jobs;
 static bool thread_runs;
-static bool busy;     /* a thread is calling */
-static bool some_due; /* some registration's */
-static bool sweep;    /* there are registrations of modules that are gone */
+static bool busy;                    /* a thread is calling */
+static uint32_t caller PROVIDER_FEW; /* its id */
+static bool some_due;                /* some registration's */
+static bool sweep;                   /* there are registrations of modules that are gone */
 static __thread bool on_thread __attribute__((tls_model("initial-exec"))); /* this is the callback thread */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
@@ -237,6 +239,7 @@ static void run(struct provider_job *j)
 static void run_all(void)
 {
 	busy = true;
+	caller = (uint32_t)syscall(SYS_gettid);
 	while (jobs || some_due) {
 		struct provider_job *j = jobs;
 		if (!j) {
@@ -315,6 +318,11 @@ void provider_callback_sweep_locked(void)
 bool provider_callback_is_self(void)
 {
 	return inside;
+}
+
+bool provider_callback_is_runnable(void)
+{
+	return busy && provider_patience_runnable(caller);
 }
 
 void provider_callback_forget(void)

@@ -31,6 +31,8 @@ void provider_callback_run_here_locked(void);
 void provider_callback_sweep_locked(void);
 /* Is this the callback thread, inside a callback? */
 bool provider_callback_is_self(void);
+/* The thread that calls runs, or would if it got a processor: it waits for nobody. The lock is held. */
+bool provider_callback_is_runnable(void);
 /* In a forked child: there is no thread and no job. context: async-signal-safe. */
 void provider_callback_forget(void);
 /* The module that holds `code`, NULL when none does. Needs no lock in glibc from 2.35 on. */

@@ -177,7 +177,7 @@ void provider_send_now_locked(struct provider_dest *d)
 	}
 }
 
-long provider_make_register(void *mem, size_t cap, uint32_t index)
+long provider_make_register(void *mem, size_t cap, uint32_t index, uint32_t more)
 {
 	const struct provider_registration *reg = &provider_registrations[index];
 	struct proto_writer w;
@@ -186,7 +186,8 @@ long provider_make_register(void *mem, size_t cap, uint32_t index)
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
 	bool classic = (reg->flags & PROVIDER_HOT_CLASSIC) != 0;
 	proto_put_u32(&w, PROTO_TAG_REG_FLAGS,
-		      (classic ? PROTO_REG_CLASSIC : 0u) | (classic || reg->enable_fn ? PROTO_REG_CALLBACK : 0u));
+		      more | (classic ? PROTO_REG_CLASSIC : 0u) |
+			      (classic || reg->enable_fn ? PROTO_REG_CALLBACK : 0u));
 	if (reg->traits) {
 		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
 	}
@@ -201,7 +202,7 @@ uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, siz
 		if (reg->state != PROVIDER_REG_LIVE || (d->told[i / 32] >> (i % 32) & 1)) {
 			continue;
 		}
-		long n = provider_make_register(buf, cap, i);
+		long n = provider_make_register(buf, cap, i, 0);
 		if (n <= 0) {
 			continue; /* long traits and a small buffer: who has a larger one tells it */
 		}
@@ -227,7 +228,7 @@ void provider_post_register_locked(struct provider_dest *d, uint32_t index)
 {
 	size_t cap;
 	void *mem = message_buffer(index, &cap);
-	long n = mem ? provider_make_register(mem, cap, index) : -ENOMEM;
+	long n = mem ? provider_make_register(mem, cap, index, 0) : -ENOMEM;
 	struct provider_said *said = &provider_registrations[index].said[d->kind];
 	said->traits_asked = false;
 	if (n > 0 && provider_post_locked(d, mem, (size_t)n) != 0) {

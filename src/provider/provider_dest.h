@@ -101,8 +101,8 @@ static inline uint32_t provider_request_id(uint32_t index, uint32_t generation)
 {
 	return index | generation << 16;
 }
-/* A REGISTER message into `mem`; bytes or negative. context: async-signal-safe. */
-long provider_make_register(void *mem, size_t cap, uint32_t index);
+/* A REGISTER message into `mem`; bytes or negative. more: PROTO_REG_LATE, or 0. context: async-signal-safe. */
+long provider_make_register(void *mem, size_t cap, uint32_t index, uint32_t more);
 /* REGISTER for every live registration that was not told yet, as far as the socket takes them
  * without blocking. The lock is held, or nobody else can be here. Returns how many. */
 uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, size_t cap);
@@ -138,6 +138,10 @@ int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk
 /* As the listener would, but in this thread, which takes the answers until the time is over. Leaves it to a listener
  * that is created later. `buf` as above; the lock is held, or nobody else can be here. (provider_fork.c) */
 void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t bytes);
+/* The process goes on without an answer for this registration, though a session wants it: the daemon counts that when it
+ * comes to it, which may be after our end. Over a connection of its own: the other one is the listener's. Does not wait.
+ * `buf` as above. */
+void provider_attach_late(struct provider_dest *d, uint32_t index, void *buf, size_t cap);
 /* Close the socket; the memory stays. */
 void provider_attach_hang_up(struct provider_attached *at);
 /* Replace its memory by zeros (in-flight writers may still look), close the socket. */
@@ -199,6 +203,10 @@ void provider_patience_renew(void);
  * not waited long before. d NULL: it is a thread of our own that is waited for. The lock is held,
  * or nobody else can be here. context: async-signal-safe */
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until);
+/* This thread runs, or would if it got a processor. */
+bool provider_patience_runnable(uint32_t tid);
+/* May one more registration be told late (provider_attach_late())? */
+bool provider_patience_late(void);
 /* Some session wants this provider, or a group that its traits name. */
 bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg);
 

@@ -33,6 +33,18 @@
 
 static uint32_t recovering PROVIDER_FEW; /* thread id in the child that does it */
 
+/* What sessions miss of this child is to be counted. */
+static void tell_late(struct provider_dest *d, uint8_t *buf, size_t bytes)
+{
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		const struct provider_registration *reg = &provider_registrations[i];
+		if (reg->state == PROVIDER_REG_LIVE && !reg->said[d->kind].registered &&
+		    provider_patience_wanted(d, reg)) {
+			provider_attach_late(d, i, buf, bytes);
+		}
+	}
+}
+
 /* As the listener would, but in this thread: REGISTER each, take the answers until the time is
  * over. */
 void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t bytes)
@@ -46,6 +58,7 @@ void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t by
 			 provider_patience_wanted(d, &provider_registrations[i]);
 	}
 	if (provider_attach(d, buf, bytes, 0, &(struct provider_haste){&until, wanted}, &at) != 0) {
+		tell_late(d, buf, bytes);
 		return;
 	}
 	d->at = at;
@@ -94,6 +107,7 @@ void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t by
 			close(fds[i]);
 		}
 	}
+	tell_late(d, buf, bytes);
 	provider_classic_refresh_locked();
 }
 

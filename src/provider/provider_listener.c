@@ -453,7 +453,8 @@ void *provider_listener_main(void *arg)
 		bool orphan = d->at.link != NULL && !d->muted;
 		give_back(buf);
 		uint32_t ms = orphan ? PROVIDER_ORPHAN_MS : RETRY_MS;
-		bool soon = (shortage || provider_is_shortage(r)) && soon_ms < ms;
+		/* Neither do we wait long for one that is there and got no processor. */
+		bool soon = (shortage || provider_is_shortage(r) || r == -ETIMEDOUT) && soon_ms < ms;
 		provider_wait_sleep(word, seen, soon ? soon_ms : ms);
 		soon_ms = soon ? 2 * soon_ms : soon_ms;
 		bool woken = word && order_load_acquire(word) != seen;

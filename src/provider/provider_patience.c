@@ -13,8 +13,10 @@
 #include <time.h>
 
 #define STEP_MS 50u
+/* So many registrations of a process are told late: a daemon that hangs has them all in its backlog. */
+#define LATE_MAX 64u
 
-static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW, starved_ms PROVIDER_FEW;
+static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW, starved_ms PROVIDER_FEW, late_told PROVIDER_FEW;
 
 void provider_patience_init(uint32_t extra_ms)
 {
@@ -26,6 +28,12 @@ void provider_patience_renew(void)
 {
 	left_ms = full_ms;
 	starved_ms = full_ms != 0 ? PROVIDER_STARVED_MS : 0;
+	late_told = 0;
+}
+
+bool provider_patience_late(void)
+{
+	return late_told++ < LATE_MAX;
 }
 
 int provider_left_ms(const struct timespec *until)
@@ -64,6 +72,11 @@ static char state_of(uint32_t pid)
 		return 'S';
 	}
 	return strchr("TtZXx", p[2]) ? 0 : p[2];
+}
+
+bool provider_patience_runnable(uint32_t tid)
+{
+	return state_of(tid) == 'R';
 }
 
 bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg)

@@ -18,6 +18,7 @@
 
 #define INDEX_WAIT_MS     1000u
 #define FILTER_SAID_BYTES (4 + 1024) /* type and data of a schematized filter */
+#define LATE_BUF_BYTES    1024u      /* for HELLO and REGISTER */
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER. */
 struct provider_cold provider_cold __attribute__((aligned(4096)));
@@ -304,6 +305,29 @@ static bool answer_missing(const struct provider_registration *reg, int d)
 	       (dest->state == PROVIDER_DEST_ATTACHED && !reg->said[d].registered);
 }
 
+/* Nobody waits any longer for daemons whose answer is missing. What a session misses for that is to be counted. */
+static void tell_late_locked(uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	uint8_t buf[LATE_BUF_BYTES];
+	for (int d = 0; d < 2; d++) {
+		struct provider_dest *dest = &provider_dests[d];
+		bool missing = answer_missing(reg, d) ||
+			       (dest->state == PROVIDER_DEST_ATTACHED && reg->traits && !reg->said[d].traits_known);
+		if (missing && !reg->said[d].on && provider_patience_wanted(dest, reg)) {
+			provider_attach_late(dest, index, buf, sizeof buf);
+		}
+	}
+}
+
+/* The callback of a provider that is enabled did not get its turn yet, or no processor, and that is waited for on. One
+ * that sleeps may wait for a lock of our caller. */
+static bool callback_due_locked(const struct provider_registration *reg, struct timespec *until)
+{
+	return !provider_callback_is_self() && reg->jobs_done != reg->jobs_queued &&
+	       (!reg->running || provider_callback_is_runnable()) && provider_patience_more(NULL, true, until);
+}
+
 /* So that the very first event after EventRegister is captured, as on Windows; and who enables it
  * after our return finds it registered. */
 static void wait_registered_locked(uint32_t index, uint32_t generation)
@@ -340,10 +364,7 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 				given_up[d] = dest->unresponsive = true;
 			}
 		}
-		/* The callback of a provider that is enabled did not get its turn yet; one that runs may
-		 * wait for a lock of our caller. */
-		bool due = !self && reg->jobs_done != reg->jobs_queued && !reg->running;
-		if (!longer && !(due && provider_patience_more(NULL, true, &until))) {
+		if (!longer && !callback_due_locked(reg, &until)) {
 			return;
 		}
 	}
@@ -414,6 +435,9 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	}
 	provider_threads_start_locked(true);
 	wait_registered_locked(index, generation);
+	if (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
+		tell_late_locked(index);
+	}
 	*ret_wmi_result = reg->generation == generation ? reg->wmi_result : 0;
 	bool stacks = provider_stacks_wanted_of_locked(index);
 	pthread_mutex_unlock(&provider_lock);
@@ -559,6 +583,17 @@ static void wait_traits_locked(uint32_t index)
 				dest->unresponsive = true;
 				break;
 			}
+		}
+	}
+	if (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
+		tell_late_locked(index);
+	}
+	/* Its group was enabled: the macros of the program hear that from the callback. */
+	while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE && !provider_callback_is_self() &&
+	       reg->jobs_done != reg->jobs_queued) {
+		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == ETIMEDOUT &&
+		    !callback_due_locked(reg, &until)) {
+			break;
 		}
 	}
 }

@@ -21,6 +21,7 @@ struct provider_said {
 	bool traits_sent;  /* with REGISTER */
 	bool traits_asked; /* a TRAITS is on its way: the answer to REGISTER says nothing of them */
 	bool traits_known; /* the daemon has them */
+	bool late;         /* it was told that nobody waits for its answer any longer */
 	bool on;
 	uint8_t level;
 	uint64_t any;

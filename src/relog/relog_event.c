@@ -5,6 +5,7 @@
  * opcode becomes a record with the class spelled out.
  */
 #include "relog/relog.h"
+#include "format/etl_head.h"
 #include "format/etl_item.h"
 #include "format/etl_message.h"
 
@@ -134,58 +135,60 @@ void relog_event_set_provider(struct relog_event *e, const struct guid *provider
 	e->changed |= RELOG_PROVIDER;
 }
 
-/* 0x30 bytes: EVENT_TRACE_HEADER. */
-static void put_full(const struct etl_record *r, uint8_t *out)
+/* Each writes the header of a record of `bytes`. */
+static void put_full(const struct etl_record *r, uint32_t bytes, uint8_t *out)
 {
-	out[2] = r->type;
-	out[3] = ETL_MARK_HEADER;
-	out[4] = r->opcode;
-	out[5] = r->level;
-	le16_put(out + 6, r->version);
-	le32_put(out + 8, r->tid);
-	le32_put(out + 12, r->pid);
-	le64_put(out + 16, r->time_raw);
-	memcpy(out + 0x18, &r->provider, 16);
-	le32_put(out + 0x28, r->kernel_time);
-	le32_put(out + 0x2C, r->user_time);
+	const struct etl_full_head h = {
+		.type = r->type,
+		.opcode = r->opcode,
+		.level = r->level,
+		.version = r->version,
+		.pid = r->pid,
+		.tid = r->tid,
+		.time = r->time_raw,
+		.class = r->provider.b,
+		.kernel_time = r->kernel_time,
+		.user_time = r->user_time,
+	};
+	etl_full_head_put(out, bytes, &h);
 }
 
-static void put_event(const struct etl_record *r, uint8_t *out)
+static void put_event(const struct etl_record *r, uint32_t bytes, uint8_t *out)
 {
-	out[2] = r->type;
-	out[3] = ETL_MARK_HEADER;
-	le16_put(out + ETL_EH_FLAGS, (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
-						(r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY))));
-	le16_put(out + ETL_EH_PROPERTY, r->event_property);
-	le32_put(out + ETL_EH_TID, r->tid);
-	le32_put(out + ETL_EH_PID, r->pid);
-	le64_put(out + ETL_EH_TIME, r->time_raw);
-	memcpy(out + ETL_EH_PROVIDER, &r->provider, 16);
-	uint8_t *d = out + ETL_EH_DESCRIPTOR;
+	const struct etl_event_head h = etl_event_head_of(r->pid, r->provider.b, 0);
+	uint16_t flags = (uint16_t)((r->items ? ETL_EF_EXTENDED_INFO : 0) |
+				    (r->event_flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY)));
+	uint8_t d[16] = {[2] = r->version, r->channel, r->level, r->opcode};
 	le16_put(d, r->id);
-	d[2] = r->version;
-	d[3] = r->channel;
-	d[4] = r->level;
-	d[5] = r->opcode;
 	le16_put(d + 6, r->task);
 	le64_put(d + 8, r->keyword);
+	etl_event_head_put(out, &h, flags, bytes, r->tid, r->time_raw, d, r->activity.b);
+	out[ETL_EH_TYPE] = r->type;
+	le16_put(out + ETL_EH_PROPERTY, r->event_property);
 	le32_put(out + ETL_EH_KERNEL_TIME, r->kernel_time);
 	le32_put(out + ETL_EH_USER_TIME, r->user_time);
-	memcpy(out + ETL_EH_ACTIVITY, &r->activity, 16);
 }
 
-static void put_system(const struct etl_record *r, uint8_t *out)
+/* A short header stays one unless it is to say more. The counters of the processor stay with their record. */
+static void put_hook(const struct etl_record *r, bool perfinfo, uint32_t counters, uint32_t bytes, uint8_t *out)
 {
 	bool wide = r->pointer_size != 4;
-	le16_put(out, r->version);
-	out[2] = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32;
-	out[3] = ETL_MARK_HEADER;
-	le16_put(out + 6, r->hook);
-	le32_put(out + 8, r->tid);
-	le32_put(out + 12, r->pid);
-	le64_put(out + 16, r->time_raw);
-	le32_put(out + 0x18, r->kernel_time);
-	le32_put(out + 0x1C, r->user_time);
+	const struct etl_hook_head h = {
+		.type = perfinfo ? r->type
+			: wide   ? ETL_RT_SYSTEM64
+				 : ETL_RT_SYSTEM32,
+		.version = counters ? le16_get(r->raw + ETL_HH_VERSION) : r->version,
+		.hook = r->hook,
+		.pid = r->pid,
+		.tid = r->tid,
+		.time = r->time_raw,
+		.kernel_time = r->kernel_time,
+		.user_time = r->user_time,
+	};
+	uint32_t own = etl_hook_head_put(out, bytes, &h);
+	if (counters) {
+		memcpy(out + own, r->counters, counters);
+	}
 }
 
 /* A WPP message has the fields that its flags name. False when it lacks one that was set. */
@@ -233,37 +236,37 @@ int relog_event_encode(const struct relog_event *e, uint8_t *out)
 		r.pid = r.pid == UINT32_MAX ? 0 : r.pid;
 		r.tid = r.tid == UINT32_MAX ? 0 : r.tid;
 	}
-	uint32_t header, size_at = 0;
-	bool items_follow = false;
-	if (hooked && perfinfo && !(e->changed & (RELOG_PID | RELOG_TID | RELOG_TIMES))) {
-		header = ETL_PERFINFO_HEADER_SIZE;
-		memcpy(out, r.raw, header);
-		le64_put(out + 8, r.time_raw);
-		size_at = 4;
-	} else if (hooked) {
-		header = ETL_SYSTEM_HEADER_SIZE;
-		put_system(&r, out);
-		size_at = 4;
-	} else if (r.type == ETL_RT_FULL32 || r.type == ETL_RT_FULL64) {
-		header = ETL_FULL_HEADER_SIZE;
-		put_full(&r, out);
-	} else if (r.type == ETL_RT_INSTANCE32 || r.type == ETL_RT_INSTANCE64) {
-		header = ETL_INSTANCE_HEADER_SIZE;
-		memcpy(out, r.raw, header); /* instances and their parent stay */
-		put_full(&r, out);
-	} else if (r.type == ETL_RT_EVENT32 || r.type == ETL_RT_EVENT64) {
-		items_follow = true;
+	bool event = r.type == ETL_RT_EVENT32 || r.type == ETL_RT_EVENT64;
+	bool instance = r.type == ETL_RT_INSTANCE32 || r.type == ETL_RT_INSTANCE64;
+	bool full = instance || r.type == ETL_RT_FULL32 || r.type == ETL_RT_FULL64;
+	perfinfo = perfinfo && !(e->changed & (RELOG_PID | RELOG_TID | RELOG_TIMES));
+	uint32_t counters = hooked && r.counters ? 8u * r.counters_count : 0;
+	uint32_t items = event && r.items ? r.items_bytes : 0;
+	uint32_t header;
+	if (hooked) {
+		header = (perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE) + counters;
+	} else if (full) {
+		header = instance ? ETL_INSTANCE_HEADER_SIZE : ETL_FULL_HEADER_SIZE;
+	} else if (event) {
 		header = ETL_EVENT_HEADER_SIZE;
-		put_event(&r, out);
-	} else if (r.type == ETL_RT_MESSAGE && r.raw && put_message(&r, e->changed, out, &header)) {
-		items_follow = false;
-	} else {
+	} else if (r.type != ETL_RT_MESSAGE || !r.raw || !put_message(&r, e->changed, out, &header)) {
 		return -EOPNOTSUPP;
 	}
-	uint32_t items = r.items && items_follow ? r.items_bytes : 0;
 	uint64_t total = (uint64_t)header + items + r.payload_bytes;
 	if (total > ETL_RECORD_MAX) {
 		return -EMSGSIZE;
+	}
+	if (hooked) {
+		put_hook(&r, perfinfo, counters, (uint32_t)total, out);
+	} else if (full) {
+		if (instance) { /* it and its parent stay */
+			memcpy(out + ETL_FH_INSTANCE, r.raw + ETL_FH_INSTANCE, header - ETL_FH_INSTANCE);
+		}
+		put_full(&r, (uint32_t)total, out);
+	} else if (event) {
+		put_event(&r, (uint32_t)total, out);
+	} else {
+		le16_put(out, (uint16_t)total);
 	}
 	if (items) {
 		memcpy(out + header, r.items, items);
@@ -271,7 +274,6 @@ int relog_event_encode(const struct relog_event *e, uint8_t *out)
 	if (r.payload_bytes) {
 		memcpy(out + header + items, r.payload, r.payload_bytes);
 	}
-	le16_put(out + size_at, (uint16_t)total);
 	return (int)total;
 }
 

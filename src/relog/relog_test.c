@@ -326,6 +326,41 @@ static void instances_and_messages_take_changes_where_they_have_the_field(void *
 	assert_int_equal(relog_event_encode(&e, out), -EOPNOTSUPP);
 }
 
+/* Version 2, of which three counters and the PEBS index stand in front of the payload. */
+static void a_changed_kernel_record_keeps_its_counters(void **state)
+{
+	uint8_t short_one[0x10 + 4 * 8 + 4] = {2, 0x83, ETL_RT_PERFINFO64, 0xC0, sizeof short_one, 0, 0x2E, 0x0F};
+	uint8_t out[256], *counters = short_one + 0x10;
+	memset(counters, 0xCC, 32);
+	struct relog_event e = {.r = {.type = ETL_RT_PERFINFO64,
+				      .pointer_size = 8,
+				      .raw = short_one,
+				      .raw_bytes = sizeof short_one,
+				      .counters = counters,
+				      .counters_count = 4,
+				      .payload = (const uint8_t *)"new",
+				      .payload_bytes = 3,
+				      .version = 2,
+				      .hook = 0x0F2E,
+				      .pid = 0x1234,
+				      .time_raw = 0x0102030405060708},
+				.changed = RELOG_PAYLOAD | RELOG_TIME};
+	assert_int_equal(relog_event_encode(&e, out), 0x10 + 32 + 3);
+	le16_put(short_one + 4, 0x10 + 32 + 3);
+	le64_put(short_one + 8, 0x0102030405060708);
+	assert_memory_equal(out, short_one, 0x10 + 32);
+	assert_memory_equal(out + 0x10 + 32, "new", 3);
+
+	e.changed |= RELOG_PID; /* which the short header has no room for */
+	assert_int_equal(relog_event_encode(&e, out), 0x20 + 32 + 3);
+	assert_int_equal(le16_get(out), 0x8302);
+	assert_int_equal(out[2], ETL_RT_SYSTEM64);
+	assert_int_equal(le16_get(out + 4), 0x20 + 32 + 3);
+	assert_int_equal(le32_get(out + 12), 0x1234);
+	assert_memory_equal(out + 0x20, counters, 32);
+	assert_memory_equal(out + 0x20 + 32, "new", 3);
+}
+
 static uint32_t put_item(uint8_t *p, uint16_t type, bool more, const void *data, uint16_t n)
 {
 	uint16_t total = (uint16_t)BASE_ALIGN8(8u + n);
@@ -436,6 +471,7 @@ int main(void)
 		cmocka_unit_test(made_and_changed_events_read_as_what_they_claim),
 		cmocka_unit_test(wrong_calls_get_the_codes_of_com),
 		cmocka_unit_test(instances_and_messages_take_changes_where_they_have_the_field),
+		cmocka_unit_test(a_changed_kernel_record_keeps_its_counters),
 		cmocka_unit_test(an_event_of_another_provider_loses_the_description_of_the_first),
 		cmocka_unit_test(a_real_self_describing_event_given_away_has_no_description),
 	};

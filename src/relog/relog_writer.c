@@ -5,6 +5,7 @@
  * in which they close.
  */
 #include "relog/relog.h"
+#include "format/etl_head.h"
 
 #include "base/open_output.h"
 #include "etl/etl_writer.h"
@@ -99,13 +100,14 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 		return -EMSGSIZE;
 	}
 	uint32_t bytes = (uint32_t)(ETL_SYSTEM_HEADER_SIZE + names + a + b);
-	le16_put(rec, 2);
-	rec[2] = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32;
-	rec[3] = ETL_MARK_HEADER;
-	le16_put(rec + 4, (uint16_t)bytes);
-	le32_put(rec + 8, h->tid);
-	le32_put(rec + 12, h->pid);
-	le64_put(rec + 16, f->start_raw);
+	const struct etl_hook_head first = {
+		.type = wide ? ETL_RT_SYSTEM64 : ETL_RT_SYSTEM32,
+		.version = 2,
+		.pid = h->pid,
+		.tid = h->tid,
+		.time = f->start_raw,
+	};
+	etl_hook_head_put(rec, bytes, &first);
 
 	uint32_t used = ETL_BUFFER_HEADER_SIZE + BASE_ALIGN8(bytes);
 	uint32_t size = w->compress ? (used + HEADER_ROUND - 1) / HEADER_ROUND * HEADER_ROUND : w->buffer_size;

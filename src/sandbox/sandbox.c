@@ -104,6 +104,11 @@ void sandbox_destroy(struct sandbox *s)
 	free(s);
 }
 
+void sandbox_end(struct sandbox *s)
+{
+	bury(s);
+}
+
 const char *sandbox_problem(const struct sandbox *s)
 {
 	return s->problem;
@@ -184,7 +189,7 @@ static _Noreturn void become_child(const struct sandbox *s, int fd, pid_t parent
 		}
 	}
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_FSIZE, s->o.file_bytes);
 	(void)confine_memory(s->o.memory_bytes, s->o.processor_s);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (chdir("/") == 0) {

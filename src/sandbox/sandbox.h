@@ -39,6 +39,7 @@ struct sandbox_options {
 	const char *argument;  /* NULL: none */
 	uint64_t memory_bytes; /* that the child may write to; files that it maps do not count */
 	uint64_t processor_s;  /* in its life */
+	uint64_t file_bytes;   /* length of a file that it is given to write to; 0: it writes none */
 	uint32_t answer_ms;    /* for one question */
 	uint32_t starts_max;   /* children, one after the other */
 };
@@ -49,6 +50,8 @@ void sandbox_destroy(struct sandbox *s);
 
 /* Makes sure that a child runs. The number of the child, from 1 on; or as sandbox_ask(). */
 int sandbox_start(struct sandbox *s);
+/* Ends the child that runs, whose answers make no sense; the next question starts another one. */
+void sandbox_end(struct sandbox *s);
 /* The number of the child that runs; 0: none does. */
 int sandbox_running(const struct sandbox *s);
 /* 0, and the answer, which is valid until the next call. Else there is none:
@@ -79,5 +82,7 @@ typedef void (*sandbox_handler)(void *context, struct sandbox_question *q, struc
 /* Gives up every right for good, and answers until the parent is gone. 0: it is gone; -errno: this program was not
  * started as a child. */
 int sandbox_serve(sandbox_handler handler, void *context);
+/* The same with threads, and writing to files that are open: CONFINE_DATABASE of base/confine.h. */
+int sandbox_serve_threads(sandbox_handler handler, void *context);
 
 #endif

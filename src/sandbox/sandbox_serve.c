@@ -19,10 +19,10 @@ static int send_answer(uint32_t number, uint32_t value, const void *p, size_t n)
 	return proto_send(SANDBOX_SOCKET, answer, sizeof h + n, NULL, 0);
 }
 
-int sandbox_serve(sandbox_handler handler, void *context)
+static int serve(enum confine_program program, sandbox_handler handler, void *context)
 {
 	struct strbuf text = {0};
-	int r = send_answer(SANDBOX_HELLO, confine(CONFINE_SANDBOX), NULL, 0);
+	int r = send_answer(SANDBOX_HELLO, confine(program), NULL, 0);
 	while (r == 0) {
 		struct sandbox_question q = {.fd = {-1, -1}};
 		struct sandbox_head h;
@@ -49,4 +49,14 @@ int sandbox_serve(sandbox_handler handler, void *context)
 	}
 	strbuf_finish(&text);
 	return r;
+}
+
+int sandbox_serve(sandbox_handler handler, void *context)
+{
+	return serve(CONFINE_SANDBOX, handler, context);
+}
+
+int sandbox_serve_threads(sandbox_handler handler, void *context)
+{
+	return serve(CONFINE_DATABASE, handler, context);
 }

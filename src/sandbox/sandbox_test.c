@@ -44,7 +44,9 @@ enum {
 	LOOK,
 	SIGNAL,
 	HAS,
-	KEEP
+	KEEP,
+	THREAD,
+	WRITE_GIVEN
 };
 
 extern char **environ;
@@ -73,6 +75,12 @@ static unsigned deeper(volatile unsigned *above)
 	return here[0] == UINT32_MAX ? 0 : deeper(here) + here[0];
 }
 
+static void *other_thread(void *arg)
+{
+	*(int *)arg = 7;
+	return NULL;
+}
+
 static void child(void *context, struct sandbox_question *q, struct strbuf *answer)
 {
 	static const struct sandbox_head lie = {SANDBOX_MAGIC, 77777, SANDBOX_FITS, 0};
@@ -83,6 +91,8 @@ static void child(void *context, struct sandbox_question *q, struct strbuf *answ
 	struct stat st;
 	unsigned zero = 0;
 	ssize_t n;
+	pthread_t thread;
+	int seven = 0;
 	switch (q->kind) {
 	case ECHO: strbuf_add(answer, q->p, q->n); break;
 	case CRASH: __builtin_trap();
@@ -111,6 +121,13 @@ static void child(void *context, struct sandbox_question *q, struct strbuf *answ
 		n = fstat(q->fd[0], &st) == 0 ? pread(q->fd[0], text, sizeof text, 0) : -1;
 		strbuf_add(answer, text, n > 0 ? (size_t)n : 0);
 		break;
+	case THREAD:
+		seven = pthread_create(&thread, NULL, other_thread, &seven) == 0 && pthread_join(thread, NULL) == 0
+				? seven
+				: -1;
+		strbuf_addf(answer, "%d", seven);
+		break;
+	case WRITE_GIVEN: answer_error(answer, pwrite(q->fd[0], "abc", 3, 0)); break;
 	case KEEP:
 		*(int *)context += 1;
 		strbuf_addf(answer, "%d", *(int *)context);
@@ -194,12 +211,15 @@ static int fails(struct sandbox *s, uint32_t kind, const char *problem)
 
 static void a_child_answers_and_keeps_what_it_was_told(void **state)
 {
-	struct sandbox *s = sandbox("--child", 30000, 1);
+	struct sandbox *s = sandbox("--child", 30000, 2);
 	assert_int_equal(sandbox_start(s), 1);
 	assert_string_equal(ask(s, ECHO, -1), "abc");
 	assert_string_equal(ask(s, KEEP, -1), "1");
 	assert_string_equal(ask(s, KEEP, -1), "2");
 	assert_int_equal(sandbox_start(s), 1);
+	sandbox_end(s);
+	assert_int_equal(sandbox_running(s), 0);
+	assert_string_equal(ask(s, KEEP, -1), "1"); /* another child */
 	sandbox_destroy(s);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
 }
@@ -384,6 +404,46 @@ static void a_child_reads_what_it_is_given_and_opens_nothing(void **state)
 	sandbox_destroy(s);
 }
 
+static void a_child_with_threads_writes_what_it_is_given_within_its_limit(void **state)
+{
+	char path[] = "/tmp/openetw-sandbox-XXXXXX", eperm[16], text[8] = "";
+	struct sandbox *s = sandbox("--child-threads", 30000, 1);
+	struct sandbox_options o = {.program = self,
+				    .argument = "--child-threads",
+				    .memory_bytes = 64 * MIB,
+				    .processor_s = 1,
+				    .file_bytes = 2,
+				    .answer_ms = 30000,
+				    .starts_max = 1};
+	int fd = mkstemp(path);
+	snprintf(eperm, sizeof eperm, "%d", EPERM);
+	unlink(path);
+	assert_true(fd >= 0);
+	assert_string_equal(ask(s, THREAD, -1), "7");
+	if (sandbox_confined(s) & CONFINED_CALLS) {
+		assert_string_equal(ask(s, OPEN, -1), eperm);
+		assert_string_equal(ask(s, RUN, -1), eperm);
+		assert_string_equal(ask(s, CONNECT, -1), eperm);
+		assert_string_equal(ask(s, LOOK, -1), eperm);
+		assert_string_equal(ask(s, SIGNAL, -1), eperm);
+	}
+	/* Without a length it writes nothing: the signal of that limit ends it. */
+	const uint8_t *p;
+	size_t n;
+	assert_int_equal(sandbox_ask(s, WRITE_GIVEN, NULL, 0, &fd, 1, &p, &n), -ECHILD);
+	sandbox_destroy(s);
+	assert_int_equal(sandbox_create(&o, &s), 0);
+	(void)ask(s, WRITE_GIVEN, fd); /* as much as it may */
+	assert_int_equal(pread(fd, text, sizeof text, 0), 2);
+	sandbox_destroy(s);
+	o.file_bytes = 100;
+	assert_int_equal(sandbox_create(&o, &s), 0);
+	assert_string_equal(ask(s, WRITE_GIVEN, fd), "0");
+	assert_int_equal(pread(fd, text, sizeof text, 0), 3);
+	sandbox_destroy(s);
+	close(fd);
+}
+
 /* It has the socket and three streams, whatever its parent has open. */
 static void a_child_inherits_nothing(void **state)
 {
@@ -447,12 +507,16 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_that_closes_its_socket_was_not_killed),
 		cmocka_unit_test(a_child_that_is_killed_in_the_middle_is_told),
 		cmocka_unit_test(a_child_reads_what_it_is_given_and_opens_nothing),
+		cmocka_unit_test(a_child_with_threads_writes_what_it_is_given_within_its_limit),
 		cmocka_unit_test(a_child_inherits_nothing),
 		cmocka_unit_test(a_child_ends_with_its_parent),
 	};
 	if (argc == 2 && strcmp(argv[1], "--child") == 0) {
 		int told = 0;
 		return -sandbox_serve(child, &told);
+	}
+	if (argc == 2 && strcmp(argv[1], "--child-threads") == 0) {
+		return -sandbox_serve_threads(child, NULL);
 	}
 	if (argc == 2 && strcmp(argv[1], "--liar") == 0) {
 		(void)!send(SANDBOX_SOCKET, "hello", 5, 0);

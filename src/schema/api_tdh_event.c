@@ -4,6 +4,7 @@
  * TdhEnumerateManifestProviderEvents.
  */
 #include "schema/schema_tdh.h"
+#include "etw/values/guids.h"
 
 static ULONG read_contexts(ULONG count, const TDH_CONTEXT *contexts, unsigned *pointer_size)
 {
@@ -102,9 +103,9 @@ static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s, stru
  * providers of their own. */
 static struct guid classic_provider(const struct schema_event *e)
 {
-	static const struct guid kernel = {
-		{0xAD, 0x4A, 0x81, 0x9E, 0x04, 0x32, 0xD2, 0x11, 0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
-	static const uint32_t own[] = {0x222962ab, 0x3ac66736, 0xc861d0e2};
+	static const struct guid kernel = GUID_INIT(ETW_GUID_SYSTEM_TRACE_CONTROL);
+	static const uint32_t own[] = {GUID_FIRST(ETW_GUID_CLASS_HEAP), GUID_FIRST(ETW_GUID_CLASS_CRIT_SEC),
+				       GUID_FIRST(ETW_GUID_CLASS_THREAD_POOL)};
 	bool is_kernel = strcmp(schema_text(e, e->provider_name), "MSNT_SystemTrace") == 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(own); i++) {
 		is_kernel = is_kernel && le32_get(e->provider.b) != own[i];

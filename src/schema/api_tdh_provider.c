@@ -200,6 +200,16 @@ static ULONG find_provider(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffe
 	return *ret ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
+/* Gives them, if there are some, and ends the list. */
+static ULONG end_fields(struct field_list *l, EVENT_FIELD_TYPE type, PPROVIDER_FIELD_INFOARRAY buffer, ULONG *size)
+{
+	ULONG status = l->failed       ? ERROR_OUTOFMEMORY
+		       : l->count == 0 ? ERROR_NOT_FOUND
+				       : give_fields(l, type, buffer, size);
+	free(l->names);
+	return status;
+}
+
 TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
 						  EVENT_FIELD_TYPE EventFieldType, PPROVIDER_FIELD_INFOARRAY pBuffer,
 						  ULONG *pBufferSize)
@@ -230,11 +240,7 @@ TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventF
 			add_field(&l, n);
 		}
 	}
-	status = l.failed       ? ERROR_OUTOFMEMORY
-		 : l.count == 0 ? ERROR_NOT_FOUND
-				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
-	free(l.names);
-	return status;
+	return end_fields(&l, EventFieldType, pBuffer, pBufferSize);
 }
 
 TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_TYPE EventFieldType,
@@ -249,11 +255,7 @@ TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_
 	for (const struct manifest_name *n = p->names[field_kinds[EventFieldType]]; n; n = n->next) {
 		add_field(&l, n);
 	}
-	status = l.failed       ? ERROR_OUTOFMEMORY
-		 : l.count == 0 ? ERROR_NOT_FOUND
-				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
-	free(l.names);
-	return status;
+	return end_fields(&l, EventFieldType, pBuffer, pBufferSize);
 }
 
 /* ---- filters ---------------------------------------------------------------------------------- */

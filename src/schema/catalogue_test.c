@@ -423,6 +423,47 @@ static void kernel_events_written_by_a_program_of_another_width_are_decoded(void
 	openetw_decoder_destroy(d);
 }
 
+/* SampleProf: a pointer, a u32 and two u16. Cut off by as much as a pointer is wider on a 64-bit system. */
+static void a_payload_that_is_cut_off_is_not_taken_for_one_with_narrow_pointers(void **state)
+{
+	static const struct {
+		uint64_t address;
+		const char *json;
+	} cases[] = {
+		{0xfffff80112345678, "{\"InstructionPointer\":\"0xFFFFF80112345678\",\"ThreadId\":4660"},
+		{0x00007ff612345678, "{\"InstructionPointer\":\"0x7FF612345678\",\"ThreadId\":4660"},
+		/* Nothing speaks against a program of 32 bits that said its thread and counts. */
+		{0x0000123412345678, "{\"InstructionPointer\":\"0x12345678\",\"ThreadId\":4660,\"Count\":4660"},
+	};
+	struct openetw_decoder *d = openetw_decoder_create();
+	struct openetw_text t = {0};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct blob p = {.n = 0};
+		struct record r;
+		struct guid g;
+		blob_u64(&p, cases[i].address);
+		blob_u32(&p, 0x1234);
+		EVENT_RECORD *e = record_make(&r, NULL, &p);
+		assert_int_equal(guid_parse("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", &g), 0);
+		memcpy(&e->EventHeader.ProviderId, g.b, 16);
+		e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
+		e->EventHeader.EventDescriptor.Opcode = 46;
+		openetw_text_clear(&t);
+		assert_int_equal(openetw_decode_json(d, e, &t), i == 2 ? OPENETW_DECODED : OPENETW_PARTLY);
+		if (strncasecmp(t.data, cases[i].json, strlen(cases[i].json)) != 0) {
+			fail_msg("case %zu: %s", i, t.data);
+		}
+		/* TDH says the same. */
+		PROPERTY_DATA_DESCRIPTOR name = {.PropertyName = (ULONGLONG)(uintptr_t)u"InstructionPointer",
+						 .ArrayIndex = UINT32_MAX};
+		ULONG size = 0;
+		assert_int_equal(TdhGetPropertySize(e, 0, NULL, 1, &name, &size), ERROR_SUCCESS);
+		assert_int_equal(size, i == 2 ? 4 : 8);
+	}
+	openetw_text_free(&t);
+	openetw_decoder_destroy(d);
+}
+
 /* Several consumers decode at the same time, each with a decoder, all with the process's schemas. */
 static void *decode_many(void *arg)
 {
@@ -483,6 +524,7 @@ int main(void)
 		cmocka_unit_test(a_field_that_came_later_may_be_missing),
 		cmocka_unit_test(a_field_in_the_middle_may_be_missing),
 		cmocka_unit_test(settings_of_a_garbage_collector_are_decoded),
+		cmocka_unit_test(a_payload_that_is_cut_off_is_not_taken_for_one_with_narrow_pointers),
 		cmocka_unit_test(kernel_events_written_by_a_program_of_another_width_are_decoded),
 		cmocka_unit_test(decoders_of_several_threads_agree),
 	};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/schema_record.h"
 
-/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_guid = {
-	{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+static const struct guid metadata_guid = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 {
@@ -73,6 +71,29 @@ static int path_at_end(const struct schema_payload *p)
 	return first == '\\';
 }
 
+/* Is there, where pointers of 8 bytes would stand, an address that only a 64-bit system has: of its kernel, or of
+ * where it puts libraries and stacks? Pointers behind a field without a fixed size are not looked at. */
+static bool has_wide_address(const struct schema_payload *p)
+{
+	uint64_t at = 0;
+	for (uint32_t i = 0; i < p->event->top_count; i++) {
+		const struct schema_field *f = &p->event->fields[i];
+		uint32_t bytes = schema_value_fixed(f->in_type, 8); /* 0: not of all fields of this type */
+		if (bytes == 0 || schema_field_is_array(f) || f->optional ||
+		    (f->flags & (PropertyStruct | PropertyParamLength)) || at + bytes > p->bytes) {
+			return false;
+		}
+		if (f->in_type == TDH_INTYPE_POINTER) {
+			uint32_t high = le32_get(p->data + at + 4);
+			if ((high >= 0xFFFF8000 && high != UINT32_MAX) || (high >= 0x7F00 && high <= 0x7FFF)) {
+				return true;
+			}
+		}
+		at += bytes;
+	}
+	return false;
+}
+
 bool schema_record_settle(struct schema_payload *p)
 {
 	if (!p->event->has_pointers) {
@@ -85,6 +106,10 @@ bool schema_record_settle(struct schema_payload *p)
 	struct schema_payload other = *p;
 	other.pointer_size = 12 - p->pointer_size;
 	if (!fits(&other)) {
+		return false;
+	}
+	/* With narrow pointers also a wide payload fits that is cut off by as much. */
+	if (!fit && p->pointer_size == 8 && has_wide_address(p)) {
 		return false;
 	}
 	/* A text takes in what a pointer leaves, so both may fit. */

@@ -9,6 +9,7 @@
 #include "evntcons.h"
 #include "schema/schema.h"
 #include "schema/schema_store.h"
+#include "etw/values/guids.h"
 
 struct schema_record {
 	const uint8_t *tlg; /* TraceLogging metadata; NULL when there is none */
@@ -43,8 +44,9 @@ static inline struct schema_ask schema_record_ask(const struct schema_record *r)
 
 /* Programs that write kernel events of another machine leave their own width in the header: when the
  * payload does not fit with it and fits exactly with the other, the other is right. When both fit,
- * because the last field is a text, the one that makes it a path is. True when the pointer size was
- * changed. */
+ * because the last field is a text, the one that makes it a path is. A payload with addresses that only
+ * 64-bit systems have is wide, and one that is cut off when it does not fit. True when the pointer size
+ * was changed. */
 bool schema_record_settle(struct schema_payload *p);
 /* Has pointers, and a text that takes in all that is left: any pointer size may seem to fit. */
 bool schema_record_ends_with_text(const struct schema_event *e);
@@ -58,8 +60,9 @@ static inline bool schema_record_is_manifest_chunk(const struct schema_record *r
 /* Quickly: neither EventMetadata nor a manifest chunk. */
 static inline bool schema_record_may_teach(const EVENT_RECORD *r)
 {
-	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) ? r->EventHeader.ProviderId.Data1 == 0xBBCCF6C1
-									 : r->EventHeader.EventDescriptor.Id == 0xFFFE;
+	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)
+		       ? r->EventHeader.ProviderId.Data1 == GUID_FIRST(ETW_GUID_CLASS_EVENT_METADATA)
+		       : r->EventHeader.EventDescriptor.Id == 0xFFFE;
 }
 
 #endif

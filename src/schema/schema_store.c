@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schemas that were learnt. Chained hash tables that never forget before destroy, so that borrowed
- * pointers stay good; bounded, because files from elsewhere fill them. The first schema for a key
- * stays: a trace repeats them, and a hostile one could otherwise take others' place.
+ * Schemas that were learnt. Tables that never forget before destroy, so that borrowed pointers stay good;
+ * bounded, because files from elsewhere fill them. The first schema for a key stays: a trace repeats them,
+ * and a hostile one could otherwise take others' place.
+ *
+ * A map leads from a key to the newest node that has it; the others follow by `next`. All nodes of a kind are
+ * on a list by `older`, the newest first.
  */
 #include "schema/schema_build.h"
 #include "schema/schema_sent.h"
 #include "schema/wpp.h"
 #include "schema/schema_manifest.h"
 
+#include "base/map.h"
+
 #include <stdlib.h>
 
-#define STORE_BUCKETS    1024u
-#define PROVIDER_BUCKETS 256u
 #define STORE_MEMORY_MAX (64u << 20)
 
 struct event_node {
-	struct event_node *next;
+	struct event_node *next, *older;
 	struct schema_event *event;
 	struct guid guid;
 	uint16_t id;
@@ -25,7 +28,7 @@ struct event_node {
 	bool alias; /* the event belongs to another node */
 };
 struct map_node {
-	struct map_node *next;
+	struct map_node *next, *older;
 	struct guid provider;
 	struct schema_map map;
 	uint32_t name_bytes;
@@ -33,7 +36,7 @@ struct map_node {
 };
 
 struct provider_node {
-	struct provider_node *next;
+	struct provider_node *next, *older;
 	const struct manifest_provider *provider;
 	enum schema_source source;
 	struct manifest_node *from;
@@ -45,9 +48,12 @@ struct manifest_node {
 };
 
 struct schema_store {
-	struct event_node *events[STORE_BUCKETS];
-	struct map_node *maps[STORE_BUCKETS];
-	struct provider_node *providers[PROVIDER_BUCKETS];
+	struct map events;    /* by GUID and id */
+	struct map maps;      /* by provider and name */
+	struct map providers; /* by GUID */
+	struct event_node *all_events;
+	struct map_node *all_maps;
+	struct provider_node *all_providers;
 	struct manifest_node *manifests;
 	struct event_node *retired; /* borrowed pointers to them may still be out there */
 	struct schema_sent *sent;   /* made with the first one */
@@ -78,7 +84,7 @@ struct schema_store *schema_store_create_within(struct schema_store *parent)
 static void free_events(struct event_node *n)
 {
 	for (struct event_node *next; n; n = next) {
-		next = n->next;
+		next = n->older;
 		if (!n->alias) {
 			schema_event_destroy(n->event);
 		}
@@ -88,55 +94,90 @@ static void free_events(struct event_node *n)
 
 void schema_store_destroy(struct schema_store *s)
 {
-	for (uint32_t i = 0; s && i < PROVIDER_BUCKETS; i++) {
-		for (struct provider_node *n = s->providers[i], *next; n; n = next) {
-			next = n->next;
-			free(n);
-		}
+	if (!s) {
+		return;
 	}
-	for (struct manifest_node *n = s ? s->manifests : NULL, *next; n; n = next) {
+	for (struct provider_node *n = s->all_providers, *next; n; n = next) {
+		next = n->older;
+		free(n);
+	}
+	for (struct manifest_node *n = s->manifests, *next; n; n = next) {
 		next = n->next;
 		manifest_finish(&n->manifest);
 		free(n);
 	}
-	if (s) {
-		free_events(s->retired);
-		schema_sent_destroy(s->sent);
+	free_events(s->retired);
+	schema_sent_destroy(s->sent);
+	free_events(s->all_events);
+	for (struct map_node *n = s->all_maps, *next; n; n = next) {
+		next = n->older;
+		free(n);
 	}
-	for (uint32_t i = 0; s && i < STORE_BUCKETS; i++) {
-		free_events(s->events[i]);
-		for (struct map_node *n = s->maps[i], *next; n; n = next) {
-			next = n->next;
-			free(n);
-		}
-	}
+	map_free(&s->events);
+	map_free(&s->maps);
+	map_free(&s->providers);
 	free(s);
 }
 
-static uint32_t provider_bucket(const struct guid *g)
+static uint64_t provider_key(const struct schema_store *s, const struct guid *g)
 {
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) % PROVIDER_BUCKETS;
+	return map_hash(&s->providers, g->b, sizeof g->b);
 }
 
-static uint32_t event_bucket(const struct guid *g, uint16_t id)
+static uint64_t event_key(const struct schema_store *s, const struct guid *g, uint16_t id)
 {
-	uint64_t h = (le64_get(g->b) ^ le64_get(g->b + 8) ^ id) * 0x9E3779B97F4A7C15ull;
-	return (uint32_t)(h >> 54) % STORE_BUCKETS;
+	return map_hash(&s->events, g->b, sizeof g->b) ^ id;
 }
 
-static uint32_t map_bucket(const struct guid *g, const char *name, size_t bytes)
+static uint64_t map_key(const struct schema_store *s, const struct guid *g, const char *name, size_t bytes)
 {
-	uint64_t h = le64_get(g->b) ^ le64_get(g->b + 8);
-	for (size_t i = 0; i < bytes; i++) {
-		h = (h ^ (uint8_t)name[i]) * 0x100000001B3ull;
+	return map_mix(map_hash(&s->maps, g->b, sizeof g->b), map_hash(&s->maps, name, bytes));
+}
+
+/* In front of those that have the key. The node's `next` is theirs to set: *ret_next. -ENOMEM. */
+static int put_first(struct map *m, uint64_t key, const void *node, void **ret_next)
+{
+	size_t at = map_find(m, key);
+	*ret_next = at != MAP_NONE ? map_pointer(m, at) : NULL;
+	if (at == MAP_NONE) {
+		return map_add_pointer(m, key, node);
 	}
-	return (uint32_t)(h >> 32) % STORE_BUCKETS;
+	map_set(m, at, (uintptr_t)node);
+	return 0;
+}
+
+/* Without the first one of those that have the key. */
+static void take_first(struct map *m, uint64_t key, const void *next)
+{
+	size_t at = map_find(m, key);
+	if (next) {
+		map_set(m, at, (uintptr_t)next);
+	} else {
+		map_remove(m, at);
+	}
+}
+
+static struct provider_node *first_provider(const struct schema_store *s, const struct guid *g)
+{
+	return map_find_pointer(&s->providers, provider_key(s, g));
+}
+
+static int put_event(struct schema_store *s, struct event_node *n)
+{
+	void *next;
+	int err = put_first(&s->events, event_key(s, &n->guid, n->id), n, &next);
+	if (err == 0) {
+		n->next = next;
+		n->older = s->all_events;
+		s->all_events = n;
+	}
+	return err;
 }
 
 static struct event_node *find_event(const struct schema_store *s, bool classic, const struct guid *g, uint16_t id,
 				     uint8_t version)
 {
-	struct event_node *n = s->events[event_bucket(g, id)];
+	struct event_node *n = map_find_pointer(&s->events, event_key(s, g, id));
 	while (n && !(n->id == id && n->version == version && n->classic == classic && guid_equal(&n->guid, g))) {
 		n = n->next;
 	}
@@ -165,9 +206,12 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 		schema_event_destroy(e);
 		return -ENOMEM;
 	}
-	uint32_t at = event_bucket(g, id);
-	*n = (struct event_node){s->events[at], e, *g, id, version, classic, false};
-	s->events[at] = n;
+	*n = (struct event_node){.event = e, .guid = *g, .id = id, .version = version, .classic = classic};
+	if (put_event(s, n) < 0) {
+		free(n);
+		schema_event_destroy(e);
+		return -ENOMEM;
+	}
 	*s->memory += e->memory_bytes + sizeof *n;
 	return 1;
 }
@@ -175,7 +219,7 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 const struct schema_map *schema_store_find_map(const struct schema_store *s, const struct guid *provider,
 					       const char *name, size_t bytes)
 {
-	const struct map_node *n = s->maps[map_bucket(provider, name, bytes)];
+	const struct map_node *n = map_find_pointer(&s->maps, map_key(s, provider, name, bytes));
 	for (; n; n = n->next) {
 		const char *own = (const char *)n->map.block + n->map.block_bytes;
 		if (n->name_bytes == bytes && guid_equal(&n->provider, provider) && memcmp(own, name, bytes) == 0) {
@@ -209,14 +253,18 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 		result = 0;
 	} else if (!name.failed) {
 		struct map_node *node = malloc(total);
+		void *next;
+		if (node && put_first(&s->maps, map_key(s, provider, name.data, name.length), node, &next) < 0) {
+			free(node);
+			node = NULL;
+		}
 		if (node) {
-			uint32_t bucket = map_bucket(provider, name.data, name.length);
 			uint8_t *copy = (uint8_t *)(node + 1);
 			memcpy(copy, block, n);
 			memcpy(copy + n, name.data, name.length);
 			m.block = copy;
-			*node = (struct map_node){s->maps[bucket], *provider, m, (uint32_t)name.length};
-			s->maps[bucket] = node;
+			*node = (struct map_node){next, s->all_maps, *provider, m, (uint32_t)name.length};
+			s->all_maps = node;
 			*s->memory += total;
 			result = 1;
 		}
@@ -250,7 +298,7 @@ static const struct manifest_event *best_event(const struct manifest_provider *p
 /* Do we know the event better than a trace describes it? */
 static bool is_known_better(const struct schema_store *s, const struct schema_event *e)
 {
-	const struct provider_node *n = s->providers[provider_bucket(&e->provider)];
+	const struct provider_node *n = first_provider(s, &e->provider);
 	for (; n && e->source != SCHEMA_SOURCE_WBEM; n = n->next) {
 		if (n->source == SCHEMA_SOURCE_WBEM || !guid_equal(&n->provider->guid, &e->provider)) {
 			continue;
@@ -269,7 +317,7 @@ static bool is_known_better(const struct schema_store *s, const struct schema_ev
 static bool known_from_elsewhere(const struct schema_store *s, const struct manifest *m)
 {
 	for (const struct manifest_provider *p = m->providers; p; p = p->next) {
-		const struct provider_node *n = s->providers[provider_bucket(&p->guid)];
+		const struct provider_node *n = first_provider(s, &p->guid);
 		for (; n; n = n->next) {
 			if (guid_equal(&n->provider->guid, &p->guid) && strcmp(n->from->key, KEY_OF_TRACE) != 0) {
 				return true;
@@ -318,20 +366,33 @@ int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *paylo
 
 /* ---- manifests -------------------------------------------------------------------------------- */
 
+static void take_event(struct schema_store *s, struct event_node *n)
+{
+	uint64_t key = event_key(s, &n->guid, n->id);
+	struct event_node *before = map_find_pointer(&s->events, key);
+	if (before == n) {
+		take_first(&s->events, key, n->next);
+		return;
+	}
+	while (before->next != n) {
+		before = before->next;
+	}
+	before->next = n->next;
+}
+
 /* What was made of a provider's older declaration makes room for the new one. */
 static void retire_events(struct schema_store *s, const struct guid *g, bool classic)
 {
-	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
-		for (struct event_node **at = &s->events[i]; *at;) {
-			struct event_node *n = *at;
-			if (n->classic != classic || !guid_equal(&n->guid, g)) {
-				at = &n->next;
-				continue;
-			}
-			*at = n->next;
-			n->next = s->retired;
-			s->retired = n;
+	for (struct event_node **at = &s->all_events; *at;) {
+		struct event_node *n = *at;
+		if (n->classic != classic || !guid_equal(&n->guid, g)) {
+			at = &n->older;
+			continue;
 		}
+		take_event(s, n);
+		*at = n->older;
+		n->older = s->retired;
+		s->retired = n;
 	}
 }
 
@@ -364,43 +425,57 @@ int schema_store_take_manifest(struct schema_store *s, struct manifest *m, enum 
 	int err = 0;
 	for (const struct manifest_provider *p = m->providers; p && err == 0; p = p->next) {
 		struct provider_node *n = malloc(sizeof *n);
-		uint32_t at = provider_bucket(&p->guid);
+		void *next;
 		err = n ? add_maps(s, p) : -ENOMEM;
+		err = err < 0 ? err : put_first(&s->providers, provider_key(s, &p->guid), n, &next);
 		if (err < 0) {
 			free(n);
 			break;
 		}
 		retire_events(s, &p->guid, source == SCHEMA_SOURCE_WBEM);
-		*n = (struct provider_node){s->providers[at], p, source, node};
-		s->providers[at] = n;
+		*n = (struct provider_node){next, s->all_providers, p, source, node};
+		s->all_providers = n;
 	}
 	*m = (struct manifest){0};
 	return err;
 }
 
+static void take_provider(struct schema_store *s, struct provider_node *n)
+{
+	uint64_t key = provider_key(s, &n->provider->guid);
+	struct provider_node *before = map_find_pointer(&s->providers, key);
+	if (before == n) {
+		take_first(&s->providers, key, n->next);
+		return;
+	}
+	while (before->next != n) {
+		before = before->next;
+	}
+	before->next = n->next;
+}
+
 int schema_store_drop_manifest(struct schema_store *s, const char *key)
 {
 	int found = 0;
-	for (uint32_t i = 0; i < PROVIDER_BUCKETS; i++) {
-		for (struct provider_node **at = &s->providers[i]; *at;) {
-			struct provider_node *n = *at;
-			if (strcmp(n->from->key, key) != 0) {
-				at = &n->next;
-				continue;
-			}
-			/* The manifest itself stays: somebody may hold a name of it. */
-			retire_events(s, &n->provider->guid, n->source == SCHEMA_SOURCE_WBEM);
-			*at = n->next;
-			free(n);
-			found = 1;
+	for (struct provider_node **at = &s->all_providers; *at;) {
+		struct provider_node *n = *at;
+		if (strcmp(n->from->key, key) != 0) {
+			at = &n->older;
+			continue;
 		}
+		/* The manifest itself stays: somebody may hold a name of it. */
+		retire_events(s, &n->provider->guid, n->source == SCHEMA_SOURCE_WBEM);
+		take_provider(s, n);
+		*at = n->older;
+		free(n);
+		found = 1;
 	}
 	return found ? 0 : -ENOENT;
 }
 
 const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic, const struct guid *g)
 {
-	const struct provider_node *n = s->providers[provider_bucket(g)];
+	const struct provider_node *n = first_provider(s, g);
 	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic && guid_equal(&n->provider->guid, g))) {
 		n = n->next;
 	}
@@ -431,11 +506,12 @@ static const struct schema_event *add_alias(struct schema_store *s, const struct
 		return NULL;
 	}
 	*n = *to;
-	uint32_t at = event_bucket(&n->guid, n->id);
 	n->version = version;
 	n->alias = true;
-	n->next = s->events[at];
-	s->events[at] = n;
+	if (put_event(s, n) < 0) {
+		free(n);
+		return NULL;
+	}
 	*s->memory += sizeof *n;
 	return n->event;
 }
@@ -447,7 +523,7 @@ const struct schema_event *schema_store_resolve(struct schema_store *s, bool cla
 	if (known) {
 		return known->event;
 	}
-	for (const struct provider_node *n = s->providers[provider_bucket(g)]; n; n = n->next) {
+	for (const struct provider_node *n = first_provider(s, g); n; n = n->next) {
 		if ((n->source == SCHEMA_SOURCE_WBEM) != classic || !guid_equal(&n->provider->guid, g)) {
 			continue;
 		}
@@ -471,21 +547,17 @@ const struct schema_event *schema_store_resolve(struct schema_store *s, bool cla
 
 int schema_store_each_provider(const struct schema_store *s, schema_provider_fn fn, void *ctx)
 {
-	for (uint32_t i = 0; i < PROVIDER_BUCKETS; i++) {
-		for (const struct provider_node *n = s->providers[i]; n; n = n->next) {
-			int stop = fn(ctx, &n->provider->guid, n->source, n->provider->name);
-			if (stop) {
-				return stop;
-			}
+	for (const struct provider_node *n = s->all_providers; n; n = n->older) {
+		int stop = fn(ctx, &n->provider->guid, n->source, n->provider->name);
+		if (stop) {
+			return stop;
 		}
 	}
-	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
-		for (const struct event_node *n = s->events[i]; n; n = n->next) {
-			int stop = fn(ctx, &n->event->provider, n->event->source,
-				      schema_text(n->event, n->event->provider_name));
-			if (stop) {
-				return stop;
-			}
+	for (const struct event_node *n = s->all_events; n; n = n->older) {
+		int stop =
+			fn(ctx, &n->event->provider, n->event->source, schema_text(n->event, n->event->provider_name));
+		if (stop) {
+			return stop;
 		}
 	}
 	return schema_sent_each_provider(s->sent, fn, ctx);
@@ -493,12 +565,10 @@ int schema_store_each_provider(const struct schema_store *s, schema_provider_fn 
 
 int schema_store_each_event(const struct schema_store *s, const struct guid *provider, schema_event_fn fn, void *ctx)
 {
-	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
-		for (const struct event_node *n = s->events[i]; n; n = n->next) {
-			int stop = !n->alias && guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
-			if (stop) {
-				return stop;
-			}
+	for (const struct event_node *n = s->all_events; n; n = n->older) {
+		int stop = !n->alias && guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
+		if (stop) {
+			return stop;
 		}
 	}
 	return schema_sent_each_event(s->sent, provider, fn, ctx);

@@ -212,6 +212,16 @@ static int skip_hidden(struct walk *w, const struct schema_field *f)
 	return walk_value(w, f, &v);
 }
 
+/* False: there is nothing to show of it, and *inout_err says whether one can go on behind it. */
+static inline bool is_shown(struct walk *w, const struct schema_field *f, int *inout_err)
+{
+	if (BASE_UNLIKELY(f->hidden)) {
+		*inout_err = skip_hidden(w, f);
+		return false;
+	}
+	return !is_absent(w, f);
+}
+
 static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count, unsigned depth)
 {
 	int err = 0;
@@ -219,11 +229,7 @@ static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, u
 	out_char(o, '{');
 	for (uint32_t i = first; i < first + count && err == 0; i++) {
 		const struct schema_field *f = &w->e->fields[i];
-		if (f->hidden) {
-			err = skip_hidden(w, f);
-			continue;
-		}
-		if (is_absent(w, f)) {
+		if (!is_shown(w, f, &err)) {
 			continue;
 		}
 		if (any) {
@@ -295,11 +301,7 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 	int err = 0;
 	for (uint32_t i = 0; i < w.e->top_count && err == 0; i++) {
 		const struct schema_field *f = &w.e->fields[i];
-		if (f->hidden) {
-			err = skip_hidden(&w, f);
-			continue;
-		}
-		if (is_absent(&w, f)) {
+		if (!is_shown(&w, f, &err)) {
 			continue;
 		}
 		if (o->length != start) {
@@ -343,11 +345,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 	int err = 0;
 	for (uint32_t i = 0; i < w.e->top_count && err == 0; i++) {
 		const struct schema_field *f = &w.e->fields[i];
-		if (f->hidden) {
-			err = skip_hidden(&w, f);
-			continue;
-		}
-		if (is_absent(&w, f)) {
+		if (!is_shown(&w, f, &err)) {
 			continue;
 		}
 		struct openetw_field out = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * "Name:keywords:level:options".
+ * "Name:keywords:level:options:filter".
  */
 #include "session/provider_spec.h"
 #include "base/level.h"
@@ -8,6 +8,7 @@
 #include "etw/values/enable_properties.h"
 #include "filter/filter_parse.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 static bool take_options(const char *s, uint32_t *inout)
@@ -54,6 +55,27 @@ static bool take_options(const char *s, uint32_t *inout)
 	return !quoted;
 }
 
+/* What is behind the level: options, a filter, or both. */
+static bool take_rest(const char *s, struct provider_spec *p)
+{
+	char options[128];
+	size_t n = strcspn(s, ":");
+	uint32_t bits = p->properties;
+	if (take_options(s, &bits)) {
+		p->properties = bits;
+		return true;
+	}
+	bits = p->properties;
+	snprintf(options, sizeof options, "%.*s", (int)BASE_MIN(n, sizeof options - 1), s);
+	if (s[n] == ':' && n < sizeof options && take_options(options, &bits)) {
+		p->properties = bits;
+		p->filter = s + n + 1;
+		return true;
+	}
+	p->filter = strpbrk(s, " =<>!~(") ? s : NULL;
+	return p->filter != NULL;
+}
+
 /* The part up to the next colon; NULL behind the last one. */
 static const char *next_part(const char **s, size_t *ret_n)
 {
@@ -88,8 +110,9 @@ int provider_spec_parse(const char *text, provider_installed installed, struct p
 			(int)n, part, text);
 		return -EINVAL;
 	}
-	if (s && !take_options(s, &p.properties)) {
-		diag_at(d, UINT64_MAX, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key", s, text);
+	if (s && !take_rest(s, &p)) {
+		diag_at(d, UINT64_MAX,
+			"'%s' in '%s' is none of stack, sid, tsid, key, process-start-key, and no filter", s, text);
 		return -EINVAL;
 	}
 	if (provider_guid(p.name, installed, &p.guid) < 0) {

@@ -27,6 +27,7 @@
 #define SESSION_SESSION_H
 
 #include "base/provider_guid.h"
+#include "filter/filter_compile.h"
 #include "format/kernel_mask.h"
 #include "session/session_properties.h"
 
@@ -48,14 +49,23 @@ enum session_filter {
 	SESSION_FILTER_COUNT,
 };
 #define SESSION_FILTER_BYTES    4096u
-#define SESSION_FILTER_TEXT     512u
-#define SESSION_EXPRESSION_TEXT 1024u
+#define SESSION_EXPRESSION_TEXT 8192u
 const char *session_filter_key(enum session_filter kind); /* in a file */
 uint32_t session_filter_type(enum session_filter kind);   /* EVENT_FILTER_TYPE_* */
 bool session_filter_is_stack(enum session_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
-/* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be. */
+/* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be.
+ *
+ *   EventNameFilter, StackWalkNameFilter    [!][@LEVEL:KEYWORDS:]NAME,NAME…
+ *
+ * with LEVEL and KEYWORDS only events that these let through are looked at. In a name a backslash stands before a comma,
+ * a backslash, and before a ! or @ at its beginning. */
 int session_filter_make(enum session_filter kind, const char *text, uint8_t out[SESSION_FILTER_BYTES],
 			size_t *ret_bytes, struct diag *d);
+
+/* Such texts of numbers, and of names: begun, then one name after another. */
+void session_filter_ids_text(struct strbuf *out, bool in, const uint16_t *ids, uint32_t count);
+void session_filter_names_text(struct strbuf *out, bool in, uint8_t level, uint64_t any);
+void session_filter_name_text(struct strbuf *out, bool first, const char *name);
 
 struct session_provider {
 	struct guid guid;
@@ -65,9 +75,10 @@ struct session_provider {
 	uint8_t level;
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all;
-	char filter[SESSION_FILTER_COUNT][SESSION_FILTER_TEXT]; /* "": none */
-	char expression[SESSION_EXPRESSION_TEXT];               /* of src/filter, whole; "": none */
-	uint8_t *payload; /* heap: what EVENT_FILTER_TYPE_PAYLOAD takes; NULL: none */
+	/* Heap, each set by a function below; NULL: none */
+	char *filter[SESSION_FILTER_COUNT];
+	char *expression; /* of src/filter, whole */
+	uint8_t *payload; /* what EVENT_FILTER_TYPE_PAYLOAD takes */
 	uint32_t payload_bytes;
 };
 
@@ -107,27 +118,36 @@ struct etw_session {
 	bool not_persistent; /* DisableRealtimePersistence */
 	struct session_kernel kernel;
 	struct session_provider *provider; /* heap */
-	uint32_t provider_count;
+	uint32_t provider_count, provider_cap;
+};
+
+/* What manifests say, for files that are written by hand; each may be NULL. */
+struct session_manifests {
+	provider_installed installed; /* sections with a provider's name */
+	filter_manifest_fn *describe; /* conditions on the fields of a manifest's event */
 };
 
 /* What a file means when it says nothing. */
 void session_init(struct etw_session *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM, at times with both, too; -E2BIG. On failure *ret holds nothing. `name` is
- * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
- * name; may be NULL. */
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
-		  struct diag *d);
+ * the session's when the file does not tell. `manifests` may be NULL. */
+int session_parse(const char *text, size_t n, const char *name, const struct session_manifests *manifests,
+		  struct etw_session *ret, struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
-int session_read_file(const char *path, provider_installed installed, struct etw_session *ret, struct diag *d);
+int session_read_file(const char *path, const struct session_manifests *manifests, struct etw_session *ret,
+		      struct diag *d);
 /* As text that session_parse reads back. */
 void session_format(const struct etw_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
 int session_write(const char *path, const struct etw_session *s);
 void session_finish(struct etw_session *s);
+void session_provider_finish(struct session_provider *p); /* one that is in no session */
+/* Another filter of that kind instead; NULL: none. -EINVAL: *d says what the text should be. -ENOMEM. */
+int session_set_filter(struct session_provider *p, enum session_filter kind, const char *text, struct diag *d);
 /* A filter of src/filter/filter_compile.h instead of the one it has; the text is kept. Conditions on a manifest's event
- * are the payload filter, which has to be set before. -EINVAL: *d says what the
- * session cannot evaluate, and in which column. -ENOMEM. */
-int session_set_expression(struct session_provider *p, const char *text, struct diag *d);
+ * become the payload filter; without `describe`, or when there is one already, that has to be set before. -EINVAL: *d says
+ * what the session cannot evaluate, and in which column. -ENOMEM. */
+int session_set_expression(struct session_provider *p, const char *text, filter_manifest_fn *describe, struct diag *d);
 /* What EVENT_FILTER_DESCRIPTORs point to for it: type and bytes; false: no memory. Nothing when there is none. */
 typedef bool session_filter_fn(void *ctx, uint32_t type, const uint8_t *bytes, size_t n); /* filter_plan_fn */
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d);

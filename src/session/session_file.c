@@ -109,7 +109,8 @@ static void name_of(const char *path, char *out, size_t cap)
 	out[at] = 0;
 }
 
-int session_read_file(const char *path, provider_installed installed, struct etw_session *ret, struct diag *d)
+int session_read_file(const char *path, const struct session_manifests *manifests, struct etw_session *ret,
+		      struct diag *d)
 {
 	struct strbuf text = {0};
 	char name[300];
@@ -120,7 +121,7 @@ int session_read_file(const char *path, provider_installed installed, struct etw
 	}
 	if (r == 0) {
 		name_of(path, name, sizeof name);
-		r = session_parse(text.s, text.len, name, installed, ret, d);
+		r = session_parse(text.s, text.len, name, manifests, ret, d);
 	}
 	strbuf_finish(&text);
 	return r;

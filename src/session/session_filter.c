@@ -65,18 +65,68 @@ static size_t put_ids(const char *s, bool in, uint8_t *out)
 	return count > 0 ? filter_ids_write(in, narrow, (uint16_t)count, out) : 0;
 }
 
+/* What a backslash may stand before. */
+static bool is_escaped(const char *s)
+{
+	return s[0] == '\\' && s[1] && strchr(",\\!@", s[1]);
+}
+
 static size_t put_names(const char *s, bool in, uint8_t *out)
 {
 	size_t at = filter_names_begin(in, out);
-	bool any = *s != 0;
-	while (*s) {
-		size_t n = strcspn(s, ",");
-		if (n == 0 || (s[n] && !s[n + 1]) || !filter_names_add(out, &at, s, n)) {
+	if (*s == '@') {
+		uint64_t level, any;
+		s++;
+		if (!parse_number_at(&s, UINT8_MAX, &level) || *s++ != ':' || !parse_number_at(&s, UINT64_MAX, &any) ||
+		    *s++ != ':') {
 			return 0;
 		}
-		s += n + (s[n] == ',');
+		filter_names_limit(out, (uint8_t)level, any);
 	}
-	return any ? at : 0;
+	for (bool more = true; more;) {
+		char name[MAX_EVENT_FILTER_EVENT_NAME_SIZE];
+		size_t n = 0;
+		for (; *s && *s != ','; s++) {
+			s += is_escaped(s);
+			if (n == sizeof name) {
+				return 0;
+			}
+			name[n++] = *s;
+		}
+		if (n == 0 || !filter_names_add(out, &at, name, n)) {
+			return 0;
+		}
+		more = *s == ',';
+		s += more;
+	}
+	return at;
+}
+
+void session_filter_ids_text(struct strbuf *out, bool in, const uint16_t *ids, uint32_t count)
+{
+	strbuf_adds(out, in ? "" : "!");
+	for (uint32_t i = 0; i < count; i++) {
+		strbuf_addf(out, "%s%u", i ? "," : "", ids[i]);
+	}
+}
+
+void session_filter_names_text(struct strbuf *out, bool in, uint8_t level, uint64_t any)
+{
+	strbuf_adds(out, in ? "" : "!");
+	if (level || any) {
+		strbuf_addf(out, "@%u:0x%llx:", level, (unsigned long long)any);
+	}
+}
+
+void session_filter_name_text(struct strbuf *out, bool first, const char *name)
+{
+	strbuf_adds(out, first ? "" : ",");
+	for (const char *s = name; *s; s++) {
+		if (strchr(",\\", *s) || (s == name && strchr("!@", *s))) {
+			strbuf_addc(out, '\\');
+		}
+		strbuf_addc(out, *s);
+	}
 }
 
 /* EVENT_FILTER_LEVEL_KW: u64 any, u64 all, u8 level, u8 FilterIn, padding */
@@ -138,5 +188,30 @@ int session_filter_make(enum session_filter kind, const char *text, uint8_t out[
 		return -EINVAL;
 	}
 	*ret_bytes = n;
+	return 0;
+}
+
+int session_set_filter(struct session_provider *p, enum session_filter kind, const char *text, struct diag *d)
+{
+	char *copy = NULL;
+	if (text) {
+		uint8_t bytes[SESSION_FILTER_BYTES];
+		size_t n;
+		if (strpbrk(text, "\r\n")) {
+			diag_at(d, UINT64_MAX, "is one line");
+			return -EINVAL;
+		}
+		int r = session_filter_make(kind, text, bytes, &n, d);
+		if (r < 0) {
+			return r;
+		}
+		copy = strdup(text);
+		if (!copy) {
+			diag_at(d, UINT64_MAX, "needs more memory than there is");
+			return -ENOMEM;
+		}
+	}
+	free(p->filter[kind]);
+	p->filter[kind] = copy;
 	return 0;
 }

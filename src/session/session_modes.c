@@ -146,3 +146,38 @@ uint32_t session_modes_check(const struct session_properties *p, enum session_fi
 	}
 	return 0;
 }
+
+/* ---- sessions as a whole -------------------------------------------------------------------------- */
+
+bool session_autologger_wants_file(const struct etw_session *s)
+{
+	return !s->file[0] && !(s->props.mode & (REAL_TIME | BUFFERING));
+}
+
+uint32_t session_autologger_mode(const struct etw_session *s)
+{
+	bool file = s->file[0] || session_autologger_wants_file(s);
+	bool order = s->props.mode & (SEQUENTIAL | CIRCULAR | APPEND | NEWFILE);
+	return s->props.mode | (file && !order ? SEQUENTIAL : 0);
+}
+
+uint32_t session_check(const struct etw_session *s, enum session_runner runner, const char **ret_why)
+{
+	struct session_properties p = s->props;
+	bool autologger = runner == SESSION_RUNNER_AUTOLOGGER;
+	bool file = s->file[0] || (autologger && session_autologger_wants_file(s));
+	if (autologger) {
+		p.mode = session_autologger_mode(s);
+	}
+	if (runner == SESSION_RUNNER_ANY) {
+		runner = p.mode & PRIVATE ? SESSION_RUNNER_PROCESSES : SESSION_RUNNER_ETWD;
+	}
+	if ((p.mode & PRIVATE) && guid_is_zero(&p.guid) && s->provider_count) {
+		p.guid = s->provider[0].guid;
+	}
+	return session_modes_check(&p,
+				   !file                           ? SESSION_FILE_NONE
+				   : strstr(s->file, "%d") != NULL ? SESSION_FILE_COUNTED
+								   : SESSION_FILE_PLAIN,
+				   runner, ret_why);
+}

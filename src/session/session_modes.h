@@ -7,7 +7,7 @@
 #ifndef SESSION_SESSION_MODES_H
 #define SESSION_SESSION_MODES_H
 
-#include "session/session_properties.h"
+#include "session/session.h"
 
 /* Who is going to run it. */
 enum session_runner {
@@ -30,5 +30,11 @@ enum session_file_kind session_file_kind(const uint16_t *name, size_t units);
 /* 0, or the Win32 code for what is wrong with these properties and *ret_why, a sentence of static storage. */
 uint32_t session_modes_check(const struct session_properties *p, enum session_file_kind file,
 			     enum session_runner runner, const char **ret_why);
+/* The same of a session that is described as a whole, by what it comes to when it starts: an autologger gets a file and an
+ * order of its buffers, a private session its provider's GUID. */
+uint32_t session_check(const struct etw_session *s, enum session_runner runner, const char **ret_why);
+/* An autologger's mode when etwd starts it; does it need a file that it does not name? */
+uint32_t session_autologger_mode(const struct etw_session *s);
+bool session_autologger_wants_file(const struct etw_session *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #define SEQ     EVENT_TRACE_FILE_MODE_SEQUENTIAL
@@ -208,6 +209,47 @@ static void the_counter_of_a_file_name_is_found_wherever_it_stands(void **state)
 	assert_int_equal(session_file_kind(u"d%.etl", 6), SESSION_FILE_PLAIN);
 }
 
+/* What a file says, as it is when it starts. */
+static void a_session_is_looked_at_as_it_will_start(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t mode, size;
+		const char *file;
+		enum session_runner runner;
+		const char *says; /* NULL: fine */
+	} rows[] = {
+		{0, 0, "", SESSION_RUNNER_AUTOLOGGER, NULL}, /* a file in the state directory, sequential */
+		{EVENT_TRACE_REAL_TIME_MODE, 0, "", SESSION_RUNNER_AUTOLOGGER, NULL},
+		{EVENT_TRACE_FILE_MODE_CIRCULAR, 0, "", SESSION_RUNNER_AUTOLOGGER, "maximum file size"},
+		{EVENT_TRACE_FILE_MODE_NEWFILE, 1, "a%d", SESSION_RUNNER_AUTOLOGGER, "FileMax"},
+		{EVENT_TRACE_PRIVATE_LOGGER_MODE, 0, "a", SESSION_RUNNER_AUTOLOGGER, "cannot be private"},
+		{EVENT_TRACE_NONSTOPPABLE_MODE, 0, "", SESSION_RUNNER_AUTOLOGGER, NULL},
+		{EVENT_TRACE_NONSTOPPABLE_MODE, 0, "a", SESSION_RUNNER_ANY, "only an autologger"},
+		{EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0, "", SESSION_RUNNER_ANY, "needs a log file"},
+		{EVENT_TRACE_FILE_MODE_NEWFILE, 1, "a", SESSION_RUNNER_ANY, "must hold %d"},
+		{EVENT_TRACE_FILE_MODE_NEWFILE, 1, "a%d", SESSION_RUNNER_ANY, NULL},
+		{EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0, "a", SESSION_RUNNER_ANY,
+		 NULL}, /* the GUID is the provider's */
+		{EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_FILE_MODE_APPEND, 0, "a", SESSION_RUNNER_ANY,
+		 "cannot append"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct etw_session s;
+		const char *why = "";
+		session_init(&s);
+		s.props.mode = rows[i].mode;
+		s.props.maximum_file_size = rows[i].size;
+		snprintf(s.file, sizeof s.file, "%s", rows[i].file);
+		assert_non_null(session_add_provider(&s, &(struct guid){{1}}));
+		uint32_t code = session_check(&s, rows[i].runner, &why);
+		if ((code != 0) != (rows[i].says != NULL) || (rows[i].says && !strstr(why, rows[i].says))) {
+			fail_msg("row %zu: %u, %s", i, code, why);
+		}
+		session_finish(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +260,7 @@ int main(void)
 		cmocka_unit_test(buffers_without_a_file_need_no_size_and_no_name),
 		cmocka_unit_test(there_are_three_clocks),
 		cmocka_unit_test(the_counter_of_a_file_name_is_found_wherever_it_stands),
+		cmocka_unit_test(a_session_is_looked_at_as_it_will_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/parse.h"
 
 #include "base/printable.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,14 +76,27 @@ void session_init(struct etw_session *s)
 	*s = (struct etw_session){.props.clock = 1, .serial = 1};
 }
 
+void session_provider_finish(struct session_provider *p)
+{
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
+		free(p->filter[i]);
+		p->filter[i] = NULL;
+	}
+	free(p->expression);
+	free(p->payload);
+	p->expression = NULL;
+	p->payload = NULL;
+	p->payload_bytes = 0;
+}
+
 void session_finish(struct etw_session *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		free(s->provider[i].payload);
+		session_provider_finish(&s->provider[i]);
 	}
 	free(s->provider);
 	s->provider = NULL;
-	s->provider_count = 0;
+	s->provider_count = s->provider_cap = 0;
 }
 
 bool session_provider_is_kernel(const struct session_provider *p)
@@ -95,12 +109,10 @@ struct session_provider *session_add_provider(struct etw_session *s, const struc
 	if (s->provider_count >= SESSION_PROVIDERS_MAX) {
 		return NULL;
 	}
-	struct session_provider *p = realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
-	if (!p) {
+	if (!VEC_ROOM(s->provider, s->provider_count, s->provider_cap)) {
 		return NULL;
 	}
-	s->provider = p;
-	p += s->provider_count++;
+	struct session_provider *p = &s->provider[s->provider_count++];
 	*p = (struct session_provider){.guid = *g, .enabled = true, .level = 0};
 	return p;
 }
@@ -205,7 +217,7 @@ struct place {
 	bool no_memory;
 };
 
-static bool section(struct etw_session *s, const char *name, provider_installed installed, uint32_t line,
+static bool section(struct etw_session *s, const char *name, const struct session_manifests *manifests, uint32_t line,
 		    struct place *at, struct diag *d)
 {
 	struct guid g;
@@ -215,7 +227,7 @@ static bool section(struct etw_session *s, const char *name, provider_installed 
 	}
 	struct guid plain;
 	bool is_guid = guid_parse(name + (*name == '#'), &plain) == 0;
-	if (provider_guid(name, installed, &g) < 0) {
+	if (provider_guid(name, manifests ? manifests->installed : NULL, &g) < 0) {
 		return report(d, line, "[%s] is neither a GUID nor a provider's name", name);
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -243,22 +255,6 @@ static char *trim(char *s)
 		s[--n] = 0;
 	}
 	return s;
-}
-
-static bool store_filter(struct session_provider *p, enum session_filter kind, const char *value, uint32_t line,
-			 struct diag *d)
-{
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	size_t n;
-	struct diag why = {0};
-	if (strlen(value) >= SESSION_FILTER_TEXT) {
-		return report(d, line, "%s is longer than %u bytes", session_filter_key(kind), SESSION_FILTER_TEXT - 1);
-	}
-	if (session_filter_make(kind, value, bytes, &n, &why) < 0) {
-		return report(d, line, "%s %s", session_filter_key(kind), why.text);
-	}
-	snprintf(p->filter[kind], sizeof p->filter[kind], "%s", value);
-	return true;
 }
 
 /* 1: it was one of them; 0: it was none; -1: reported. */
@@ -297,8 +293,8 @@ static bool refused(int r, struct place *at, uint32_t line, const char *key, con
 	return report(d, line, "%s %s", key, at->no_memory ? "needs more memory than there is" : why->text);
 }
 
-static bool line_parse(struct etw_session *s, char *text, provider_installed installed, uint32_t line, struct place *at,
-		       struct diag *d)
+static bool line_parse(struct etw_session *s, char *text, const struct session_manifests *manifests, uint32_t line,
+		       struct place *at, struct diag *d)
 {
 	char *w = trim(text);
 	if (*w == 0 || *w == '#' || *w == ';') {
@@ -310,7 +306,7 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 			return report(d, line, "a section's ']' is missing");
 		}
 		w[n - 1] = 0;
-		return section(s, trim(w + 1), installed, line, at, d);
+		return section(s, trim(w + 1), manifests, line, at, d);
 	}
 	char *eq = strchr(w, '=');
 	if (!eq) {
@@ -328,8 +324,10 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	}
 	for (int f = 0; f < SESSION_FILTER_COUNT && at->provider; f++) {
 		if (strcasecmp(session_filter_key((enum session_filter)f), name) == 0) {
-			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value, line,
-					    d);
+			struct diag why = {0};
+			int r = session_set_filter(&s->provider[s->provider_count - 1], (enum session_filter)f, value,
+						   &why);
+			return r == 0 || refused(r, at, line, session_filter_key((enum session_filter)f), &why, d);
 		}
 	}
 	int kernel = at->provider ? 0 : kernel_key(s, name, value, line, d);
@@ -338,12 +336,14 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	}
 	if (at->provider && strcasecmp(SESSION_PAYLOAD_KEY, name) == 0) {
 		struct diag why = {0};
-		int r = session_payload_add(&s->provider[s->provider_count - 1], value, &why);
+		int r = session_payload_add(&s->provider[s->provider_count - 1], value,
+					    manifests ? manifests->describe : NULL, &why);
 		return r == 0 || refused(r, at, line, SESSION_PAYLOAD_KEY, &why, d);
 	}
 	if (at->provider && strcasecmp(SESSION_EXPRESSION_KEY, name) == 0) {
 		struct diag why = {0};
-		int r = session_set_expression(&s->provider[s->provider_count - 1], value, &why);
+		int r = session_set_expression(&s->provider[s->provider_count - 1], value,
+					       manifests ? manifests->describe : NULL, &why);
 		return r == 0 || refused(r, at, line, SESSION_EXPRESSION_KEY, &why, d);
 	}
 	const struct key *k = at->provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
@@ -355,8 +355,8 @@ static bool line_parse(struct etw_session *s, char *text, provider_installed ins
 	return store(k, base, value, line, d);
 }
 
-int session_parse(const char *text, size_t n, const char *name, provider_installed installed, struct etw_session *ret,
-		  struct diag *d)
+int session_parse(const char *text, size_t n, const char *name, const struct session_manifests *manifests,
+		  struct etw_session *ret, struct diag *d)
 {
 	if (n > SESSION_BYTES_MAX) {
 		return -E2BIG;
@@ -380,16 +380,15 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 		char *end = memchr(copy + at, '\n', n - at);
 		size_t stop = end ? (size_t)(end - copy) : n;
 		copy[stop] = 0;
-		fine = line_parse(&s, copy + at, installed, ++line, &place, d);
+		fine = line_parse(&s, copy + at, manifests, ++line, &place, d);
 		at = stop + 1;
 	}
 	for (uint32_t i = 0; fine && i < s.provider_count; i++) {
 		const struct session_provider *p = &s.provider[i];
 		struct diag why = {0};
 		int r = 0;
-		if (p->expression[0] &&
-		    (p->filter[SESSION_FILTER_EVENT_ID][0] || p->filter[SESSION_FILTER_EVENT_NAME][0] ||
-		     (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
+		if (p->expression && (p->filter[SESSION_FILTER_EVENT_ID] || p->filter[SESSION_FILTER_EVENT_NAME] ||
+				      (p->payload && filter_is_named(p->payload, p->payload_bytes)))) {
 			fine = report(d, p->line,
 				      SESSION_EXPRESSION_KEY
 				      " says it all: leave out EventIdFilter, EventNameFilter and PayloadFilter");
@@ -414,7 +413,7 @@ int session_parse(const char *text, size_t n, const char *name, provider_install
 /* A value whose blanks at the ends, quotes or nothing at all must survive stands in quotes. */
 static void put_text(struct strbuf *b, const char *key, const char *v)
 {
-	if (*v) {
+	if (v && *v) {
 		size_t n = strlen(v);
 		bool quote = strchr(" \t\"", v[0]) || strchr(" \t\"", v[n - 1]);
 		strbuf_addf(b, quote ? "%s = \"%s\"\n" : "%s = %s\n", key, v);
@@ -444,7 +443,7 @@ void session_format(const struct etw_session *s, struct strbuf *out)
 	put_number(out, "MinimumBuffers", s->props.minimum_buffers, 0);
 	put_number(out, "MaximumBuffers", s->props.maximum_buffers, 0);
 	put_number(out, "FlushTimer", s->props.flush_timer, 0);
-	put_number(out, "ClockType", s->props.clock, 1);
+	put_number(out, "ClockType", s->props.clock ? s->props.clock : 1, 1);
 	put_number(out, "FileMax", s->file_max, 0);
 	put_number(out, "Expire", s->expire_s, 0);
 	put_number(out, "NewFileAfter", s->rotate_s, 0);

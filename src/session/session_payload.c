@@ -54,20 +54,21 @@ static int add_hex(struct session_provider *p, const char *text, struct diag *d)
 	return session_set_payload(p, blob, n, d);
 }
 
-static int add_clause(struct session_provider *p, const struct filter_clause *c, struct diag *d)
+static int add_clause(struct session_provider *p, const struct filter_clause *c, filter_manifest_fn *describe,
+		      struct diag *d)
 {
 	uint8_t blob[FILTER_BYTES_MAX];
 	struct filter_conditions conditions;
 	size_t n = 0;
-	if (c->by_id) {
+	if (c->by_id && !describe) {
 		diag_at(d, UINT64_MAX,
 			"names event %u of a manifest, whose fields only the commands know: 'openetw autologger add "
 			"… --payload' writes such a filter",
 			c->id);
 		return -EINVAL;
 	}
-	if (p->payload && !filter_is_named(p->payload, p->payload_bytes)) {
-		diag_at(d, UINT64_MAX, "in words and hex: exclude each other");
+	if (p->payload && filter_is_named(p->payload, p->payload_bytes) == c->by_id) {
+		diag_at(d, UINT64_MAX, "names events either by number or by name, and in words or as hex:");
 		return -EINVAL;
 	}
 	if (p->payload) {
@@ -76,7 +77,9 @@ static int add_clause(struct session_provider *p, const struct filter_clause *c,
 	}
 	int r = filter_conditions_of(c->expr, &conditions, d);
 	r = r < 0 ? r
-		  : filter_named_add(blob, &n, &p->guid, c->event, conditions.any, conditions.c, conditions.count, d);
+	    : c->by_id
+		    ? describe(&p->guid, c->id, &conditions, blob, &n, d)
+		    : filter_named_add(blob, &n, &p->guid, c->event, conditions.any, conditions.c, conditions.count, d);
 	return r < 0 ? r : session_set_payload(p, blob, n, d);
 }
 
@@ -91,7 +94,7 @@ static int with_column(int r, const struct diag *why, struct diag *d)
 	return r;
 }
 
-int session_payload_add(struct session_provider *p, const char *text, struct diag *d)
+int session_payload_add(struct session_provider *p, const char *text, filter_manifest_fn *describe, struct diag *d)
 {
 	struct filter_clause c;
 	struct diag why = {0};
@@ -100,7 +103,7 @@ int session_payload_add(struct session_provider *p, const char *text, struct dia
 	}
 	int r = filter_clause_parse(text, &c, &why);
 	if (r == 0) {
-		r = add_clause(p, &c, &why);
+		r = add_clause(p, &c, describe, &why);
 		filter_clause_finish(&c);
 	}
 	return with_column(r, &why, d);
@@ -121,20 +124,31 @@ void session_payload_format(const struct session_provider *p, struct strbuf *out
 
 int session_expression_each(const struct session_provider *p, session_filter_fn *each, void *ctx, struct diag *d)
 {
-	return p->expression[0] ? filter_text_each(p->expression, &p->guid, p->payload != NULL, each, ctx, d) : 0;
+	return p->expression ? filter_text_each(p->expression, &p->guid, p->payload != NULL, NULL, each, ctx, d) : 0;
 }
 
-int session_set_expression(struct session_provider *p, const char *text, struct diag *d)
+static bool keep_payload(void *provider, uint32_t type, const uint8_t *bytes, size_t n)
+{
+	return type != EVENT_FILTER_TYPE_PAYLOAD || filter_is_named(bytes, n) ||
+	       session_set_payload((struct session_provider *)provider, bytes, n, NULL) == 0;
+}
+
+int session_set_expression(struct session_provider *p, const char *text, filter_manifest_fn *describe, struct diag *d)
 {
 	struct diag why = {0};
 	size_t n = strlen(text);
-	if (n >= sizeof p->expression || strcspn(text, "\r\n") != n) {
-		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", sizeof p->expression - 1);
+	if (n >= SESSION_EXPRESSION_TEXT || strcspn(text, "\r\n") != n) {
+		diag_at(d, UINT64_MAX, "is one line of up to %zu bytes", (size_t)SESSION_EXPRESSION_TEXT - 1);
 		return -EINVAL;
 	}
-	int r = filter_text_each(text, &p->guid, p->payload != NULL, NULL, NULL, &why);
-	if (r == 0) {
-		memcpy(p->expression, text, n + 1);
+	/* What is about the fields of a manifest's event becomes the payload filter, unless there is one already. */
+	int r = filter_text_each(text, &p->guid, p->payload != NULL, describe, keep_payload, p, &why);
+	char *copy = r == 0 ? strdup(text) : NULL;
+	if (copy) {
+		free(p->expression);
+		p->expression = copy;
+	} else if (r == 0) {
+		return -ENOMEM;
 	}
 	return with_column(r, &why, d);
 }

@@ -8,7 +8,7 @@
 #define SESSION_EXPRESSION_KEY "Filter"
 
 /* One line's value. -EINVAL with the reason, -ENOMEM. */
-int session_payload_add(struct session_provider *p, const char *text, struct diag *d);
+int session_payload_add(struct session_provider *p, const char *text, filter_manifest_fn *describe, struct diag *d);
 void session_payload_format(const struct session_provider *p, struct strbuf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/provider_spec.h"
 #include "session/session.h"
+#include "etw/values/filter_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,6 +87,59 @@ static void a_filter_in_words_survives_the_file_and_becomes_bytes(void **state)
 	session_finish(&t);
 }
 
+/* A manifest whose events have one field, a byte called Status. */
+static int describe(const struct guid *provider, uint16_t id, const struct filter_conditions *c,
+		    uint8_t out[FILTER_BYTES_MAX], size_t *inout_bytes, struct diag *d)
+{
+	static const struct filter_field field = {.kind = FILTER_FIXED, .length = 1, .count = 1};
+	uint8_t value[8] = {(uint8_t)strtoul(c->c[0].value, NULL, 10)};
+	struct filter_predicate p = {.op = c->c[0].op, .type = FILTER_UNSIGNED, .bytes = 8, .value = value};
+	struct filter_event e = {.provider = *provider,
+				 .id = id,
+				 .field_count = 1,
+				 .fields = &field,
+				 .predicate_count = 1,
+				 .predicates = &p};
+	if (strcmp(c->c[0].field, "Status") != 0) {
+		d->column = c->c[0].name_column;
+		diag_at(d, UINT64_MAX, "event %u has no field '%s'", id, c->c[0].field);
+		return -EINVAL;
+	}
+	return filter_write(&e, out, inout_bytes);
+}
+
+static void conditions_on_a_manifests_event_are_words_in_a_file_too(void **state)
+{
+	static const struct session_manifests manifests = {.describe = describe};
+	static const char *const lines[] = {"Filter = id == 7 and Status >= 200", "PayloadFilter = 7: Status >= 200"};
+	static const uint8_t low = 199, high = 200;
+	(void)state;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(lines); i++) {
+		struct etw_session s, t;
+		struct strbuf b = {0};
+		struct diag d = {0};
+		char text[200];
+		int n = snprintf(text, sizeof text, "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\n%s\n", lines[i]);
+		if (session_parse(text, (size_t)n, "x", &manifests, &s, &d) != 0) {
+			fail_msg("'%s': %s", lines[i], d.text);
+		}
+		/* Written, it has the bytes, too: whoever reads it then needs no manifest. */
+		session_format(&s, &b);
+		assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
+		assert_non_null(t.provider[0].payload);
+		assert_true(filter_passes(t.provider[0].payload, 7, 0, &high, 1, 8));
+		assert_false(filter_passes(t.provider[0].payload, 7, 0, &low, 1, 8));
+		strbuf_finish(&b);
+		session_finish(&s);
+		session_finish(&t);
+	}
+	struct etw_session s;
+	struct diag d = {0};
+	static const char wrong[] = "[{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]\nFilter = id == 7 and Stauts >= 200\n";
+	assert_int_equal(session_parse(wrong, strlen(wrong), "x", &manifests, &s, &d), -EBADMSG);
+	assert_non_null(strstr(d.text, "(column 13): event 7 has no field 'Stauts'"));
+}
+
 static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void **state)
 {
 	static const struct {
@@ -93,6 +147,11 @@ static void a_filter_that_no_session_evaluates_is_refused_with_its_column(void *
 	} cases[] = {
 		{"Filter = event == A and B & 3", "(column 18): the session cannot evaluate '&'"},
 		{"Filter = event == A and", "(column 15): "},
+		{"Filter = event == A and B =~ /x/", "(column 18): the session cannot evaluate regular expressions"},
+		{"Filter = event == A and stack has x", "(column 16): the session cannot evaluate 'stack'"},
+		{"Filter = event == A and text has x", "(column 16): the session cannot evaluate 'text'"},
+		{"Filter = event == A and duration > 1s", "(column 16): the session cannot evaluate 'duration'"},
+		{"Filter = time > 1s", "(column 1): the session cannot evaluate 'time'"},
 		{"Filter = id == 3 and B == 3", "(column 7): the fields of a manifest's event"},
 		{"Filter = event == A\nEventIdFilter = 3", "leave out EventIdFilter"},
 		{"PayloadFilter = A: B & 3", "(column 6): the session cannot evaluate '&'"},
@@ -233,6 +292,9 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		{SESSION_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
 		{SESSION_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
 		{SESSION_FILTER_EVENT_NAME, "!Ab,C", 25, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
+		{SESSION_FILTER_EVENT_NAME, "@4:0x10:Ab", 23, "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\1\0Ab\0"},
+		{SESSION_FILTER_STACK_NAME, "\\!a\\,b,c\\\\d\\e", 31,
+		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\2\0!a,b\0c\\d\\e\0"},
 		{SESSION_FILTER_STACK_LEVEL, "4:0x10", 24, "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
 		{SESSION_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
 		{SESSION_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
@@ -243,6 +305,12 @@ static void filters_become_the_bytes_of_the_api(void **state)
 		assert_int_equal(session_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
 		assert_int_equal(n, rows[i].bytes);
 		assert_memory_equal(out, rows[i].want, n);
+	}
+	uint8_t out[SESSION_FILTER_BYTES];
+	size_t n;
+	static const char *const wrong[] = {"@4:Start", "@256:1:Start", "@4:0x10:", "@4:0x10", "A,", ""};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
+		assert_int_equal(session_filter_make(SESSION_FILTER_EVENT_NAME, wrong[i], out, &n, NULL), -EINVAL);
 	}
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
 	struct etw_session s, back;
@@ -297,6 +365,56 @@ static void a_session_survives_its_file(void **state)
 	char command[64];
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
+}
+
+/* As long as what Windows takes; each text says what it was made of. */
+static void a_filter_is_never_cut(void **state)
+{
+	(void)state;
+	uint16_t ids[MAX_EVENT_FILTER_EVENT_ID_COUNT];
+	struct strbuf names = {0}, numbers = {0}, b = {0};
+	struct etw_session s, back;
+	struct diag d = {0};
+	uint8_t out[SESSION_FILTER_BYTES];
+	size_t bytes;
+	session_init(&s);
+	session_init(&back);
+	struct session_provider *p = session_add_provider(&s, &(struct guid){{1}});
+	assert_non_null(p);
+	for (uint16_t i = 0; i < BASE_ARRAY_LEN(ids); i++) {
+		ids[i] = (uint16_t)(65535 - i);
+	}
+	session_filter_ids_text(&numbers, false, ids, BASE_ARRAY_LEN(ids));
+	session_filter_names_text(&names, true, 5, UINT64_MAX);
+	for (unsigned i = 0; i < 200; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "%sEvent, number %03u", i ? "" : "@", i);
+		session_filter_name_text(&names, i == 0, name);
+	}
+	assert_true(names.len > 3500);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_STACK_ID, numbers.s, &d), 0);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, names.s, &d), 0);
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &back, &d), 0);
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_STACK_ID], numbers.s);
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_EVENT_NAME], names.s);
+	assert_int_equal(session_filter_make(SESSION_FILTER_EVENT_NAME, names.s, out, &bytes, NULL), 0);
+	assert_int_equal(bytes, 20 + 200 * sizeof "Event, number 000" + 1);
+	assert_memory_equal(out + 20, "@Event, number 000", 19);
+	assert_int_equal(le16_get(out + 18), 200);
+	/* What is too long is refused, and the one before it stays. */
+	for (unsigned i = 0; i < 100; i++) {
+		session_filter_name_text(&names, false, "one more");
+	}
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, names.s, &d), -EINVAL);
+	assert_true(strlen(p->filter[SESSION_FILTER_EVENT_NAME]) < names.len);
+	assert_int_equal(session_set_filter(p, SESSION_FILTER_EVENT_NAME, NULL, &d), 0);
+	assert_null(p->filter[SESSION_FILTER_EVENT_NAME]);
+	strbuf_finish(&names);
+	strbuf_finish(&numbers);
+	strbuf_finish(&b);
+	session_finish(&s);
+	session_finish(&back);
 }
 
 static void names_do_not_leave_their_directory(void **state)
@@ -371,7 +489,9 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
 	struct etw_session s;
 	char guid[37];
-	assert_int_equal(session_parse(text, strlen(text), "x", installed, &s, NULL), 0);
+	assert_int_equal(session_parse(text, strlen(text), "x",
+				       &(const struct session_manifests){.installed = installed}, &s, NULL),
+			 0);
 	assert_int_equal(s.provider_count, 3);
 	assert_string_equal(guid_format(&s.provider[0].guid, guid), MANIFEST);
 	assert_string_equal(s.provider[0].name, "Test-Installed");
@@ -391,7 +511,13 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		uint64_t any;
 		uint8_t level;
 		uint32_t properties;
+		const char *filter;
 	} rows[] = {
+		{"A.B:::event == Order", 7, 4, 0x200, "event == Order"},
+		{"A.B:::stack:event == Order and A == \"x:y\"", 7, 4, 0x204, "event == Order and A == \"x:y\""},
+		{"A.B::info::id==7", 7, 4, 0x200, "id==7"},
+		{"A.B:::stack,tick:id == 7", 7, 4, 0x200, "stack,tick:id == 7"},
+		{"A.B:::stacks:x", 0, 0, 0},
 		{"A.B", 7, 4, 0x200},
 		{"A.B:0x10", 0x10, 4, 0x200},
 		{"A.B::2", 7, 2, 0x200},
@@ -424,6 +550,8 @@ static void a_provider_is_written_with_keywords_level_and_options(void **state)
 		assert_true(p.any == rows[i].any);
 		assert_int_equal(p.level, rows[i].level);
 		assert_int_equal(p.properties, rows[i].properties);
+		assert_int_equal(!p.filter, !rows[i].filter);
+		assert_string_equal(p.filter ? p.filter : "", rows[i].filter ? rows[i].filter : "");
 	}
 }
 
@@ -445,7 +573,7 @@ static void a_file_that_memory_does_not_suffice_for_is_not_called_wrong(void **s
 	struct rlimit before, less;
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
 	less = before;
-	less.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (1u << 20); /* they take five times as much */
+	less.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (1u << 18); /* they take more */
 	struct etw_session s;
 	struct diag d = {0};
 	assert_int_equal(setrlimit(RLIMIT_AS, &less), 0);
@@ -464,11 +592,13 @@ int main(void)
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
 		cmocka_unit_test(a_filter_in_words_survives_the_file_and_becomes_bytes),
+		cmocka_unit_test(conditions_on_a_manifests_event_are_words_in_a_file_too),
 		cmocka_unit_test(a_filter_that_no_session_evaluates_is_refused_with_its_column),
 		cmocka_unit_test(kernel_masks_and_stacks_survive_the_file),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
+		cmocka_unit_test(a_filter_is_never_cut),
 		cmocka_unit_test(names_do_not_leave_their_directory),
 		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
 		cmocka_unit_test(a_section_by_name_is_the_provider_that_commands_mean),

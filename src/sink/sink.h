@@ -137,6 +137,8 @@ void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t event
 bool sink_scarce(struct sink *s);
 void sink_refuse(struct sink *s, uint64_t events);
 void sink_may_reserve(struct sink *s, bool may); /* what is reserved from now on */
+/* What comes next on this processor goes into a buffer of the reserve. */
+bool sink_is_in_reserve(const struct sink *s, uint16_t cpu);
 /* Losses that happened elsewhere but belong to this session's header and statistics. */
 void sink_add_lost(struct sink *s, uint64_t events);
 

@@ -136,6 +136,12 @@ void sink_may_reserve(struct sink *s, bool may)
 	s->may_reserve = may;
 }
 
+bool sink_is_in_reserve(const struct sink *s, uint16_t cpu)
+{
+	const struct sink_buffer *b = s->stream[cpu % s->stream_count].buffer;
+	return b && b->of_reserve;
+}
+
 struct sink_buffer *sink_buffer_take_locked(struct sink *s)
 {
 	if (s->quota == 0) {

@@ -27,6 +27,9 @@
 #define READY_MAX    8u /* buffers read ahead of the consumer */
 #define PLACES_LEAST 2u
 #define QUEUE_BYTES  (8u << 20) /* on their way to the disk, at least */
+/* For somebody else's look at a new file to end, who takes it for a leftover. */
+#define LOCK_TRIES    1000u
+#define LOCK_PAUSE_US 1000u
 
 struct sink_spool {
 	/* constant */
@@ -140,28 +143,56 @@ static void remove_leftovers(const struct sink_spool *p)
 	}
 }
 
+/* The file of that name, locked: whoever removes leftovers takes it for one until then. -EAGAIN: somebody did, or is
+ * about to; another open makes another file. */
+static int open_locked(const struct sink_spool *p, int truncate, struct stat *ret)
+{
+	int fd = open(p->path, O_RDWR | O_CREAT | truncate | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int err = 0;
+	if (fd < 0) {
+		return -errno;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	} else if (fstat(fd, ret) < 0) {
+		err = -errno;
+	} else if (!S_ISREG(ret->st_mode)) {
+		err = -EINVAL;
+	} else if (ret->st_nlink == 0) {
+		err = -EAGAIN;
+	}
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
 static int open_file(struct sink_spool *p)
 {
 	if (p->fd >= 0) {
 		return 0;
 	}
-	int truncate = O_TRUNC;
-	if (p->keep) {
-		pthread_mutex_lock(&p->lock);
-		truncate = p->next > p->first ? 0 : O_TRUNC;
-		pthread_mutex_unlock(&p->lock);
-	} else {
+	pthread_mutex_lock(&p->lock);
+	int truncate = p->keep && p->next > p->first ? 0 : O_TRUNC;
+	bool stopping = p->stopping;
+	pthread_mutex_unlock(&p->lock);
+	if (!p->keep) {
 		remove_leftovers(p);
 	}
-	p->fd = open(p->path, O_RDWR | O_CREAT | truncate | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	struct stat st;
-	if (p->fd >= 0 && (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) || flock(p->fd, LOCK_EX | LOCK_NB) < 0)) {
-		base_close(&p->fd);
-		return -EINVAL;
+	int fd = open_locked(p, truncate, &st);
+	for (uint32_t i = 0; fd == -EAGAIN && i < LOCK_TRIES && !stopping; i++) {
+		usleep(LOCK_PAUSE_US);
+		fd = open_locked(p, truncate, &st);
+		pthread_mutex_lock(&p->lock);
+		stopping = p->stopping;
+		pthread_mutex_unlock(&p->lock);
 	}
-	if (p->fd < 0) {
-		return -errno;
+	if (fd < 0) {
+		return fd;
 	}
+	p->fd = fd;
 	p->extent = ((uint64_t)st.st_size + p->place_bytes - 1) / p->place_bytes;
 	if (p->quota) {
 		order_add_relaxed(&p->quota->used_bytes, extent_bytes(p, p->extent));

@@ -5,7 +5,9 @@
 #include "base/order.h"
 #include "sink/sink_testing.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 struct consumer {
@@ -251,6 +253,64 @@ static void sessions_of_one_user_share_what_they_may_have_on_the_disk(void **sta
 	}
 }
 
+struct look {
+	const char *path;
+	int fd;
+};
+
+static void *end_the_look(void *arg)
+{
+	struct look *l = arg;
+	usleep(50000);
+	unlink(l->path);
+	close(l->fd);
+	return NULL;
+}
+
+/* Whoever removes leftovers opens each file, locks it and removes it. A new file that has no lock yet looks like a
+ * leftover: the session whose file it is makes another, and loses nothing. */
+static void a_file_that_was_taken_for_a_leftover_is_made_again(void **state)
+{
+	struct consumer c;
+	struct test_dir dir;
+	char path[160];
+	test_dir_make(&dir);
+	snprintf(path, sizeof path, "%s/EtwRT-test.etl", dir.path);
+	struct look look = {path, open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+	assert_true(look.fd >= 0);
+	assert_int_equal(flock(look.fd, LOCK_EX), 0);
+	struct sink_options o = test_options(NULL);
+	o.props.maximum_buffers = 10;
+	o.spool_path = path;
+	o.spool_bytes = 4u << 20;
+	struct sink *s = begin(&c, o, false);
+	for (uint32_t i = 0; i < 5000; i++) {
+		assert_true(test_put(s, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES));
+		sink_tick(s, i);
+	}
+	pthread_t other;
+	assert_int_equal(pthread_create(&other, NULL, end_the_look, &look), 0);
+	struct stat file = {0};
+	for (int i = 0; i < 20000 && file.st_size == 0; i++) {
+		usleep(500);
+		file.st_size = stat(path, &file) == 0 ? file.st_size : 0;
+	}
+	assert_true(file.st_size > 0);
+	assert_int_equal(pthread_join(other, NULL), 0);
+	sink_set_tap(s, true, take, &c);
+	for (int i = 0; i < 20000 && sink_tap_behind(s); i++) {
+		usleep(500);
+		sink_tap_pump(s);
+	}
+	struct sink_stats st;
+	sink_stats(s, &st);
+	assert_int_equal(st.rt_events_lost, 0);
+	assert_int_equal(c.walk.events, 5000);
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+	test_dir_remove(&dir);
+}
+
 static struct sink_options keeping(const struct test_dir *dir, char path[2][160])
 {
 	struct sink_options o = test_options(NULL);
@@ -454,6 +514,7 @@ int main(void)
 		cmocka_unit_test(the_backlog_on_disk_is_bounded_and_drops_the_oldest),
 		cmocka_unit_test(a_backlog_that_cannot_be_written_is_counted),
 		cmocka_unit_test(sessions_of_one_user_share_what_they_may_have_on_the_disk),
+		cmocka_unit_test(a_file_that_was_taken_for_a_leftover_is_made_again),
 		cmocka_unit_test(what_waited_outlives_a_killed_process),
 		cmocka_unit_test(what_a_killed_process_had_lost_stays_counted),
 		cmocka_unit_test(losses_are_announced_to_the_consumer_once),

@@ -191,6 +191,7 @@ static inline void cxx_back(struct cxx *x, const struct cxx *to)
 	x->steps = steps;
 }
 uint32_t cxx_make(struct cxx *x, enum cxx_kind kind, uint32_t a, uint32_t b);
+uint32_t cxx_qualified(struct cxx *x, uint32_t node, unsigned qual); /* 0 of 0 */
 uint32_t cxx_text(struct cxx *x, const char *s, size_t n);
 bool cxx_number(struct cxx *x, uint32_t *ret);  /* decimal; false: none, or too big */
 bool cxx_compact(struct cxx *x, uint32_t *ret); /* "_" is 0, "0_" is 1, … */

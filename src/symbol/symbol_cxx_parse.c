@@ -435,7 +435,7 @@ static uint32_t prefix(struct cxx *x)
 	}
 }
 
-static uint32_t qualified(struct cxx *x, uint32_t node, unsigned qual)
+uint32_t cxx_qualified(struct cxx *x, uint32_t node, unsigned qual)
 {
 	uint32_t t = node ? cxx_make(x, CXX_QUALIFIED, node, 0) : 0;
 	if (t) {
@@ -453,11 +453,11 @@ static uint32_t nested(struct cxx *x)
 	if (!cxx_eat(x, 'E')) {
 		return 0;
 	}
-	t = constant ? qualified(x, t, CXX_CONST_THIS) : t;
-	t = is_volatile ? qualified(x, t, CXX_VOLATILE_THIS) : t;
-	t = restricted ? qualified(x, t, CXX_RESTRICT_THIS) : t;
-	t = lvalue ? qualified(x, t, CXX_LREF_THIS) : t;
-	return rvalue ? qualified(x, t, CXX_RREF_THIS) : t;
+	t = constant ? cxx_qualified(x, t, CXX_CONST_THIS) : t;
+	t = is_volatile ? cxx_qualified(x, t, CXX_VOLATILE_THIS) : t;
+	t = restricted ? cxx_qualified(x, t, CXX_RESTRICT_THIS) : t;
+	t = lvalue ? cxx_qualified(x, t, CXX_LREF_THIS) : t;
+	return rvalue ? cxx_qualified(x, t, CXX_RREF_THIS) : t;
 }
 
 static uint32_t local(struct cxx *x)

@@ -7,6 +7,7 @@
 #define SYMBOL_SYMBOL_CXX_PRINT_H
 
 #include "symbol/symbol_cxx.h"
+#include "symbol/symbol_private.h"
 
 #define NO_PACK (-1)
 
@@ -47,12 +48,8 @@ static inline void say_char(struct print *p, char c)
 
 static inline void say_number(struct print *p, uint64_t v)
 {
-	char text[24];
-	size_t n = sizeof text;
-	do {
-		text[--n] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
+	char text[SYMBOL_DIGITS_MAX];
+	size_t n = symbol_digits(v, text);
 	say_n(p, text + n, sizeof text - n);
 }
 

@@ -12,15 +12,6 @@ static uint32_t remember(struct cxx *x, uint32_t node)
 	return node;
 }
 
-static uint32_t qualified(struct cxx *x, uint32_t node, unsigned qual)
-{
-	uint32_t t = node ? cxx_make(x, CXX_QUALIFIED, node, 0) : 0;
-	if (t) {
-		x->node[t].qual = (uint8_t)qual;
-	}
-	return t;
-}
-
 /* A function in C linkage is written like any other. */
 static uint32_t function(struct cxx *x)
 {
@@ -28,9 +19,9 @@ static uint32_t function(struct cxx *x)
 	uint32_t result = cxx_type(x), params = result ? cxx_parameters(x) : 0;
 	uint32_t t = params ? cxx_make(x, CXX_FUNCTION, result, params) : 0;
 	if (t && cxx_eat(x, 'R')) {
-		t = qualified(x, t, CXX_LREF_THIS);
+		t = cxx_qualified(x, t, CXX_LREF_THIS);
 	} else if (t && cxx_eat(x, 'O')) {
-		t = qualified(x, t, CXX_RREF_THIS);
+		t = cxx_qualified(x, t, CXX_RREF_THIS);
 	}
 	return cxx_eat(x, 'E') ? t : 0;
 }
@@ -100,7 +91,7 @@ static uint32_t vector(struct cxx *x)
 static uint32_t modifier(struct cxx *x, unsigned qual)
 {
 	x->at++;
-	return qualified(x, cxx_type(x), qual);
+	return cxx_qualified(x, cxx_type(x), qual);
 }
 
 uint32_t cxx_template_param(struct cxx *x)
@@ -271,12 +262,12 @@ static uint32_t qualified_type(struct cxx *x)
 	bool of_function = in->kind == CXX_FUNCTION || in->kind == CXX_NOEXCEPT || in->kind == CXX_THROWS ||
 			   (in->kind == CXX_QUALIFIED && cxx_is_this(in->qual));
 	if (inner && c == 'D') {
-		t = d == 'x' ? qualified(x, inner, CXX_TRANSACTION_SAFE)
+		t = d == 'x' ? cxx_qualified(x, inner, CXX_TRANSACTION_SAFE)
 			     : cxx_make(x, d == 'w' ? CXX_THROWS : CXX_NOEXCEPT, inner, of);
 	} else if (inner) {
 		unsigned qual = c == 'r' ? CXX_RESTRICT : c == 'V' ? CXX_VOLATILE : CXX_CONST;
 		unsigned of_this = c == 'r' ? CXX_RESTRICT_THIS : c == 'V' ? CXX_VOLATILE_THIS : CXX_CONST_THIS;
-		t = qualified(x, inner, of_function ? of_this : qual);
+		t = cxx_qualified(x, inner, of_function ? of_this : qual);
 	}
 	x->depth--;
 	return t;

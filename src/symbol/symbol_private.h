@@ -6,6 +6,18 @@
 
 #include "symbol/symbol.h"
 
+#define SYMBOL_DIGITS_MAX 24u
+/* The number in decimal, at the end of `text`, without a terminator: where it begins. */
+static inline size_t symbol_digits(uint64_t v, char text[SYMBOL_DIGITS_MAX])
+{
+	size_t n = SYMBOL_DIGITS_MAX;
+	do {
+		text[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	return n;
+}
+
 /* free(); NULL when it is none, or liblzma is not there. */
 uint8_t *symbol_unxz(const uint8_t *p, size_t n, size_t *ret_n);
 

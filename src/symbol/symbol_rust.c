@@ -61,12 +61,8 @@ static void say(struct rust *r, const char *text)
 
 static void say_number(struct rust *r, uint64_t v)
 {
-	char text[24];
-	size_t n = sizeof text;
-	do {
-		text[--n] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
+	char text[SYMBOL_DIGITS_MAX];
+	size_t n = symbol_digits(v, text);
 	say_n(r, text + n, sizeof text - n);
 }
 

@@ -20,25 +20,15 @@
 #define VDSO      "[vdso]"
 #define RECENT_NS 250000000u /* for that long a file is taken to be unchanged */
 
-static uint64_t mix(uint64_t x)
+static uint64_t key_of_content(const struct unwind *u, dev_t device, ino_t inode)
 {
-	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
-	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
+	uint64_t both[2] = {(uint64_t)device, (uint64_t)inode};
+	return map_hash(&u->contents, both, sizeof both);
 }
 
-static struct unwind_content **bucket_of_content(struct unwind *u, dev_t device, ino_t inode)
+static uint64_t key_of_path(const struct unwind *u, const struct unwind_content *c, const char *path)
 {
-	return &u->contents[mix((uint64_t)device * 0x9E3779B97F4A7C15ull ^ inode) % UNWIND_FILE_BUCKETS];
-}
-
-static struct unwind_file **bucket_of_path(struct unwind *u, const struct unwind_content *c, const char *path)
-{
-	uint64_t h = (uintptr_t)c;
-	for (; *path; path++) {
-		h = (h ^ (uint8_t)*path) * 1099511628211ull;
-	}
-	return &u->by_path[mix(h) % UNWIND_FILE_BUCKETS];
+	return map_hash(&u->by_path, path, strlen(path)) ^ (uintptr_t)c;
 }
 
 /* ---- shares ------------------------------------------------------------------------------------ */
@@ -86,11 +76,7 @@ static void content_close(struct unwind *u, struct unwind_content *c)
 static void file_free(struct unwind *u, struct unwind_file *f)
 {
 	struct unwind_content *c = f->content;
-	struct unwind_file **at = bucket_of_path(u, c, f->path);
-	while (*at != f) {
-		at = &(*at)->next;
-	}
-	*at = f->next;
+	map_remove_pointer(&u->by_path, key_of_path(u, c, f->path), f);
 	u->files[f->number] = NULL;
 	u->free_number[u->free_numbers++] = f->number;
 	unwind_share_give(&u->shares, f->user, UNWIND_FILES, file_bytes(f));
@@ -101,14 +87,10 @@ static void file_free(struct unwind *u, struct unwind_file *f)
 
 static void content_free(struct unwind *u, struct unwind_content *c)
 {
-	struct unwind_content **at = bucket_of_content(u, c->device, c->inode);
 	if (c->last) {
 		file_free(u, c->last);
 	}
-	while (*at != c) {
-		at = &(*at)->next;
-	}
-	*at = c->next;
+	map_remove_pointer(&u->contents, key_of_content(u, c->device, c->inode), c);
 	content_close(u, c);
 	if (c->is_idle) {
 		TAILQ_REMOVE(&c->user->idle, c, idle_link);
@@ -258,6 +240,11 @@ static struct unwind_content *content_create(struct unwind *u, struct unwind_use
 		free(c);
 		return NULL;
 	}
+	if (map_add_pointer(&u->contents, key_of_content(u, st->st_dev, st->st_ino), c) < 0) {
+		unwind_share_give(&u->shares, user, UNWIND_FILES, content_bytes(c));
+		free(c);
+		return NULL;
+	}
 	c->user = user;
 	c->device = st->st_dev;
 	c->inode = st->st_ino;
@@ -269,19 +256,18 @@ static struct unwind_content *content_create(struct unwind *u, struct unwind_use
 		c->first = symbol_elf_first(elf);
 		c->span = symbol_elf_span(elf);
 	}
-	struct unwind_content **bucket = bucket_of_content(u, c->device, c->inode);
-	c->next = *bucket;
-	*bucket = c;
 	return c;
 }
 
 static struct unwind_content *content_find(struct unwind *u, const struct stat *st)
 {
-	struct unwind_content *c = *bucket_of_content(u, st->st_dev, st->st_ino);
-	while (c && !is_same(c, st)) {
-		c = c->next;
+	MAP_EACH(&u->contents, key_of_content(u, st->st_dev, st->st_ino), at) {
+		struct unwind_content *c = map_pointer(&u->contents, at);
+		if (is_same(c, st)) {
+			return c;
+		}
 	}
-	return c;
+	return NULL;
 }
 
 /* One that is known, for a process that has mapped it. */
@@ -399,16 +385,17 @@ static struct unwind_file *file_create(struct unwind *u, struct unwind_content *
 	f->content = c;
 	f->user = user;
 	bool room = make_room(u, user, UNWIND_FILES, file_bytes(f));
-	if (!room || !give_number(u, f)) {
+	bool placed = room && map_add_pointer(&u->by_path, key_of_path(u, c, path), f) == 0;
+	if (!placed || !give_number(u, f)) {
+		if (placed) {
+			map_remove_pointer(&u->by_path, key_of_path(u, c, path), f);
+		}
 		if (room) {
 			unwind_share_give(&u->shares, user, UNWIND_FILES, file_bytes(f));
 		}
 		free(f);
 		return NULL;
 	}
-	struct unwind_file **bucket = bucket_of_path(u, c, path);
-	f->next = *bucket;
-	*bucket = f;
 	c->files++;
 	return f;
 }
@@ -459,7 +446,7 @@ static bool is_identified(const struct unwind_content *c, const struct unwind_id
 
 static struct unwind_recent *recent_of(struct unwind *u, const struct unwind_identity *id)
 {
-	return &u->recent[mix(id->inode ^ id->device << 40) % UNWIND_RECENT];
+	return &u->recent[map_mix(id->inode ^ id->device << 40, 0x9E3779B97F4A7C15ull) % UNWIND_RECENT];
 }
 
 static struct unwind_file *looked_at_lately(struct unwind *u, const struct unwind_identity *id, const char *path)
@@ -493,9 +480,10 @@ struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, c
 	}
 	c->refs++; /* making room for its name must not take it */
 	idle_no_more(c);
-	struct unwind_file *f = *bucket_of_path(u, c, path);
-	while (f && (f->content != c || strcmp(f->path, path) != 0)) {
-		f = f->next;
+	struct unwind_file *f = NULL;
+	MAP_EACH(&u->by_path, key_of_path(u, c, path), at) {
+		struct unwind_file *known = map_pointer(&u->by_path, at);
+		f = known->content == c && strcmp(known->path, path) == 0 ? known : f;
 	}
 	if (!f) {
 		struct unwind_user *user = c->fixed ? c->user : unwind_space_user(u, s);
@@ -645,17 +633,17 @@ void unwind_files_free(struct unwind *u)
 			unwind_file_unref(u, f);
 		}
 	}
-	for (uint32_t i = 0; i < UNWIND_FILE_BUCKETS; i++) {
-		while (u->contents[i]) {
-			struct unwind_content *c = u->contents[i];
-			c->fixed = false;
-			if (c->elf && !c->is_open) { /* the one that is in memory */
-				symbol_elf_close(c->elf);
-				c->elf = NULL;
-			}
-			content_free(u, c);
+	for (size_t at; (at = map_entry(&u->contents, 0)) != MAP_NONE;) {
+		struct unwind_content *c = map_pointer(&u->contents, at);
+		c->fixed = false;
+		if (c->elf && !c->is_open) { /* the one that is in memory */
+			symbol_elf_close(c->elf);
+			c->elf = NULL;
 		}
+		content_free(u, c);
 	}
+	map_free(&u->contents);
+	map_free(&u->by_path);
 	base_close(&u->root);
 	free(u->files);
 	free(u->free_number);

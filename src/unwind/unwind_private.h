@@ -15,14 +15,12 @@
 
 #include <sys/types.h>
 
-#define UNWIND_BUCKETS      1024u
 #define UNWIND_ROWS         8192u       /* rules kept, a power of two */
 #define UNWIND_FILE_MAX     (64u << 20) /* bytes of one table */
 #define UNWIND_SEGMENTS_MAX 64u
 #define UNWIND_STEPS_MAX    32768u /* instructions of tables for one stack */
 
 struct unwind_content {
-	struct unwind_content *next; /* of its bucket */
 	TAILQ_ENTRY(unwind_content) open_link, idle_link;
 	struct unwind_user *user; /* whose share it is part of */
 	dev_t device;
@@ -43,7 +41,6 @@ struct unwind_content {
 	struct symbol_segment segment[]; /* in order of neither */
 };
 struct unwind_file {
-	struct unwind_file *next; /* of its bucket */
 	struct unwind_content *content;
 	struct unwind_user *user; /* whose share it is part of */
 	uint32_t number, refs;
@@ -58,7 +55,6 @@ struct unwind_mapping {
 	bool placed;
 };
 struct unwind_space {
-	struct unwind_space *next;
 	uint32_t pid;
 	struct unwind_user *user; /* NULL: not found out yet */
 	bool ask;                 /* find it out again */
@@ -76,12 +72,11 @@ struct unwind_recent { /* when a file was looked at, if it is there still */
 	uint64_t at_ns;
 	uint32_t number;
 };
-#define UNWIND_RECENT       1024u
-#define UNWIND_FILE_BUCKETS 4096u
+#define UNWIND_RECENT 1024u
 struct unwind {
-	struct unwind_space *spaces[UNWIND_BUCKETS];
-	struct unwind_content *contents[UNWIND_FILE_BUCKETS];
-	struct unwind_file *by_path[UNWIND_FILE_BUCKETS];
+	struct map spaces;          /* by pid */
+	struct map contents;        /* by device and inode */
+	struct map by_path;         /* of a content */
 	struct unwind_file **files; /* by number */
 	uint32_t file_count, file_cap, free_numbers;
 	uint32_t *free_number;

@@ -37,29 +37,24 @@ void unwind_shares_init(struct unwind_shares *s)
 
 void unwind_shares_finish(struct unwind_shares *s)
 {
-	for (uint32_t i = 0; i < UNWIND_USER_BUCKETS; i++) {
-		while (s->user[i]) {
-			struct unwind_user *u = s->user[i];
-			s->user[i] = u->next;
-			free(u);
-		}
+	MAP_ALL(&s->users, at) {
+		free(map_pointer(&s->users, at));
 	}
+	map_free(&s->users);
 }
 
 struct unwind_user *unwind_share_user(struct unwind_shares *s, uint32_t uid)
 {
-	struct unwind_user **bucket = &s->user[uid * 2654435761u >> 24], *u = *bucket;
-	_Static_assert(UNWIND_USER_BUCKETS == 1u << (32 - 24), "the shift above");
-	while (u && u->uid != uid) {
-		u = u->next;
-	}
+	struct unwind_user *u = map_find_pointer(&s->users, uid);
 	if (!u && (u = calloc(1, sizeof *u)) != NULL) {
 		u->uid = uid;
 		u->own = uid == 0 || uid == geteuid();
 		TAILQ_INIT(&u->open);
 		TAILQ_INIT(&u->idle);
-		u->next = *bucket;
-		*bucket = u;
+		if (map_add_pointer(&s->users, uid, u) < 0) {
+			free(u);
+			u = NULL;
+		}
 	}
 	return u;
 }
@@ -85,8 +80,9 @@ void unwind_share_give(struct unwind_shares *s, struct unwind_user *u, enum unwi
 struct unwind_user *unwind_share_owing(struct unwind_shares *s, struct unwind_user *u, enum unwind_kind kind)
 {
 	struct unwind_user *most = u;
-	for (uint32_t i = 0; u->own && i < UNWIND_USER_BUCKETS; i++) {
-		for (struct unwind_user *o = s->user[i]; o; o = o->next) {
+	if (u->own) {
+		MAP_ALL(&s->users, at) {
+			struct unwind_user *o = map_pointer(&s->users, at);
 			most = o->used[kind] > most->used[kind] ? o : most;
 		}
 	}

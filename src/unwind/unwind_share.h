@@ -11,6 +11,7 @@
 #ifndef UNWIND_UNWIND_SHARE_H
 #define UNWIND_UNWIND_SHARE_H
 
+#include "base/map.h"
 #include "unwind/unwind.h"
 
 #include <sys/queue.h>
@@ -27,17 +28,15 @@ struct unwind_content;
 TAILQ_HEAD(unwind_list, unwind_content);
 
 struct unwind_user {
-	struct unwind_user *next;
 	uint32_t uid;
 	bool own; /* root, or the user of the recorder itself */
 	uint64_t used[UNWIND_KINDS];
 	uint64_t work_ns, work_at_ns;  /* that was spent and not yet forgiven; when that was last worked out */
 	struct unwind_list open, idle; /* files of theirs, the one that was not used for longest last */
 };
-#define UNWIND_USER_BUCKETS 256u
 struct unwind_shares {
 	uint64_t limit[UNWIND_KINDS], used[UNWIND_KINDS];
-	struct unwind_user *user[UNWIND_USER_BUCKETS];
+	struct map users; /* by uid */
 };
 
 void unwind_shares_init(struct unwind_shares *s);

@@ -10,8 +10,7 @@
 
 #define MAPS_MAX     16384u /* of one process */
 #define MAPS_FEW     64u    /* that nobody is asked for */
-#define BUCKETS      1024u
-#define MOVED_PER_NS 16u /* bytes */
+#define MOVED_PER_NS 16u    /* bytes */
 #define MOVED_LITTLE 16384u
 #define ASK_AGAIN    256u
 
@@ -19,19 +18,9 @@ static const struct unwind_identity unidentified;
 
 /* ---- spaces ----------------------------------------------------------------------------------- */
 
-static struct unwind_space **bucket_of(struct unwind *u, uint32_t pid)
-{
-	return &u->spaces[pid * 2654435761u >> 22];
-}
-_Static_assert(BUCKETS == 1u << 10 && UNWIND_BUCKETS == BUCKETS, "the shift above");
-
 static struct unwind_space *space_find(struct unwind *u, uint32_t pid)
 {
-	struct unwind_space *s = *bucket_of(u, pid);
-	while (s && s->pid != pid) {
-		s = s->next;
-	}
-	return s;
+	return map_find_pointer(&u->spaces, pid);
 }
 
 static struct unwind_space *space_add(struct unwind *u, uint32_t pid)
@@ -39,8 +28,10 @@ static struct unwind_space *space_add(struct unwind *u, uint32_t pid)
 	struct unwind_space *s = space_find(u, pid);
 	if (!s && (s = calloc(1, sizeof *s)) != NULL) {
 		s->pid = pid;
-		s->next = *bucket_of(u, pid);
-		*bucket_of(u, pid) = s;
+		if (map_add_pointer(&u->spaces, pid, s) < 0) {
+			free(s);
+			s = NULL;
+		}
 	}
 	return s;
 }
@@ -260,16 +251,8 @@ struct unwind_space *unwind_space_of(struct unwind *u, uint32_t pid)
 
 struct unwind_mapping *unwind_mapping_at(const struct unwind_space *s, uint64_t address)
 {
-	uint32_t low = 0, high = s ? s->count : 0;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (s->maps[mid].start <= address) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low && address < s->maps[low - 1].end ? &s->maps[low - 1] : NULL;
+	uint32_t behind = s ? first_behind(s, address) : 0;
+	return behind && address < s->maps[behind - 1].end ? &s->maps[behind - 1] : NULL;
 }
 
 void unwind_map_identified(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
@@ -345,27 +328,23 @@ void unwind_exec(struct unwind *u, uint32_t pid)
 
 void unwind_exit(struct unwind *u, uint32_t pid)
 {
-	for (struct unwind_space **at = bucket_of(u, pid); *at; at = &(*at)->next) {
-		struct unwind_space *s = *at;
-		if (s->pid == pid) {
-			*at = s->next;
-			forget_maps(u, s);
-			if (s->user) {
-				unwind_share_give(&u->shares, s->user, UNWIND_MAPS, s->taken);
-			}
-			free(s->maps);
-			free(s);
-			break;
+	struct unwind_space *s = space_find(u, pid);
+	if (s) {
+		map_remove_pointer(&u->spaces, pid, s);
+		forget_maps(u, s);
+		if (s->user) {
+			unwind_share_give(&u->shares, s->user, UNWIND_MAPS, s->taken);
 		}
+		free(s->maps);
+		free(s);
 	}
 	u->root_of = u->root_of == pid ? 0 : u->root_of;
 }
 
 void unwind_spaces_free(struct unwind *u)
 {
-	for (uint32_t i = 0; i < UNWIND_BUCKETS; i++) {
-		while (u->spaces[i]) {
-			unwind_exit(u, u->spaces[i]->pid);
-		}
+	for (size_t at; (at = map_entry(&u->spaces, 0)) != MAP_NONE;) {
+		unwind_exit(u, ((struct unwind_space *)map_pointer(&u->spaces, at))->pid);
 	}
+	map_free(&u->spaces);
 }

@@ -17,8 +17,8 @@ absent 1 "no event of a provider 'OpenETW.Sampel.Hello'; did you mean 'OpenETW.S
 absent 1 "no event of a provider 'Nothing.Near'; there is OpenETW.Sample.Hello" openetw dump -p Nothing.Near a.etl
 absent 1 "no event that is called 'Ordr'; did you mean 'Order'" openetw dump -e Ordr a.etl
 absent 1 "no event that is called '999'" openetw dump -e 999 a.etl
-absent 1 "no event with a field 'Numbr'; did you mean 'Number'" openetw dump --filter 'Numbr == 3' a.etl
-absent 1 "no event with a field 'providr'; did you mean 'provider'" openetw dump --filter 'providr ~ x' a.etl
+absent 1 "no event with a field 'Numbr'; did you mean 'Number'? (--filter, column 1)" openetw dump --filter 'Numbr == 3' a.etl
+absent 1 "no property 'providr'; did you mean 'provider'? (--filter, column 1)" openetw dump --filter 'providr ~ x' a.etl
 absent 1 "no event with a field 'nosuch'" openetw dump --fields nosuch a.etl
 absent 0 "no event with a field 'nosuch'" openetw dump --fields nosuch,Number a.etl
 absent 1 "no event of process 4000000000" openetw dump --pid 4000000000 a.etl
@@ -52,7 +52,7 @@ openetw stop web >/dev/null
 
 # ---- events that come
 rm -f err
-openetw live -p OpenETW.Sample.Hello --filter 'Numbr == 3' >live.out 2>live.err &
+openetw live -p OpenETW.Sample.Hello --filter 'Numbr == 3 and Number == 3 or provder == x' >live.out 2>live.err &
 p=$!
 wait_for 30 grep -qs watching live.err || fail "live does not begin"
 "$SAMPLES/hello-tracelogging" 2 1 >/dev/null
@@ -60,12 +60,14 @@ wait_for 30 has_events "openetw-live-$p" || fail "no events came"
 sleep 1
 kill -INT $p
 wait $p
-says "no event with a field 'Numbr'" live.err "live"
+says "no event with a field 'Numbr' (--filter, column 1)" live.err "live"
+grep -q "'Number'" live.err && fail "live says what it never looked for: $(cat live.err)"
+says "no property 'provder'; did you mean 'provider'? (--filter, column 31) It is taken" live.err "at the beginning"
 
 # ---- this machine
 absent 2 "there is no operation 'FileReed'; did you mean 'FileRead'" openetw monitor --op FileReed -d 1s
 absent 2 "there is no column 'pathh'; did you mean 'path'" openetw monitor --columns time,pathh -d 1s
-absent 2 "there is no column 'proces'; did you mean 'process'" openetw monitor --filter 'proces == x' -d 1s
+absent 2 "column 1: no property 'proces'; did you mean 'process'" openetw monitor --filter 'proces == x' -d 1s
 for verb in "record -o m.etl -d 100ms" "monitor -d 100ms" "top -n 1 -d 100ms"; do
 	absent 1 "there is no process 4000000" openetw $verb --pid 4000000
 done

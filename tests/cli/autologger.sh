@@ -10,6 +10,14 @@ run_status 0 openetw autologger add early -p $P:0x11:5 --file-max 2
 run_status 0 openetw autologger add off -p $P --off
 run_status 1 openetw autologger add early -p $P
 run_status 2 openetw autologger add ring -m newfile --max-size 1 -o 'x%d.etl'
+says 'an autologger cannot be in new-file mode' err "newfile"
+run_status 2 openetw autologger add ring -m circular -o x.etl
+says 'circular mode needs a maximum file size' err "circular"
+run_status 2 openetw autologger add ring -m buffering -r
+says 'buffering mode has neither' err "buffering"
+run_status 2 openetw autologger add ring --mode-bits 0x800
+says 'an autologger cannot be private' err "private"
+[ ! -e "$A/ring.conf" ] || fail "it was saved"
 printf 'Start = 1\nBufferSice = 1\n' >"$A/mistake.conf"
 printf 'Start = 1\nFileName = /nonexistent/x.etl\n' >"$A/nodir.conf"
 printf 'Start = 1\nLogFileMode = 0x100\nGuid = {aa1cf0de-0009-4c5c-a5f8-0d0a3f3a7a11}\n[A.B]\n[{%s}]\nMatchAnyKeyword = 0x8\nEnabled = 0\n' \

@@ -11,6 +11,8 @@ of_stats() { openetw stats --json --gaps 0 "$1" | sed -n 's/.*"total":{"events":
 # the same FILE WANTED WHAT: what each verb that reads counts in it
 the_same() {
 	expect "stats after $3" "$(of_stats "$1")" "$2"
+	openetw index --no-file --json "$1" >out 2>err || fail "index after $3: $(cat err)"
+	expect "index after $3" "$(sed -n 's/.*"events":\([0-9]*\),.*/\1/p' out)" "$2"
 	expect "lines of dump after $3" "$(openetw dump -q "$1" | wc -l)" "$2"
 	openetw dump "$1" >out 2>err
 	expect "summary of dump after $3" "$(said err)" "$2"

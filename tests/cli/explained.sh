@@ -57,6 +57,7 @@ xperf -setprofint 20000|^#
 xperf -pmcsources|^openetw pmc$
 xperf -on CSWITCH -Pmc PageFaults,ContextSwitches CSwitch strict|--pmc PageFaults,ContextSwitches:CSwitch
 xperf -on PROC_THREAD -PmcProfile PageFaults -SetProfInt PageFaults 50|--pmc-sample PageFaults=50
+xperf -on PROC_THREAD+PROFILE -SetProfInt 20000|^# 
 tracelog -ProfileSource Help|^openetw pmc$
 wpr -pmcsources|^openetw pmc$
 wpr -pmcsessions|^openetw pmc --sessions$
@@ -97,3 +98,90 @@ while [ $n -lt 1025 ]; do
 done >many.guid
 run_status 2 openetw tracelog -start t -f t.etl -guid many.guid -explain
 says 'many.guid:1025: there are more than 1024 providers' err "-guid FILE"
+# What is printed is the whole session: the command line, and then the lines for its file, make the same file again.
+A=$XDG_CONFIG_HOME/openetw/autologger.d
+mkdir -p "$A"
+cat >"$A/all.conf" <<'END'
+[Session]
+Name = all
+Start = 0
+Guid = {aa1cf0de-00ff-4c5c-a5f8-0d0a3f3a7a11}
+FileName = /tmp/all of it.etl
+LogFileMode = 0x10000002
+MaxFileSize = 7
+BufferSize = 128
+MinimumBuffers = 9
+MaximumBuffers = 40
+FlushTimer = 3
+ClockType = 2
+FileMax = 5
+Expire = 3600
+NewFileAfter = 60
+KeepFiles = 4
+BeginTime = 158000000000000000
+EndTime = 158000000600000000
+Daily = 1
+RunCommand = gzip 'it'
+Quota = 100000001
+FileSuffix = number
+NextSerial = 12
+Overwrite = 1
+DisableRealtimePersistence = 1
+EnableKernelFlags = 0x7,0x2
+KernelStacks = 0xf2e,0x524
+
+[{aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}]
+Name = a name that is not this provider's
+EnableLevel = 4
+MatchAnyKeyword = 0x11
+EnableProperty = 0x1
+
+[Test.Filtered]
+EnableLevel = 5
+MatchAllKeyword = 0x2
+ExecutableFilter = web;db
+EventIdFilter = !1,2
+EventNameFilter = @4:0x10:A,B\,C
+StackWalkFilter = 7
+StackWalkNameFilter = D
+StackWalkLevelFilter = !4:0x10
+ContainerFilter = c1;c2
+ProcessIdFilter = 17,42
+PayloadFilter = Login: User == 'ann b'
+
+[Test.Said]
+EnableLevel = 5
+Filter = "event == Login and Tries > 3"
+
+[Test.Off]
+Enabled = 0
+EnableLevel = 3
+END
+source=$(dirname "$0")/../../src/session/session_parse.c
+for key in $(sed -n 's/.*KEY("\([A-Za-z]*\)".*/\1/p' "$source"); do # a new key belongs into this file
+	[ "$key" = EnableFlags ] || grep -q "^$key = " "$A/all.conf" || fail "no $key in this test's file"
+done
+run_status 0 openetw logman update trace 'autosession\all' -explain
+cp out told
+grep -q '^#   Enabled = 0$' told || fail "a provider that is off: $(cat told)"
+run_status 0 openetw logman update trace 'autosession\all' # as it is written, without the one that is off
+mv "$A/all.conf" want
+head -1 told | grep -q '^openetw autologger add all ' || fail "not a command: $(cat told)"
+sh -c "$(head -1 told)" >out 2>err || fail "the command: $(cat told err)"
+# The lines go to the end of their section, sections that are not there to the end.
+awk -v rest=told '
+	function flush() { printf "%s", more[at]; delete more[at] }
+	BEGIN {
+		while ((getline line < rest) > 0) {
+			if (line !~ /^#   /) continue
+			line = substr(line, 5)
+			if (line ~ /^\[/) { to = line; order[++n] = to } else more[to] = more[to] line "\n"
+		}
+	}
+	/^\[\{/ { flush(); at = $0 }
+	/./ { print }
+	END { flush(); for (i = 1; i <= n; i++) if (order[i] in more) printf "%s\n%s", order[i], more[order[i]] }
+' "$A/all.conf" >merged
+cp merged "$A/all.conf"
+run_status 0 openetw logman update trace 'autosession\all'
+cmp "$A/all.conf" want || fail "not the same: $(diff "$A/all.conf" want; cat told)"

@@ -107,8 +107,19 @@ for expr in 'event == Order and Number >= 3' 'event in (Order, Types)' \
 	expect "--filter $expr" "$(lines expr 'providerGuid')" "$(lines every "provider == $S and ($expr)")"
 	[ "$(lines expr "$expr")" -gt 0 ] || fail "--filter $expr let nothing through"
 done
+# a filter of one provider stands behind its options
+run_status 0 openetw start own -o own.etl -p "$S:::stack:event == Order and Number >= 3"
+"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+run_status 0 openetw stop own
+expect "NAME:::OPTIONS:FILTER" "$(lines own providerGuid)" "$(lines every 'event == Order and Number >= 3')"
+run_status 2 openetw start bad -o bad.etl -p "$S:::event == Order and Number =~ /x/"
+says 'column 27: the session cannot evaluate regular expressions' err "NAME:::FILTER"
+run_status 2 openetw start bad -o bad.etl -p "$S:::event == Order" --filter 'event == Order'
+says 'has a filter of its own' err "both"
 run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order and pid == 3'
 says "column 20: the session cannot evaluate 'pid'; --pid does that" err "--filter"
+run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Types and Text =~ /x/'
+says 'column 25: the session cannot evaluate regular expressions; use it when reading' err "--filter"
 run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order and Number >'
 says 'column 28: a value is expected' err "--filter"
 run_status 2 openetw start bad -o bad.etl -p $S --filter 'event == Order' --event-name Order
@@ -147,14 +158,30 @@ run_status 0 openetw autologger add kept -o "$T/kept.etl" -p $M --filter 'id == 
 says '^Filter = id == 1 and Number <= 3 or id == 3$' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "autologger --filter"
 says '^PayloadFilter = hex:' "$XDG_CONFIG_HOME/openetw/autologger.d/kept.conf" "its conditions"
 run_status 2 openetw start bad -o bad.etl -p $M --payload '1: Nope == 2'
-says 'the event has no such field' err "--payload"
+says "column 4: event 1 has no field 'Nope'" err "--payload"
+run_status 2 openetw start bad -o bad.etl -p $M --filter 'id == 1 and Numbr == 2'
+says "column 13: event 1 has no field 'Numbr'; did you mean 'Number'?" err "--filter"
+# and in a file that is written by hand
+for words in 'Filter = id == 1 and Number in 2..3' 'PayloadFilter = 1: Number between 2,3'; do
+	cat >"$XDG_CONFIG_HOME/openetw/collectors/byhand.conf" <<END
+LogFileMode = 0x1
+FileName = $T/byhand.etl
+[$M]
+$words
+END
+	run_status 0 openetw logman start byhand
+	"$SAMPLES/manifest-style" 4 1 >/dev/null
+	run_status 0 openetw logman stop byhand
+	expect "$words" "$(openetw dump --quiet --fields Number --filter 'id == 1' byhand.etl | tr '\n' ' ')" 'Number=2 Number=3 '
+	rm -f byhand.etl
+done
 # All versions of an event, or none: a filter without some of them would let those through.
 {
 	echo '<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>'
 	echo '<provider name="Test.Versions" guid="{aa1cf0de-0079-4c5c-a5f8-0d0a3f3a7a11}" symbol="VERSIONS">'
 	echo '<templates><template tid="T"><data name="N" inType="win:UInt32"/></template></templates><events>'
 	v=0
-	while [ $v -lt 65 ]; do
+	while [ $v -lt 200 ]; do
 		echo "<event value=\"1\" version=\"$v\" symbol=\"E$v\" template=\"T\"/>"
 		v=$((v + 1))
 	done
@@ -162,6 +189,6 @@ says 'the event has no such field' err "--payload"
 } >versions.man
 run_status 0 openetw wevtutil im versions.man
 run_status 2 openetw start bad -o bad.etl -p Test.Versions --payload '1: N == 2'
-says 'more than 64 versions' err "--payload"
+says 'larger than 4096 bytes' err "--payload"
 run_status 2 openetw start bad -o bad.etl -p Test.Versions --filter 'id == 1 and N == 2'
-says 'more than 64 versions' err "--filter"
+says 'larger than 4096 bytes' err "--filter"

@@ -90,6 +90,12 @@ bad 2 "'fast' is no level" start web -ets -p $P 0x1 fast
 bad 2 "'Nonsense' is no keyword" start web -ets -p $P '(Nonsense)'
 bad 2 'did you mean circular' start web -ets -p $P -mode circlar
 bad 2 'from 4 to 16384' start web -ets -p $P -bs 1
+# What no session can be is not saved, and is refused with the words of a start.
+bad 1 'append mode cannot be circular or new-file' create trace web -p $P -o web.etl -f bincirc -max 1 -a
+bad 1 'append mode cannot be circular or new-file' start web -ets -p $P -o web.etl -f bincirc -max 1 -a
+bad 1 'an autologger cannot be in new-file mode' create trace 'autosession\web' -p $P -o web%d.etl -mode newfile -max 1
+bad 1 'a private session cannot append' create trace web -ul -p $P -o web.etl -a
+[ ! -e "$XDG_CONFIG_HOME/openetw/collectors/web.conf" ] || fail "it was saved"
 bad 2 'time of -b' create trace web -p $P -r
 bad 2 'is over already' create trace web -p $P -b 1/31/2020 5:30PM
 bad 2 '-e is before -b' create trace web -p $P -b 1/31/2037 5:30PM -e 1/31/2037 5:29PM
@@ -173,7 +179,7 @@ cat >pf.txt <<'END'
 {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11} ff win:Error
 END
 run_status 0 ./logman start S -pf pf.txt -rt -ets --explain
-expect "explain" "$(cat out)" "openetw start S -r -p 'Some Name:0x10:5' -p {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11}:0xff:2"
+expect "explain" "$(cat out)" "openetw start S -r -p {aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}:0x10:5 -p {aa1cf0de-0002-4c5c-a5f8-0d0a3f3a7a11}:0xff:2"
 echo 'what is this' >bad.txt
 bad 2 'bad.txt:1:' start S -pf bad.txt -rt -ets
 

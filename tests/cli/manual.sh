@@ -29,9 +29,20 @@ if command -v bash >/dev/null; then
 	}
 	expect "verbs" "$(complete_of openetw sto)" "stop"
 	expect "options" "$(complete_of openetw dump --filt)" "--filter"
+	expect "options of a report" "$(complete_of openetw xperf -butt)" "-butterfly"
 	expect "values" "$(complete_of openetw dump --format js)" "json"
 	expect "sessions" "$(complete_of openetw stop some)" "some-session"
 	expect "a filter" "$(complete_of openetw dump --filter 'pid == 7 and level <= e')" "pid == 7 and level <= error"
+	export XDG_DATA_HOME="$T/data"
+	openetw wevtutil im "$(dirname "$0")/../../samples/manifest-style.man" >/dev/null || fail "wevtutil im"
+	expect "a field of a manifest" "$(complete_of openetw start x -p OpenETW.Sample.Manifest:::stack --filter 'id == 1 and Num')" \
+		"id == 1 and Number"
+	expect "a field of a provider in the filter" "$(complete_of openetw dump --filter 'provider == OpenETW.Sample.Manifest and Num')" \
+		"provider == OpenETW.Sample.Manifest and Number"
+	expect "a provider" "$(complete_of openetw dump --filter 'provider == OpenETW.Sample.M')" "provider == OpenETW.Sample.Manifest"
+	expect "a unit" "$(complete_of openetw dump --filter 'WaitedMs > 10u')" "WaitedMs > 10us"
+	expect "a column of monitor" "$(complete_of openetw monitor --filter 'dur')" "duration"
+	expect "no property in monitor" "$(complete_of openetw monitor --filter 'keyw')" ""
 	expect "a filter in quotes" "$(complete_of openetw start --filter "'eve")" "event"
 	expect "shells" "$(complete_of openetw completion z)" "zsh"
 	openetw stop some-session >/dev/null

@@ -52,6 +52,12 @@ bad 2 '--buffers takes MIN or MIN:MAX' start s -o f --buffers 4-8
 bad 1 'cannot load no-such.man' dump -M no-such.man f.etl
 bad 2 '-of takes XML|CSV' tracerpt f.etl -of TXT
 bad 2 '-max takes a number' tracefmt f.etl -max 0
+bad 2 '-bs takes a number from 4 to 16384, not .3.' logman query web -bs 3
+bad 2 '-bs needs KB' logman start web -ets -p X --bs
+bad 2 '-s is not done here: the session of another computer' logman query -s host
+bad 2 '-sourceguid: .web. is no GUID' tracelog -enable x -guid '*X' -sourceguid web
+bad 2 '-level takes a number such as 0x10, from 0 to 0xff, not .300.' tracelog -q x -level 300
+bad 2 '-PidFilter takes a number from 0 to 4294967295, not .x.' tracelog -enable x -guid '*X' -PidFilter 1 x
 bad 2 '-start and -stop are two things' wpr -start CPU -stop f.etl
 bad 2 '-merge and -stopall are two things' xperf -merge a.etl b.etl -stopall
 bad 2 'which shell' completion tcsh

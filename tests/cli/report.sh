@@ -28,6 +28,17 @@ sys.exit(not (top < len(s["shared"]["frames"]) and len(p["samples"]) == len(p["w
 	[ "$(awk '/Microsoft-Windows-Kernel-File\/Create [0-9]*$/ {n += $NF} END {print n}' "$T/events")" -eq 968 ] ||
 		fail "folded stacks of an event are not all"
 	run_status 2 openetw report --events --off-cpu "$f"
+	# a filter: of the samples those that dump finds with it, and nothing of what is made of pairs of events
+	for filter in 'pid == 3644' 'stack has GetDatePart' 'time < 2s'; do
+		fits=$(openetw dump -q --filter "($filter) and event == SampleProf" "$f" | wc -l)
+		run_status 0 openetw report --filter "$filter and event == SampleProf" "$f"
+		says "^$fits samples" "$T/out" "--filter $filter"
+		[ "$fits" -gt 0 ] || fail "no sample: $filter"
+	done
+	run_status 1 openetw report --filter 'stack has NoSuchFunction' "$f"
+	says 'no sample or event of an application fits' "$T/err" "nothing fits"
+	run_status 2 openetw report --filter 'pid = ' "$f"
+	run_status 2 openetw report --off-cpu --filter 'pid == 1' "$f"
 fi
 f=$CORPUS/sawbuck/process_data_64_v2.etl
 if [ -e "$f" ]; then

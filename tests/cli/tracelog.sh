@@ -140,3 +140,14 @@ run_status 0 ./tracelog -start none -rt
 run_status 1 ./tracelog -capturestate none
 says 'no provider is enabled in it' err "-capturestate of a session without providers"
 run_status 0 ./tracelog -stop none
+# More than can be asked at once: none is left out without a word.
+n=0
+while [ $n -lt 1024 ]; do
+	printf '{aa1cf0de-%04x-4c5c-a5f8-0d0a3f3a7a11} 0 5\n' $n
+	n=$((n + 1))
+done >many.guid
+run_status 0 ./tracelog -start many -rt -guid many.guid
+run_status 0 ./tracelog -enable many -guid '#aa1cf0de-ffff-4c5c-a5f8-0d0a3f3a7a11'
+run_status 1 ./tracelog -capturestate many -explain
+says 'more than 1024 providers' err "-capturestate of too many"
+run_status 0 ./tracelog -stop many

@@ -51,6 +51,42 @@ expect "autologgers left" "$(ls "$A")" ""
 expect "what is left" "$(find "$XDG_STATE_HOME" -name '*.etl')" ""
 refused 0xc5583000 'no recording from boot' -stopboot again.etl
 
+# A filter of names is as long as the profile says, and the same from boot on.
+names=$(i=0 && while [ $i -lt 60 ]; do
+	echo "<EventName Value=\"A rather long name of an event, number $i\"/>"
+	i=$((i + 1))
+done)
+sed 's|<EventFilters.*|<EventNameFilters FilterIn="true" Level="5"><EventName Value="Connected"/>'"$(echo "$names" | tr -d '\n')"'</EventNameFilters>|' \
+	boot.wprp >long.wprp
+wpr -addboot long.wprp!Web -filemode
+grep -q 'not recorded' err && fail "a long filter: $(cat err)"
+says 'EventNameFilter = @5:0xffffffffffffffff:Connected,A rather long name of an event\\, number 0,.* number 59$' "$A/$(ls "$A")" "a long filter"
+etwd || fail "etwd"
+wait_for 20 openetw query "$session" || fail "no session: $(openetw autologger list)"
+"$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello"
+wpr -stopboot long.etl "slow start"
+expect "events of a long filter" "$(count long.etl '"event":"Connected"')" 2
+expect "others" "$(count long.etl '"event":"Order"')" 0
+stop_etwd
+
+# More providers than a file can have: nothing is written, and the reason is said.
+{
+	sed '/<EventCollector /q' boot.wprp
+	i=0 && while [ $i -lt 1025 ]; do
+		printf '<EventProvider Id="P%d" Name="aa1cf0de-%04x-4c5c-a5f8-0d0a3f3a7a11" Level="5"/>' $i $i
+		i=$((i + 1))
+	done
+	printf '<Profile Id="Web.Verbose.File" Name="Web" DetailLevel="Verbose" LoggingMode="File" Description="boot">'
+	printf '<Collectors><EventCollectorId Value="EC"><EventProviders>'
+	i=0 && while [ $i -lt 1025 ]; do
+		printf '<EventProviderId Value="P%d"/>' $i
+		i=$((i + 1))
+	done
+	echo '</EventProviders></EventCollectorId></Collectors></Profile></Profiles></WindowsPerformanceRecorder>'
+} >many.wprp
+refused 0x80070008 'more than 1024 providers' -addboot many.wprp!Web -filemode
+expect "autologgers of too many" "$(ls "$A")" ""
+
 # In memory, while it runs.
 wpr -addboot boot.wprp!Web
 etwd --idle-exit 0 || fail "etwd"

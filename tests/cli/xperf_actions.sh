@@ -164,12 +164,28 @@ says 'no regular expression' err "a regular expression"
 run_status 2 openetw xperf -i truth.etl -a cswitch -util 0
 run_status 2 openetw xperf -i truth.etl -a profile -util 1ns
 says 'too many' err "a grid of ten thousand million intervals"
+run_status 2 openetw xperf -i truth.etl -a stack -pid alpha.exe
+says '-pid takes a number from 0 to 4294967295' err "a name for a process id"
+run_status 2 openetw xperf -i truth.etl -a diskidlehistogram -buckets $(seq 65)
+says '-buckets takes up to 64 times' err "more buckets than there are"
+run_status 2 openetw xperf -i truth.etl -a cpudisk -times 1s
+says '-times needs FROM TO' err "an interval without an end"
+act stack -export csv -pid 100 200
+cp out both.csv
+act stack -export csv -pid 100 -pid 200
+cmp -s both.csv out || fail "a list in two parts is another one"
 run_status 1 openetw xperf -i /no/such.etl -a dpcisr
 # the help names all there are
 openetw xperf -i truth.etl -a '?' 2>&1 | sed -n 's/.*these are: //p' | tr -d ',' | tr ' ' '\n' >names
 [ "$(wc -l <names)" -gt 25 ] || fail "few actions: $(cat names)"
 openetw help xperf >help
 while read -r name; do grep -qw "$name" help || fail "the help does not name the action $name"; done <names
+# and the options of each, from the rows that read them
+run_status 0 openetw xperf -help dpcisr
+says '^  -bucket .SECONDS. ' out "xperf -help dpcisr"
+run_status 0 openetw help xperf stack
+says '^  -symbol REGEX' out "help xperf stack"
+openetw man xperf | grep -q '^.SS dpcisr' || fail "the manual page has no reports"
 
 f=$CORPUS/perfview/net.4.5.2.x86.etl
 if [ -e "$f" ]; then

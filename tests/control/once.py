@@ -20,6 +20,7 @@ SEVERAL_TIMES = {
     "base_parse": "known\\w*",                    # the last second in words, and the time zone then
     "etl_zstd": "available|lib|once",            # the library that was loaded
     "symbol_symbol_xz": "decode|once",           # the same
+    "regex_regex_pcre2": "loaded|once|pcre2|scratch", # the same, and what each thread matches with
     "manifest_manifest_meta": "once|predefined", # a table, filled in
     "sandbox_sandbox_serve": "question|answer",   # in the child alone, which has no other side
     "kernel_kernel_mark": "count",               # numbers files in the command, which is the only one that makes such

@@ -82,3 +82,13 @@ printf '4711 1000 1000 name\n' >modules
 openetw dump b.etl >"$T/dump" || fail "dump b.etl"
 grep -q 'sixteen bits bits' "$T/dump" || fail "the relogged event is missing"
 readlink "/proc/$(etwd_pid)/exe" | grep -q "^$prefix/" || fail "not the installed etwd ran"
+# What was installed may be moved as a whole: each part finds the others from where it lies.
+etwd=$(readlink "/proc/$(etwd_pid)/exe")
+kill "$(etwd_pid)"
+wait_for 10 test ! -e "/proc/$(etwd_pid)/exe" || fail "etwd does not end"
+mv "$prefix" "$T/moved"
+etwd=$T/moved${etwd#"$prefix"}
+export LD_LIBRARY_PATH="$T/moved${lib#"$prefix"}"
+"${etwd%/*}/openetw" start moved -r >"$T/out" 2>&1 || fail "start of what was moved: $(cat "$T/out")"
+expect "the etwd that was moved" "$(readlink "/proc/$(etwd_pid)/exe")" "$etwd"
+"${etwd%/*}/openetw" stop moved >"$T/out" 2>&1 || fail "stop of what was moved: $(cat "$T/out")"

@@ -68,6 +68,11 @@ if [ -n "${missing-}" ]; then
 	openetw tracelog -start -f t.etl -eflag 1 CSWITCH -Pmc "$hardware:CSwitch" >out 2>&1 && fail "tracelog counts what is not there"
 	grep -q "$hardware" out || fail "tracelog, without a word: $(cat out)"
 fi
+# A plain number is the time between the timer's samples, of what is started with it.
+openetw xperf -on PROC_THREAD+PROFILE -SetProfInt 20000 -f p.etl >out 2>&1 || fail "xperf -SetProfInt N -on: $(cat out)"
+openetw xperf -profint >out 2>&1
+openetw xperf -stop >/dev/null 2>&1 || fail "xperf -stop, of samples"
+grep -q '^Current Profile Interval : 20000 ' out || fail "-SetProfInt N -on sets nothing: $(cat out)"
 expect "sessions left over" "$(openetw list | grep -c 'Kernel Logger')" 0
 profile=$(dirname "$0")/../profile/31-counters-with-events.wprp
 case $profile in /*) ;; *) profile=$OLDPWD/$profile ;; esac

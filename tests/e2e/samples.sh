@@ -10,13 +10,19 @@ grep -q '^?(33984) solar_system/PrimitiveTypesTest {"string_type":"Venus","boole
 [ "$(grep -c '^solar_system/PrimitiveTypesTest string_type=[A-Z][a-z]* boolean_type=' "$T/decode")" = 5 ] || fail "decode: $(cat "$T/decode")"
 "$SAMPLES/state" "$etl" >"$T/state" || fail "state"
 [ "$(grep -c '^?(33984) thread ' "$T/state")" = 5 ] || fail "state: $(cat "$T/state")"
+"$SAMPLES/query" "$etl" 'string_type ~ r' >"$T/query" || fail "query"
+grep -q '^4 of 5 events$' "$T/query" || fail "query: $(cat "$T/query")"
+grep -q '^ *4 solar_system/PrimitiveTypesTest$' "$T/query" || fail "query: $(cat "$T/query")"
+grep -q '^first: PrimitiveTypesTest string_type=[A-Z][a-z]* ' "$T/query" || fail "query: $(cat "$T/query")"
+"$SAMPLES/query" "$etl" 'level <=' 2>"$T/err" && fail "query took half a filter"
+grep -q '^query: column ' "$T/err" || fail "query: $(cat "$T/err")"
 if [ -x "$SAMPLES/events" ]; then
 	"$SAMPLES/events" "$etl" >"$T/events" || fail "events"
 	grep -q '^ *5 solar_system/PrimitiveTypesTest$' "$T/events" || fail "events: $(cat "$T/events")"
 fi
 
 # Mistakes have an exit code and a sentence with the file's name.
-for s in reader decode state events; do
+for s in reader decode state query events; do
 	[ -x "$SAMPLES/$s" ] || continue
 	"$SAMPLES/$s" "$T/absent.etl" >"$T/out" 2>"$T/err" && fail "$s read a file that is not there"
 	grep -q "^$s: .*absent.etl" "$T/err" || fail "$s: $(cat "$T/err")"

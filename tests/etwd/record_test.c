@@ -127,7 +127,7 @@ static void event_again(const struct etl_record *r, struct tally *t)
 	uint32_t wants = take_items(r, &s, &who, &key, &traits, &traits_bytes);
 	pool_items_read(&all, &s.ev, POOL_CLAIMS_KEPT, traits, traits_bytes);
 	pool_items_for(&mine, &all, wants, &who, &key);
-	struct pool_head head = pool_head_of(r->pid, r->provider.b, flags & ETL_EF_PRIVATE_SESSION);
+	struct etl_event_head head = etl_event_head_of(r->pid, r->provider.b, flags & ETL_EF_PRIVATE_SESSION);
 	uint8_t *got =
 		build(&s, &(struct pool_record_args){.head = &head, .items = &mine, .tid = r->tid, .time = r->time_raw},
 		      &bytes);
@@ -161,7 +161,7 @@ static void classic_again(const struct etl_record *r, struct tally *t)
 		.opcode = r->opcode,
 	};
 	s.ev = (struct pool_event){.rec = rec_of(&s), .payload = payload, .payload_bytes = prefix + r->payload_bytes};
-	struct pool_head head = pool_head_of(r->pid, r->provider.b, 0);
+	struct etl_event_head head = etl_event_head_of(r->pid, r->provider.b, 0);
 	uint8_t *got = build(&s, &(struct pool_record_args){.head = &head, .tid = r->tid, .time = r->time_raw}, &bytes);
 	assert_int_equal(bytes, le16_get(r->raw));
 	/* Byte 6 is a 16-bit version of which a program gives 8 bits; 0x28 are times. */
@@ -184,7 +184,7 @@ static void message_again(const struct etl_record *r, struct tally *t)
 		.payload = r->raw + ETL_MESSAGE_HEADER_SIZE,
 		.payload_bytes = le16_get(r->raw) - ETL_MESSAGE_HEADER_SIZE,
 	};
-	struct pool_head head = pool_head_of(r->pid, r->provider.b, 0);
+	struct etl_event_head head = etl_event_head_of(r->pid, r->provider.b, 0);
 	uint8_t *got = build(
 		&s,
 		&(struct pool_record_args){.head = &head, .tid = r->tid, .time = r->time_raw, .sequence = &sequence},
@@ -317,7 +317,7 @@ static void a_message_gets_what_only_the_host_knows(void **state)
 	memset(payload, 0xEE, sizeof payload);
 	*rec_of(&s) = (struct pool_rec){.kind = POOL_REC_MESSAGE, .id = 77, .task = 0xAB};
 	s.ev = (struct pool_event){.rec = rec_of(&s), .payload = payload, .payload_bytes = sizeof payload};
-	struct pool_head head = pool_head_of(4711, somebody.sid, 0);
+	struct etl_event_head head = etl_event_head_of(4711, somebody.sid, 0);
 	struct pool_record_args a = {.head = &head, .tid = 12, .time = 0x0102030405060708, .sequence = &sequence};
 	uint8_t *out = build(&s, &a, &bytes);
 	static const uint8_t want[] = {48,   0,    0,    0x90, 77,   0,    0xAB, 0,    42,   0,    0,    0,

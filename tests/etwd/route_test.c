@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "etw/values/session_modes.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_fair.h"
 #include "etwd/etwd_kernel.h"
 #include "etwd/etwd_process.h"
 #include "etwd/etwd_provider.h"
@@ -78,7 +79,7 @@ static struct config *config_of(struct world *w, uint32_t gen, bool fast)
 	c->fast = fast;
 	uint8_t provider[16];
 	memset(provider, (int)(0x20 + gen), 16);
-	c->head = pool_head_of(4711, provider, 0);
+	c->head = etl_event_head_of(4711, provider, 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		c->row[i] = rows[i];
 		c->row[i].session = &w->session[i];
@@ -104,7 +105,7 @@ static void world_make(struct world *w, bool fast)
 		w->got[i].data = malloc(16u << 20);
 		assert_int_equal(sink_create(&o, &w->session[i].sink, NULL), 0);
 		sink_set_tap(w->session[i].sink, true, take, &w->got[i]);
-		w->session[i].clock = o.props.clock;
+		w->session[i].props.clock = o.props.clock;
 	}
 	w->d->time_raw = 1000; /* a session clock 2 that is the same in both worlds */
 	w->d->time_ft = 130000000000000000ull;
@@ -334,10 +335,51 @@ static void a_ring_whose_end_makes_no_sense_is_left(void **state)
 	free(mem);
 }
 
+/* One process floods a session, mostly. Another one writes now and then, after pauses of all lengths, before or after what
+ * the flood writes in the same epoch, or when the flood has no processor: it always may have what is in reserve, and the
+ * flood never may. */
+static void a_quiet_process_has_the_reserve_after_any_pause(void **state)
+{
+	static struct session s;
+	struct process flood = {.fair = NULL}, quiet = {.fair = NULL};
+	uint64_t now = 1000000000;
+	s.fair.epoch = 1;
+	s.fair.little = 2048;
+	for (int turn = 0; turn < 80; turn++) {
+		int pause = turn / 2 % 8;
+		bool first = turn % 2 == 0;
+		for (int epoch = 0; epoch <= pause; epoch++) {
+			bool writes = epoch == pause;
+			for (int who = 0; who < 2; who++) {
+				bool is_quiet = (who == 0) == first;
+				struct fair *f = NULL;
+				if (is_quiet ? !writes : turn % 5 == 4) {
+					continue;
+				}
+				f = etwd_fair_begin(&s, is_quiet ? &quiet : &flood, 5);
+				assert_non_null(f);
+				bool over = etwd_fair_over(&s, f), reserve = etwd_fair_may_reserve(&s, f, over);
+				bool refused = etwd_fair_refuses(&s, f, over, true);
+				bool known = turn > 1; /* the flood as one */
+				if ((is_quiet ? !reserve || refused : known && (reserve || !refused))) {
+					fail_msg("turn %d: %s, %s", turn, is_quiet ? "the quiet one" : "the flood",
+						 who == 0 ? "first" : "second");
+				}
+				etwd_fair_add(&s, f, is_quiet ? 100 : 1000000);
+			}
+			now += 50000000;
+			etwd_fair_tick(&s, now);
+		}
+	}
+	free(flood.fair);
+	free(quiet.fair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways_give_the_same_bytes),
+		cmocka_unit_test(a_quiet_process_has_the_reserve_after_any_pause),
 		cmocka_unit_test(a_ring_whose_end_makes_no_sense_is_left),
 		cmocka_unit_test(containers_are_named_as_people_know_them),
 	};

@@ -5,6 +5,9 @@
 #include "etwd/etwd.h"
 #include "etwd/etwd_limits.h"
 #include "etwd/etwd_loop.h"
+#include "etwd/etwd_process.h"
+#include "etwd/etwd_provider.h"
+#include "etwd/etwd_query.h"
 #include "etwd/etwd_share.h"
 
 #include <setjmp.h>
@@ -174,6 +177,51 @@ static void the_log_has_a_size_and_one_former_file(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+static uint32_t remembered(const struct etwd *d, uid_t uid)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < ETWD_RECENT_MAX; i++) {
+		n += d->recent[i].number && d->recent[i].uid == uid;
+	}
+	return n;
+}
+
+static void register_often(struct etwd *d, uid_t uid, uint32_t times)
+{
+	struct process p = {.pid = (pid_t)uid, .uid = uid};
+	struct registration r = {.process = &p};
+	for (uint32_t i = 1; i <= times; i++) {
+		le32_put(r.guid.b, i);
+		etwd_recent_note(d, &r);
+	}
+}
+
+/* The last registrations say who was there when a recording is empty. */
+static void nobody_makes_etwd_forget_the_registrations_of_others(void **state)
+{
+	struct etwd *d = instance(true);
+	register_often(d, 1000, 5);
+	register_often(d, 1001, 10000);
+	register_often(d, 0, 10000);
+	register_often(d, 1002, 3);
+	register_often(d, 1001, 10000);
+	assert_int_equal(remembered(d, 1000), 5);
+	assert_int_equal(remembered(d, 1001), ETWD_RECENT_USER);
+	assert_int_equal(remembered(d, 1002), 3);
+	assert_int_equal(remembered(d, 0), ETWD_RECENT_ROOT);
+	bool newest = false;
+	for (uint32_t i = 0; i < ETWD_RECENT_MAX; i++) {
+		newest |= d->recent[i].uid == 1001 && le32_get(d->recent[i].guid.b) == 10000;
+	}
+	assert_true(newest);
+	/* All of one's own instance. */
+	d->system = false;
+	register_often(d, 1003, 10000);
+	assert_int_equal(remembered(d, 1003), ETWD_RECENT_MAX);
+	d->system = true;
+	etwd_destroy(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +229,7 @@ int main(void)
 		cmocka_unit_test(what_is_given_back_twice_is_not_somebody_elses),
 		cmocka_unit_test(one_user_has_a_part_of_the_loops_time),
 		cmocka_unit_test(a_user_has_a_rate_in_the_log),
+		cmocka_unit_test(nobody_makes_etwd_forget_the_registrations_of_others),
 		cmocka_unit_test(the_log_has_a_size_and_one_former_file),
 		cmocka_unit_test(greedy_users_leave_room_for_root_and_for_each_other),
 	};

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -46,6 +48,23 @@ static void skip_unless_root(void)
 	}
 }
 
+/* A child ends with us, also when an assertion of ours fails while it waits: then nobody goes on with it. */
+static void end_with_parent(void)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) {
+		_exit(3);
+	}
+}
+
+static void become(uid_t uid)
+{
+	gid_t none = SOMEBODY;
+	if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(uid) < 0) {
+		_exit(3);
+	}
+	end_with_parent(); /* other rights undo it */
+}
+
 /* Runs as another user in a child; its failures are the test's. */
 static void as_user(uid_t uid, void (*body)(void))
 {
@@ -53,10 +72,7 @@ static void as_user(uid_t uid, void (*body)(void))
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		gid_t none = SOMEBODY;
-		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(uid) < 0) {
-			_exit(3);
-		}
+		become(uid);
 		body();
 		_exit(0);
 	}
@@ -223,10 +239,7 @@ static void a_user_cannot_take_all_sessions_or_all_memory_for_them(void **state)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		gid_t none = SOMEBODY;
-		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
-			_exit(3);
-		}
+		become(SOMEBODY);
 		start_sessions_until_refused();
 		_exit(0);
 	}
@@ -334,6 +347,7 @@ static void nobody_takes_a_provider_from_root_or_from_other_users(void **state)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		end_with_parent();
 		as_somebody(have_all_sessions_with_it);
 		_exit(0);
 	}
@@ -619,10 +633,7 @@ static void a_user_cannot_take_the_room_for_images_from_others(void **state)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		gid_t none = SOMEBODY;
-		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
-			_exit(3);
-		}
+		become(SOMEBODY);
 		close(told[0]);
 		have_images_remembered();
 		_exit(0);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The life of a provider in short, without the helpers of live.h: provider and controller in one
+ * The life of a provider in short, with nothing of live.h but the directory, which it removes: provider and controller in one
  * program against a living etwd. What was written must be what the session says it recorded.
  */
+#include "live.h"
+
 #include <evntcons.h>
 #include <evntprov.h>
 #include <evntrace.h>
@@ -77,17 +79,14 @@ static void read_back(const char *file)
 
 int main(void)
 {
-	char dir[] = "/tmp/provider-live-XXXXXX", file[64];
+	char file[128];
 	struct props s;
 	CONTROLTRACE_ID id = 0;
 	REGHANDLE h = 0;
 	static const EVENT_DESCRIPTOR desc = {.Id = 1, .Level = 4, .Keyword = 1};
-	if (!mkdtemp(dir) || setenv("OPENETW_RUNTIME_DIR", dir, 1) != 0) {
-		return 1;
-	}
-	snprintf(file, sizeof file, "%s/live.etl", dir);
+	live_init();
+	snprintf(file, sizeof file, "%s/live.etl", live_dir);
 	fill(&s, file);
-	setenv("OPENETW_WAIT_MS", "5000", 0); /* the machine may be busy */
 	/* Registered before there is a daemon. */
 	CHECK(EventRegister(&provider, on_enable, NULL, &h), 0);
 	CHECK(EventWrite(h, &desc, 0, NULL), 0);

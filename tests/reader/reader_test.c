@@ -514,7 +514,20 @@ static void every_mistake_of_a_session_has_its_value_and_sentence(void **state)
 	expect(s, OPENETW_MISTAKE_FILTER, "column 27: the session cannot evaluate '&'");
 	s = good_recorder("n");
 	openetw_recorder_set_filter(s, "id == 7 and Number == 3");
-	expect(s, OPENETW_MISTAKE_FILTER, "column 7: the fields of a manifest's event");
+	expect(s, OPENETW_MISTAKE_FILTER, "column 7: no installed manifest describes event 7");
+	s = good_recorder("n");
+	openetw_recorder_set_filter(s, "event == Order and Text =~ /x/");
+	expect(s, OPENETW_MISTAKE_FILTER, "column 25: the session cannot evaluate regular expressions");
+	/* With its manifest, fields have names. */
+	assert_int_equal(openetw_schema_load_file(OPENETW_SOURCE_DIR "/samples/manifest-style.man"), ERROR_SUCCESS);
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "OpenETW.Sample.Manifest", 5, 0, 0, 0);
+	openetw_recorder_set_filter(s, "id == 1 and Number in 2..3");
+	expect(s, OPENETW_MISTAKE_NONE, NULL);
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "OpenETW.Sample.Manifest", 5, 0, 0, 0);
+	openetw_recorder_set_filter(s, "id == 1 and Numbr in 2..3");
+	expect(s, OPENETW_MISTAKE_FILTER, "column 13: event 1 has no field 'Numbr'; did you mean 'Number'?");
 	s = openetw_recorder_create("n");
 	openetw_recorder_set_live(s, 1);
 	openetw_recorder_set_filter(s, "id == 7");

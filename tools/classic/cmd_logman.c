@@ -52,7 +52,8 @@ int logman_done(void)
 
 /* What one command line is about. */
 struct task {
-	struct winargs w;
+	struct cli_args *a;
+	const struct logman_options *o;
 	const char *verb;
 	const char *name; /* NULL: none was given */
 	bool ets;
@@ -79,7 +80,7 @@ static int load(struct task *t)
 {
 	struct diag d = {0};
 	int r = collector_path(t->name, t->path, sizeof t->path);
-	r = r == 0 ? session_read_file(t->path, cli_provider_installed, &t->s, &d) : r;
+	r = r == 0 ? session_read_file(t->path, &cli_manifests, &t->s, &d) : r;
 	t->saved = r == 0;
 	if (r == 0 || r == -ENOENT) {
 		return r == 0;
@@ -88,6 +89,14 @@ static int load(struct task *t)
 	snprintf(why, sizeof why, "%s:%u: %s", t->path, d.line, d.text[0] ? d.text : strerror(-r));
 	logman_error(ERROR_INVALID_DATA, why, "correct the file, or 'logman delete' and create it");
 	return -1;
+}
+
+/* Nothing is saved that would never start. */
+static int check(const struct task *t)
+{
+	bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+	uint32_t code = cli_session_check(&t->s, autologger ? SESSION_RUNNER_AUTOLOGGER : SESSION_RUNNER_ANY);
+	return code ? logman_error(code, cli_session_why(), NULL) : CLI_OK;
 }
 
 static int save(struct task *t)
@@ -157,22 +166,22 @@ static bool run_file(struct etw_session *s)
 
 static int start_live(struct task *t, struct etw_session *s)
 {
-	const char *what = NULL, *ln = winargs_value(&t->w, "ln", NULL);
+	const char *what = NULL, *ln = t->o->session;
 	char why[700];
 	struct stat st;
 	if (ln) {
 		snprintf(s->name, sizeof s->name, "%s", ln);
 	}
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		cli_session_explain(stdout, "start", s, NULL);
 		return CLI_OK;
 	}
 	bool keeps = s->props.mode & EVENT_TRACE_FILE_MODE_APPEND;
-	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
+	bool careful = t->saved ? !s->overwrite : t->o->overwrite == CLI_OFF;
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
 		return logman_error(ERROR_FILE_EXISTS, s->file, "-ow overwrites it, -a appends to it");
 	}
-	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
+	if (t->saved ? s->overwrite : t->o->overwrite == CLI_ON) {
 		cli_output_overwrite();
 	}
 	struct cli_session_run r;
@@ -198,25 +207,25 @@ static int run_start(struct task *t)
 				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
 			}
 			int status = start_live(t, &run);
-			if (status == CLI_OK && run.serial != t->s.serial && !winargs_on(&t->w, "explain")) {
+			if (status == CLI_OK && run.serial != t->s.serial && !t->o->explain) {
 				t->s.serial = run.serial;
 				status = save(t);
 			}
 			return status;
 		}
 		/* Nothing saved: whoever names a provider means a live session, -ets or not. */
-		if (!winargs_find(&t->w, "p") && !winargs_find(&t->w, "pf")) {
+		if (t->o->providers.count == 0) {
 			return not_found(t, false);
 		}
 	}
 	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
-	return logman_options(&t->w, true, &t->s) ? start_live(t, &t->s) : CLI_USAGE;
+	return logman_describe(t->a, true, &t->s) ? start_live(t, &t->s) : CLI_USAGE;
 }
 
 static int run_stop(struct task *t)
 {
 	struct cli_props p;
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		fputs("openetw stop ", stdout);
 		cli_quote(stdout, t->name);
 		putchar('\n');
@@ -252,12 +261,12 @@ static int run_query(struct task *t)
 {
 	struct cli_props p;
 	char name[4096];
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		return !t->name                                ? cli_same("list", NULL)
 		       : strcasecmp(t->name, "providers") == 0 ? cli_same("providers", NULL)
 							       : cli_same("query", t->name, NULL);
 	}
-	if (winargs_on(&t->w, "json")) {
+	if (t->o->json) {
 		bool providers = t->name && strcasecmp(t->name, "providers") == 0;
 		snprintf(name, sizeof name, "%s", t->name ? t->name : "");
 		return query_json(!t->name    ? "list"
@@ -269,7 +278,7 @@ static int run_query(struct task *t)
 		return logman_query_all(t->ets);
 	}
 	if (strcasecmp(t->name, "providers") == 0) {
-		return logman_query_providers(&t->w, t->w.count > 2 ? t->w.word[2] : NULL);
+		return logman_query_providers(t->a, t->a->count > 2 ? t->a->words[2] : NULL);
 	}
 	int r = t->ets ? 0 : load(t);
 	if (r != 0) {
@@ -291,25 +300,26 @@ static int run_create(struct task *t)
 	snprintf(t->s.name, sizeof t->s.name, "%s", name);
 	t->s.start = autologger;
 	t->s.suffix = autologger ? SESSION_SUFFIX_NONE : SESSION_SUFFIX_NUMBER;
-	if (!logman_options(&t->w, false, &t->s)) {
+	if (!logman_describe(t->a, false, &t->s)) {
 		return CLI_USAGE;
 	}
 	if (t->ets) {
 		return start_live(t, &t->s);
 	}
-	if (winargs_on(&t->w, "explain")) {
-		cli_session_explain(stdout, "start", &t->s, NULL);
+	int status = check(t);
+	if (status == CLI_OK && t->o->explain) {
+		cli_session_explain(stdout, autologger ? "autologger add" : "start", &t->s, NULL);
 		return CLI_OK;
 	}
-	int status = save(t);
+	status = status == CLI_OK ? save(t) : status;
 	return status == CLI_OK ? logman_done() : status;
 }
 
 static int update_live(struct task *t)
 {
 	struct cli_props p;
-	struct winargs *w = &t->w;
-	bool explain = winargs_on(w, "explain");
+	const struct logman_options *o = t->o;
+	bool explain = o->explain;
 	uint32_t code = cli_session_query(t->name, &p);
 	if (code) {
 		return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(t, true)
@@ -325,22 +335,25 @@ static int update_live(struct task *t)
 	t->s.props.maximum_file_size = p.p.MaximumFileSize;
 	ULONG flags = p.p.EnableFlags;
 	struct etw_session before = t->s;
-	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
+	const struct {
+		const char *name;
+		bool given;
+	} fixed[] = {{"bs", o->buffer_kb != 0}, {"ct", o->clock != 0},     {"f", o->format != NULL},
+		     {"a", o->append != 0},     {"ow", o->overwrite != 0}, {"v", o->suffix != LOGMAN_UNSAID},
+		     {"ul", o->private != 0}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
-		if (winargs_find(w, fixed[i])) {
-			return cli_usage(w->a,
-					 "-%s cannot change while the session runs: stop and "
-					 "start it",
-					 fixed[i]);
+		if (fixed[i].given) {
+			return cli_usage(t->a, "-%s cannot change while the session runs: stop and start it",
+					 fixed[i].name);
 		}
 	}
-	if (!logman_options(w, true, &t->s)) {
+	if (!logman_describe(t->a, true, &t->s)) {
 		return CLI_USAGE;
 	}
-	if (winargs_find(w, "cnf") && !(before.props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
-		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
+	if (o->rotate.said && !(before.props.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+		return cli_usage(t->a, "-cnf cannot change while the session runs: stop and start it");
 	}
-	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
+	bool file = strcmp(before.file, t->s.file) != 0 && (o->file || o->no_file);
 	bool changed = file || before.props.mode != t->s.props.mode ||
 		       before.props.maximum_buffers != t->s.props.maximum_buffers ||
 		       before.props.flush_timer != t->s.props.flush_timer ||
@@ -388,10 +401,10 @@ static int update_live(struct task *t)
 		}
 		cli_session_enable_tell(&t->s.provider[i]);
 	}
-	if (!explain && winargs_find(w, "cnf")) {
+	if (!explain && o->rotate.said) {
 		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
 	}
-	if (!explain && code == 0 && (winargs_find(w, "e") || winargs_find(w, "rf") || winargs_find(w, "m"))) {
+	if (!explain && code == 0 && (o->end.said || o->run_for.said || o->manual)) {
 		struct openetw_session now = {.size = sizeof now};
 		code = openetw_session_query(t->name, &now);
 		uint64_t end = t->s.expire_s ? clock_filetime() + t->s.expire_s * 10000000ull : t->s.end_filetime;
@@ -400,10 +413,10 @@ static int update_live(struct task *t)
 	if (code) {
 		return logman_error(code, cli_session_why(), NULL);
 	}
-	if (winargs_on(w, "fd") && explain) {
+	if (o->flush == CLI_ON && explain) {
 		cli_same("flush", t->name, NULL);
 	}
-	if (winargs_on(w, "fd") && !explain) {
+	if (o->flush == CLI_ON && !explain) {
 		cli_props_init(&p);
 		p.p.LogFileNameOffset = 0;
 		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_FLUSH);
@@ -424,29 +437,34 @@ static int run_update(struct task *t)
 		return update_live(t);
 	}
 	struct etw_session *s = &t->s;
-	if (!logman_options(&t->w, false, s)) {
+	if (!logman_describe(t->a, false, s)) {
 		return CLI_USAGE;
 	}
-	if (winargs_on(&t->w, "explain")) {
-		cli_session_explain(stdout, "start", s, NULL); /* what 'start' would do from now on */
+	int status = check(t);
+	if (status == CLI_OK && t->o->explain) {
+		bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+		cli_session_explain(stdout, autologger ? "autologger add" : "start", s,
+				    NULL); /* what a start does from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (s->provider[i].enabled) {
 			s->provider[kept++] = s->provider[i];
+		} else {
+			session_provider_finish(&s->provider[i]);
 		}
 	}
 	s->provider_count = kept;
-	int status = save(t);
+	status = status == CLI_OK ? save(t) : status;
 	return status == CLI_OK ? logman_done() : status;
 }
 
 static int run_delete(struct task *t)
 {
 	if (t->ets) {
-		return cli_usage(t->w.a, "a live session is not deleted but stopped: 'logman stop "
-					 "NAME -ets'");
+		return cli_usage(t->a, "a live session is not deleted but stopped: 'logman stop "
+				       "NAME -ets'");
 	}
 	struct cli_props p;
 	int r = load(t);
@@ -456,7 +474,7 @@ static int run_delete(struct task *t)
 	if (r > 0 && logman_is_live(t->s.name, &p)) {
 		return logman_error(PLA_E_DCS_IN_USE, "it is running", "'logman stop' ends it");
 	}
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		return cli_same_none("collectors are logman's own; openetw has no verb for them");
 	}
 	if (unlink(t->path) < 0) { /* also one that cannot be read */
@@ -471,19 +489,19 @@ static int run_delete(struct task *t)
 
 static int run_import(struct task *t)
 {
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		return cli_same_none("collectors are logman's own; openetw has no verb for them");
 	}
-	return logman_import(&t->w, t->name);
+	return logman_import(t->a, t->name);
 }
 
 static int run_export(struct task *t)
 {
-	if (winargs_on(&t->w, "explain")) {
+	if (t->o->explain) {
 		return cli_same_none("collectors are logman's own; openetw has no verb for them");
 	}
 	int r = load(t);
-	return r == 0 ? not_found(t, false) : r < 0 ? CLI_FAILED : logman_export(&t->w, &t->s);
+	return r == 0 ? not_found(t, false) : r < 0 ? CLI_FAILED : logman_export(t->a, &t->s);
 }
 
 static const struct {
@@ -537,58 +555,57 @@ static int run(struct cli_args *a)
 		}
 	}
 	session_init(&t.s);
-	if (!winargs_expand_file(a, "config") || !winargs_parse(a, true, logman_accept, &t.w)) {
+	if (!cli_expand_file(a, "config") || !cli_parse_windows(a, a->count, a->words)) {
 		return CLI_USAGE;
 	}
-	struct winargs *w = &t.w;
-	if (logman_refuse(w)) {
-		return CLI_USAGE;
-	}
-	t.ets = winargs_on(w, "ets");
+	const struct logman_options *o = a->given;
+	t.a = a;
+	t.o = o;
+	t.ets = o->ets == CLI_ON;
 	int verb = -1, at = 0;
-	for (size_t i = 0; w->count > 0 && i < BASE_ARRAY_LEN(verbs); i++) {
-		if (strcasecmp(w->word[0], verbs[i].name) == 0) {
+	for (size_t i = 0; a->count > 0 && i < BASE_ARRAY_LEN(verbs); i++) {
+		if (strcasecmp(a->words[0], verbs[i].name) == 0) {
 			verb = (int)i;
 			at = 1;
 		}
 	}
 	if (verb < 0) {
 		/* "logman NAME -ets" is a query; a mistyped verb followed by a name is not. */
-		const char *near = w->count > 1 ? cli_nearest(w->word[0], verb_at, NULL) : NULL;
-		if (w->count > 1) {
-			return cli_usage(a, near ? "no verb '%s'; did you mean %s?" : "no verb '%s'", w->word[0], near);
+		const char *near = a->count > 1 ? cli_nearest(a->words[0], verb_at, NULL) : NULL;
+		if (a->count > 1) {
+			return cli_usage(a, near ? "no verb '%s'; did you mean %s?" : "no verb '%s'", a->words[0],
+					 near);
 		}
 		verb = 0; /* also of "logman" alone */
 	}
 	t.verb = verbs[verb].name;
-	if (at < w->count && verb > 0) {
-		if (strcasecmp(w->word[at], "trace") == 0 && (w->count > at + 1 || winargs_find(w, "n"))) {
+	if (at < a->count && verb > 0) {
+		if (strcasecmp(a->words[at], "trace") == 0 && (a->count > at + 1 || o->name)) {
 			at++;
 		}
-		for (size_t i = 0; at < w->count && i < BASE_ARRAY_LEN(others); i++) {
-			if (verb > 2 && strcasecmp(w->word[at], others[i]) == 0 && w->count > at + 1) {
+		for (size_t i = 0; at < a->count && i < BASE_ARRAY_LEN(others); i++) {
+			if (verb > 2 && strcasecmp(a->words[at], others[i]) == 0 && a->count > at + 1) {
 				return cli_usage(a, "'%s': only traces are done here", others[i]);
 			}
 		}
 	}
-	t.name = winargs_value(w, "n", at < w->count ? w->word[at] : NULL);
+	t.name = o->name ? o->name : at < a->count ? a->words[at] : NULL;
 	if (t.name && strncasecmp(t.name, autosession, strlen(autosession)) == 0) {
 		/* The definition, which is saved, -ets or not; but what is started and stopped is the session. */
 		bool live = t.ets && (verbs[verb].run == run_start || verbs[verb].run == run_stop);
 		t.ets = live;
 		t.name += live ? strlen(autosession) : 0;
 	}
-	at += t.name && !winargs_find(w, "n") && at < w->count;
+	at += t.name && !o->name && at < a->count;
 	bool providers = verb == 0 && t.name && strcasecmp(t.name, "providers") == 0;
-	if (at + providers < w->count) {
-		return cli_usage(a, "'%s' is too much", w->word[at + providers]);
+	if (at + providers < a->count) {
+		return cli_usage(a, "'%s' is too much", a->words[at + providers]);
 	}
 	if (!t.name && verbs[verb].needs_name) {
 		return cli_usage(a, "%s needs the name of a collector or session", t.verb);
 	}
 	int status = verbs[verb].run(&t);
 	session_finish(&t.s);
-	free(w->word);
 	return status;
 }
 
@@ -619,6 +636,8 @@ const struct cli_command cli_logman = {
 		   "  logman create trace nightly -pf providers.txt -o night.etl -f bincirc -max 100; "
 		   "logman start nightly\n",
 	.options = logman_option_table,
+	CLI_INTO(logman_options),
+	.defaults = &logman_defaults,
 	.run = run,
 	.classic = true,
 	.raw = true,

@@ -3,7 +3,7 @@
  * JSON.
  */
 #include "tools/common/select.h"
-#include "tools/common/winargs.h"
+#include "tools/common/cli.h"
 #include "base/level.h"
 #include "tools/common/output.h"
 #include "base/parse.h"

@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const char *const actions[] = {
-	"start", "stop", "update", "enable",   "enableex",   "disable",       "flush",  "capturestate",
-	"q",     "l",    "x",      "enumguid", "enumguidex", "addautologger", "remove", "systemrundown"};
-
 int tracelog_fail(uint32_t code, const char *what)
 {
 	const char *text = openetw_error_text(code), *name = openetw_error_name(code);
@@ -34,43 +30,32 @@ static void status_ok(void)
 	printf("%-24s0L      The operation completed successfully.\n\n", "Operation Status:");
 }
 
+static const struct tracelog_options *given(const struct cli_args *a)
+{
+	return a->given;
+}
+
 /* ---- enabling
  * --------------------------------------------------------------------------------- */
 
-static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG control,
-				 const struct session_provider *p, struct tracelog_filters *f)
-{
-	GUID g;
-	uint32_t timeout = 5000;
-	memcpy(&g, p->guid.b, 16);
-	if (!winargs_u32(w, "timeout", 0, 0, UINT32_MAX, &timeout)) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-					  .EnableProperty = p->properties,
-					  .EnableFilterDesc = f->count ? f->d : NULL,
-					  .FilterDescCount = f->count};
-	const char *source = winargs_value(w, "sourceguid", NULL);
-	struct guid s;
-	if (source && guid_parse(source + (*source == '#'), &s) == 0) {
-		memcpy(&params.SourceId, s.b, 16);
-	}
-	bool off = control == EVENT_CONTROL_CODE_DISABLE_PROVIDER;
-	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any, off ? 0 : p->all, timeout, &params);
-}
-
-static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control, const struct etw_session *s,
+static uint32_t control_all(const struct cli_args *a, TRACEHANDLE h, ULONG control, struct etw_session *s,
 			    const char **ret_what)
 {
-	struct tracelog_filters f;
-	if (!tracelog_filters(w, &f)) {
+	const struct tracelog_options *o = a->given;
+	struct launch_enabling how = {.timeout_ms = (uint32_t)o->timeout,
+				      .capture = control == EVENT_CONTROL_CODE_CAPTURE_STATE};
+	if (!tracelog_filters(a, s)) {
 		return ERROR_INVALID_PARAMETER;
+	}
+	if (o->source_guid.given) {
+		how.source = &o->source_guid.guid;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (session_provider_is_kernel(&s->provider[i])) {
 			continue;
 		}
-		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);
+		s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
+		uint32_t code = cli_session_control(h, &s->provider[i], &how);
 		if (code) {
 			*ret_what = s->provider[i].name[0] ? s->provider[i].name : "a provider";
 			return code;
@@ -85,18 +70,15 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 /* ---- actions
  * ---------------------------------------------------------------------------------- */
 
-static int run_start(const struct winargs *w, const char *name, struct etw_session *s)
+static int run_start(const struct cli_args *a, const char *name, ULONG unused, struct etw_session *s)
 {
 	const char *what = NULL;
-	struct tracelog_filters f;
+	struct launch_filters scope;
 	struct cli_counters counters;
-	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &s->kernel, &counters)) {
+	if (!tracelog_describe(a, name, s) || !tracelog_filters(a, s) || !tracelog_kernel(a, &s->kernel, &counters)) {
 		return CLI_USAGE;
 	}
-	if (winargs_on(w, "explain")) {
-		if (!tracelog_filters_save(w, &f, s)) {
-			return CLI_USAGE;
-		}
+	if (given(a)->explain) {
 		cli_session_explain(stdout, "start", s, &counters);
 		return CLI_OK;
 	}
@@ -109,14 +91,17 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
 	struct cli_session_run r;
-	struct cli_session_how how = {.tool = "openetw", .counters = &counters, .scope = f.d, .scope_count = f.count};
+	tracelog_scope(a, &scope);
+	struct cli_session_how how = {
+		.tool = "openetw", .counters = &counters, .scope = scope.d, .scope_count = scope.count};
 	uint32_t code = cli_session_start(&bare, &how, &r);
+	launch_filters_finish(&scope);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
 	puts("Logger Started...");
 	code = cli_session_query(name, &p);
-	code = code ? code : control_all(w, p.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+	code = code ? code : control_all(a, p.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
 	if (code) {
 		int status = tracelog_fail(code, what);
 		cli_props_init(&p);
@@ -131,9 +116,15 @@ static int run_start(const struct winargs *w, const char *name, struct etw_sessi
 	return CLI_OK;
 }
 
+struct enabled_here {
+	struct etw_session *s;
+	bool more; /* than there is room for */
+};
+
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct etw_session *s = ctx;
+	struct enabled_here *to = ctx;
+	struct etw_session *s = to->s;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
@@ -144,36 +135,43 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 		p->all = e->MatchAllKeyword;
 		controller_provider_name(g, p->name, sizeof p->name);
 	}
+	to->more = !p;
 	return p != NULL;
 }
 
-/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct etw_session *s)
+/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. False:
+ * said why not. */
+static bool all_enabled(const char *name, struct etw_session *s)
 {
 	struct cli_props p;
+	struct enabled_here to = {.s = s};
+	const char *what = name;
 	uint32_t code = cli_session_query(name, &p);
-	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, s);
-	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, &to);
+	if (code == ERROR_SUCCESS && to.more) {
+		code = ERROR_NOT_ENOUGH_MEMORY;
+		what = session_add_failed(s);
+	} else if (code == ERROR_SUCCESS && s->provider_count == 0) {
+		code = ERROR_NOT_FOUND;
+		what = "no provider is enabled in it";
+	}
+	return code == ERROR_SUCCESS || (tracelog_fail(code, what), false);
 }
 
-static int run_enable(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
+static int run_enable(const struct cli_args *a, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
-	struct tracelog_filters f;
-	if (!tracelog_providers(w, s) || !tracelog_filters(w, &f)) {
+	if (!tracelog_providers(a, s) || !tracelog_filters(a, s)) {
 		return CLI_USAGE;
 	}
-	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		uint32_t code = all_enabled(name, s);
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
-		}
+	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE && !all_enabled(name, s)) {
+		return CLI_FAILED;
 	}
 	if (s->provider_count == 0) {
-		return cli_usage(w->a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
+		return cli_usage(a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
 	}
-	if (winargs_on(w, "explain")) {
+	if (given(a)->explain) {
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
 			cli_session_explain_enable(stdout, name, &s->provider[i], NULL);
@@ -181,7 +179,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 		return CLI_OK;
 	}
 	uint32_t code = cli_session_query(name, &p);
-	code = code ? code : control_all(w, p.p.Wnode.HistoricalContext, control, s, &what);
+	code = code ? code : control_all(a, p.p.Wnode.HistoricalContext, control, s, &what);
 	if (code) {
 		return tracelog_fail(code, what);
 	}
@@ -189,7 +187,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control, 
 	return CLI_OK;
 }
 
-static int run_control(const struct winargs *w, const char *name, ULONG control, struct etw_session *s)
+static int run_control(const struct cli_args *a, const char *name, ULONG control, struct etw_session *s)
 {
 	struct cli_props p, before;
 	uint32_t code = cli_session_query(name, &before);
@@ -200,7 +198,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	if (control == EVENT_TRACE_CONTROL_UPDATE) {
 		struct etw_session wish;
 		session_init(&wish);
-		if (!tracelog_describe(w, name, &wish)) {
+		if (!tracelog_describe(a, name, &wish)) {
 			return CLI_USAGE;
 		}
 		/* The kernel's session is described anew, as on its start; others keep what they have. */
@@ -215,13 +213,13 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		p.p.FlushTimer = wish.props.flush_timer;
 		*s = wish;
 	}
-	const char *file = winargs_value(w, "f", NULL);
+	const char *file = given(a)->file && *given(a)->file ? given(a)->file : NULL;
 	if (file) {
 		snprintf(p.file, sizeof p.file, "%s", file);
 	} else if (control != EVENT_TRACE_CONTROL_STOP) {
 		p.p.LogFileNameOffset = 0;
 	}
-	if (winargs_on(w, "explain")) {
+	if (given(a)->explain) {
 		fprintf(stdout, "openetw %s ",
 			control == EVENT_TRACE_CONTROL_STOP    ? "stop"
 			: control == EVENT_TRACE_CONTROL_FLUSH ? "flush"
@@ -240,7 +238,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	}
 	if (control == EVENT_TRACE_CONTROL_UPDATE && s->provider_count) {
 		const char *what = NULL;
-		code = control_all(w, before.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+		code = control_all(a, before.p.Wnode.HistoricalContext, EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
 		if (code) {
 			return tracelog_fail(code, what);
 		}
@@ -255,21 +253,24 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	return CLI_OK;
 }
 
-static int run_autologger(const struct winargs *w, const char *name, struct etw_session *s)
+static int run_autologger(const struct cli_args *a, const char *name, ULONG remove, struct etw_session *s)
 {
 	char path[4200];
 	int r = session_path(SESSION_AUTOLOGGERS, false, name, path, sizeof path);
-	if (winargs_on(w, "remove")) {
+	if (remove) {
 		r = r == 0 && unlink(path) < 0 ? -errno : r;
 	} else {
-		if (!tracelog_describe(w, name, s)) {
+		if (!tracelog_describe(a, name, s)) {
 			return CLI_USAGE;
 		}
-		struct tracelog_filters f;
-		if (!tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+		if (!tracelog_filters(a, s)) {
 			return CLI_USAGE;
 		}
 		s->start = 1;
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
+		}
 		r = r == 0 ? session_write(path, s) : r;
 	}
 	if (r < 0) {
@@ -280,7 +281,7 @@ static int run_autologger(const struct winargs *w, const char *name, struct etw_
 }
 
 /* -systemrundown: what there is, once more. */
-static int run_rundown(const char *name)
+static int run_rundown(const struct cli_args *a, const char *name, ULONG unused, struct etw_session *s)
 {
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
@@ -288,60 +289,53 @@ static int run_rundown(const char *name)
 	return code ? tracelog_fail(code, name) : (status_ok(), CLI_OK);
 }
 
-static int run_interval(const struct winargs *w)
+static int run_query(const struct cli_args *a, const char *name, ULONG unused, struct etw_session *s)
 {
-	uint32_t interval = 0, source = 0;
-	if (!winargs_u32(w, "SetProfInt", 0, 1, UINT32_MAX, &interval)) {
+	return tracelog_query(name, given(a)->providers);
+}
+
+static int run_list(const struct cli_args *a, const char *name, ULONG stop, struct etw_session *s)
+{
+	return tracelog_list(given(a)->providers && !stop, stop);
+}
+
+static int run_guids(const struct cli_args *a, const char *name, ULONG of_processes, struct etw_session *s)
+{
+	const char *guid = cli_words_last(&given(a)->verb.values);
+	return of_processes ? tracelog_guids_of_processes(a, *guid ? guid : NULL) : tracelog_guids();
+}
+
+/* -SetProfInt by itself */
+static int run_interval(const struct cli_args *a)
+{
+	const struct tracelog_interval *i = &given(a)->interval;
+	struct pmc_source s = {0};
+	if (given(a)->explain) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
+	if (i->source && !cli_counters_source(a, i->source, strlen(i->source), &s)) {
 		return CLI_USAGE;
 	}
-	const struct winarg *g = winargs_find(w, "SetProfInt");
-	struct pmc_source s;
-	if (g->count > 1) {
-		if (!cli_counters_source(w->a, g->value[1], strlen(g->value[1]), &s)) {
-			return CLI_USAGE;
-		}
-		source = s.id;
-	}
-	uint32_t code = cli_kernel_set_interval(source, interval);
+	uint32_t code = cli_kernel_set_interval(s.id, (uint32_t)i->interval);
 	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
 }
 
 /* -ProfileSource by itself: what samples are taken by from now on. */
-static int run_sources(const struct winargs *w, const char *text)
+static int run_sources(const struct cli_args *a, const char *text)
 {
 	struct cli_counters c = {0};
-	if (winargs_on(w, "explain")) {
+	if (given(a)->explain) {
 		return cli_same_none(CLI_SAME_INTERVAL);
 	}
-	if (!tracelog_sources(w, text, &c)) {
+	if (!tracelog_sources(a, text, &c)) {
 		return CLI_USAGE;
 	}
 	uint32_t code = cli_counters_set_sampled(&c);
 	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
 }
 
-static int refuse(const struct winargs *w)
-{
-	static const struct {
-		const char *name, *why;
-	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
-		    {"PkgAppIdFilter", "no process of this system has a package identity"},
-		    {"Lbr", "branch records are not recorded in this version"},
-		    {"heap",
-		     "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
-		    {"critsec", "critical sections have no source here"},
-		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
-		    {"kd", "there is no kernel debugger to send to"}};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		if (winargs_on(w, rows[i].name)) {
-			return cli_usage(w->a, "-%s: %s", rows[i].name, rows[i].why);
-		}
-	}
-	return CLI_OK;
-}
-
 /* -explain of the actions that have no other way to say it; -1: they have. */
-static int explain(const struct winargs *w, const char *verb, const char *name, struct etw_session *s)
+static int explain(const struct cli_args *a, const char *verb, const char *name, struct etw_session *s)
 {
 	if (strcmp(verb, "q") == 0) {
 		return cli_same("query", name, NULL);
@@ -365,20 +359,22 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 		return cli_same("autologger", "remove", name, NULL);
 	}
 	if (strcmp(verb, "addautologger") == 0) {
-		struct tracelog_filters f;
-		if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+		if (!tracelog_describe(a, name, s) || !tracelog_filters(a, s)) {
 			return CLI_USAGE;
+		}
+		uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+		if (code) {
+			return tracelog_fail(code, cli_session_why());
 		}
 		cli_session_explain(stdout, "autologger add", s, NULL);
 		return CLI_OK;
 	}
 	if (strcmp(verb, "capturestate") == 0) {
-		if (!tracelog_providers(w, s)) {
+		if (!tracelog_providers(a, s)) {
 			return CLI_USAGE;
 		}
-		uint32_t code = s->provider_count == 0 ? all_enabled(name, s) : 0;
-		if (code) {
-			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		if (s->provider_count == 0 && !all_enabled(name, s)) {
+			return CLI_FAILED;
 		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
 			cli_session_explain_enable(stdout, name, &s->provider[i], "--capture-state");
@@ -388,91 +384,80 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 	return -1;
 }
 
-static int run(struct cli_args *a)
+static const struct {
+	const char *name;
+	int (*run)(const struct cli_args *a, const char *name, ULONG control, struct etw_session *s);
+	ULONG control;
+} actions[] = {
+	{"start", run_start, 0},
+	{"stop", run_control, EVENT_TRACE_CONTROL_STOP},
+	{"update", run_control, EVENT_TRACE_CONTROL_UPDATE},
+	{"flush", run_control, EVENT_TRACE_CONTROL_FLUSH},
+	{"enable", run_enable, EVENT_CONTROL_CODE_ENABLE_PROVIDER},
+	{"enableex", run_enable, EVENT_CONTROL_CODE_ENABLE_PROVIDER},
+	{"disable", run_enable, EVENT_CONTROL_CODE_DISABLE_PROVIDER},
+	{"capturestate", run_enable, EVENT_CONTROL_CODE_CAPTURE_STATE},
+	{"q", run_query, 0},
+	{"l", run_list, false},
+	{"x", run_list, true},
+	{"enumguid", run_guids, false},
+	{"enumguidex", run_guids, true},
+	{"systemrundown", run_rundown, 0},
+	{"addautologger", run_autologger, false},
+	{"remove", run_autologger, true},
+};
+
+/* What there is to do without an action. */
+static int run_settings(const struct cli_args *a)
 {
-	static struct winargs w;
-	const struct winarg *action = NULL;
-	if (!winargs_parse(a, false, NULL, &w)) {
-		return CLI_USAGE;
+	const struct tracelog_options *o = a->given;
+	if (o->sources) {
+		return run_sources(a, o->sources);
 	}
-	for (int i = 0; i < w.arg_count; i++) {
-		for (size_t k = 0; k < BASE_ARRAY_LEN(actions); k++) {
-			if (strcasecmp(w.arg[i].option->name, actions[k]) != 0) {
-				continue;
-			}
-			if (action) {
-				return cli_usage(a, "-%s and -%s together: one thing at a time", action->option->name,
-						 actions[k]);
-			}
-			action = &w.arg[i];
-		}
+	if (o->interval.interval) {
+		return run_interval(a);
 	}
-	if (w.count > 0) {
-		return cli_usage(a, "'%s' is too much", w.word[0]);
-	}
-	const struct winarg *sources = winargs_find(&w, "ProfileSource");
-	if (winargs_on(&w, "PmcSources") || (sources && strcasecmp(sources->value[0], "Help") == 0)) {
-		return winargs_on(&w, "explain") ? cli_same("pmc", NULL) : cli_counters_print(a);
-	}
-	if (!action && sources) {
-		return run_sources(&w, sources->value[0]);
-	}
-	if (!action && winargs_on(&w, "SetProfInt") && winargs_on(&w, "explain")) {
-		return cli_same_none(CLI_SAME_INTERVAL);
-	}
-	if (!action && winargs_on(&w, "SetProfInt")) {
-		return run_interval(&w);
-	}
-	const struct winarg *flags = winargs_find(&w, "eflag");
-	if (!action && flags && flags->count == 1 && strcasecmp(flags->value[0], "Help") == 0) {
+	if (o->kernel.help) {
 		cli_kernel_print(true, true);
 		return CLI_OK;
 	}
-	if (!action) {
-		return cli_usage(a, "what is to be done? -start, -stop, -q, -l, -enumguid, …");
+	return cli_usage(a, "what is to be done? -start, -stop, -q, -l, -enumguid, …");
+}
+
+static int run(struct cli_args *a)
+{
+	if (!cli_parse_windows(a, a->count, a->words)) {
+		return CLI_USAGE;
 	}
-	int status = refuse(&w);
-	if (status != CLI_OK) {
-		return status;
+	const struct tracelog_options *o = a->given;
+	const char *verb = o->verb.name;
+	if (o->verb.other || o->verb.values.count > 1) {
+		return cli_usage(a, "-%s and -%s together: one thing at a time", verb,
+				 o->verb.other ? o->verb.other : verb);
 	}
-	const char *verb = action->option->name;
-	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
+	if (a->count > 0) {
+		return cli_usage(a, "'%s' is too much", a->words[0]);
+	}
+	if (o->list_sources || (o->sources && strcasecmp(o->sources, "Help") == 0)) {
+		return o->explain ? cli_same("pmc", NULL) : cli_counters_print(a);
+	}
+	if (!verb) {
+		return run_settings(a);
+	}
+	if (o->kernel.help) {
+		return cli_usage(a, "-eflag Help lists the flags, and stands alone");
+	}
+	const char *name = o->verb.values.text[0];
+	name = *name ? name : CONTROLLER_KERNEL_SESSION;
 	struct etw_session s;
 	session_init(&s);
-	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
-	if (told >= 0) {
-		status = told;
-	} else if (strcmp(verb, "start") == 0) {
-		status = run_start(&w, name, &s);
-	} else if (strcmp(verb, "stop") == 0) {
-		status = run_control(&w, name, EVENT_TRACE_CONTROL_STOP, &s);
-	} else if (strcmp(verb, "update") == 0) {
-		status = run_control(&w, name, EVENT_TRACE_CONTROL_UPDATE, &s);
-	} else if (strcmp(verb, "flush") == 0) {
-		status = run_control(&w, name, EVENT_TRACE_CONTROL_FLUSH, &s);
-	} else if (strcmp(verb, "enable") == 0 || strcmp(verb, "enableex") == 0) {
-		status = run_enable(&w, name, EVENT_CONTROL_CODE_ENABLE_PROVIDER, &s);
-	} else if (strcmp(verb, "disable") == 0) {
-		status = run_enable(&w, name, EVENT_CONTROL_CODE_DISABLE_PROVIDER, &s);
-	} else if (strcmp(verb, "capturestate") == 0) {
-		status = run_enable(&w, name, EVENT_CONTROL_CODE_CAPTURE_STATE, &s);
-	} else if (strcmp(verb, "q") == 0) {
-		status = tracelog_query(name, winargs_on(&w, "lp"));
-	} else if (strcmp(verb, "l") == 0) {
-		status = tracelog_list(winargs_on(&w, "lp"), false);
-	} else if (strcmp(verb, "x") == 0) {
-		status = tracelog_list(false, true);
-	} else if (strcmp(verb, "enumguid") == 0) {
-		status = tracelog_guids();
-	} else if (strcmp(verb, "enumguidex") == 0) {
-		status = tracelog_guids_of_processes(a, action->count ? action->value[0] : NULL);
-	} else if (strcmp(verb, "systemrundown") == 0) {
-		status = run_rundown(name);
-	} else {
-		status = run_autologger(&w, name, &s);
+	int status = o->explain ? explain(a, verb, name, &s) : -1;
+	for (size_t i = 0; status < 0 && i < BASE_ARRAY_LEN(actions); i++) {
+		if (strcmp(verb, actions[i].name) == 0) {
+			status = actions[i].run(a, name, actions[i].control, &s);
+		}
 	}
 	session_finish(&s);
-	free(w.word);
 	return status;
 }
 
@@ -493,6 +478,8 @@ const struct cli_command cli_tracelog = {
 		   "  tracelog -q web -lp\n"
 		   "  tracelog -stop web\n",
 	.options = tracelog_option_table,
+	CLI_INTO(tracelog_options),
+	.defaults = &tracelog_defaults,
 	.run = run,
 	.classic = true,
 	.raw = true,

@@ -6,102 +6,102 @@
 #include "tools/common/path.h"
 
 #include "base/parse.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
 
-const struct cli_option logman_option_table[] = {
-	{0, "ets", NULL, "act on live sessions; nothing is saved", NULL},
-	{0, "n", "NAME", "the collector's name (it may follow the verb without -n)", NULL},
-	{0, "p", "PROVIDER [KEYWORDS [LEVEL]]", "enable a provider (repeatable); update --p disables it", NULL},
-	{0, "pf", "FILE", "providers from a file, one a line: {guid} [keywords] [level] [name]", NULL},
-	{0, "o", "FILE", "log file; %d stands for the number in newfile mode", NULL},
-	{0, "f", "FORMAT", "bin or bincirc (circular)", "bin|bincirc|csv|tsv|sql"},
-	{0, "mode", "MODES", "logging modes joined by +, or a number", NULL},
-	{0, "rt", NULL, "deliver to live consumers", NULL},
-	{0, "bs", "KB", "size of one buffer", NULL},
-	{0, "nb", "MIN [MAX]", "number of buffers", NULL},
-	{0, "ct", "CLOCK", "perf, system or cycle", "perf|system|cycle"},
-	{0, "ft", "[[hh:]mm:]ss", "write part-filled buffers this often", NULL},
-	{0, "max", "MB", "size limit of the log file", NULL},
-	{0, "cnf", "[TIME]", "a new file whenever -max is reached", NULL},
-	{0, "a", NULL, "append to the file", NULL},
-	{0, "ow", NULL, "overwrite the file", NULL},
-	{0, "v", "FORMAT", "number of each run in the file's name: nnnnnn or mmddhhmm", "nnnnnn|mmddhhmm"},
-	{0, "rf", "[[hh:]mm:]ss", "stop after that time", NULL},
-	{0, "ln", "NAME", "the session's name where it is not the collector's", NULL},
-	{0, "fd", NULL, "with update: write what is in memory now", NULL},
-	{0, "ul", NULL, "private: in each process that has the provider (-p), with a file of its own: FILE, FILE_PID …",
-	 NULL},
-	{0, "pid", "PID", "with query providers: what that process has registered", NULL},
-	{0, "xml", "FILE", "with import and export: the collector set", NULL},
-	{0, "config", "FILE", "more options from a file", NULL},
-	{0, "y", NULL, "yes to all questions; there are none here", NULL},
-	{0, "as", NULL, "accepted; nothing here takes long", NULL},
-	{0, "s", "HOST", "refused: another computer", NULL},
-	{0, "u", "USER [PASSWORD]", "refused: another user", NULL},
-	{0, "b", "DATE [TIME [AM|PM]]", "a saved collector starts at that time, while etwd runs", NULL},
-	{0, "e", "DATE [TIME [AM|PM]]", "stop at that time: 1/31/2026 5:30:00PM, or 2026-01-31 17:30", NULL},
-	{0, "r", NULL, "with -b: every day, at the times of -b and -e", NULL},
-	{0, "m", "[START] [STOP]", "by hand: start, stop or both; takes -b and -e back", NULL},
-	{0, "rc", "COMMAND", "a saved collector: for the shell when a run has ended; $OPENETW_LOG_FILE is its file",
-	 NULL},
-	{0, "json", NULL, "query: one JSON object a line, of live sessions and providers", NULL},
-	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
-	{0},
-};
+/* ---- reading values ------------------------------------------------------------------------------ */
 
 static bool is_time(const char *s)
 {
 	return strspn(s, "0123456789:") == strlen(s) && *s;
 }
 
-/* A word after -p and its provider is keywords or a level when it looks like it, or when nothing
- * else is missing on the line. */
-bool logman_accept(const struct cli_option *o, int index, const char *word, int positionals)
+/* Which words are values that may be missing. One after -p and its provider is keywords or a level when it looks like
+ * it, or when nothing else is missing on the line. */
+static bool wants_provider(int index, const char *word, int words)
 {
-	(void)index;
-	if (strcasecmp(o->name, "p") == 0) {
-		return (*word >= '0' && *word <= '9') || *word == '(' || strncasecmp(word, "win:", 4) == 0 ||
-		       positionals >= 2;
+	return (*word >= '0' && *word <= '9') || *word == '(' || strncasecmp(word, "win:", 4) == 0 || words >= 2;
+}
+
+static bool wants_date(int index, const char *word, int words)
+{
+	return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 || strcasecmp(word, "pm") == 0;
+}
+
+static bool wants_time(int index, const char *word, int words)
+{
+	return is_time(word);
+}
+
+static bool wants_start_stop(int index, const char *word, int words)
+{
+	return strcasecmp(word, "start") == 0 || strcasecmp(word, "stop") == 0;
+}
+
+static bool add_wish(const struct cli_args *a, struct logman_providers *p, struct logman_wish wish)
+{
+	if (!VEC_ROOM(p->at, p->count, p->cap)) {
+		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the options");
+		return false;
 	}
-	if (strcasecmp(o->name, "e") == 0 || strcasecmp(o->name, "b") == 0) {
-		return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 || strcasecmp(word, "pm") == 0;
-	}
-	if (strcasecmp(o->name, "m") == 0) {
-		return strcasecmp(word, "start") == 0 || strcasecmp(word, "stop") == 0;
-	}
-	if (strcasecmp(o->name, "nb") == 0 || strcasecmp(o->name, "cnf") == 0) {
-		return is_time(word);
-	}
+	p->at[p->count++] = wish;
 	return true;
 }
 
-static bool parse_clock(const struct winargs *w, const char *name, uint32_t *inout_s)
+static bool take_provider(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
 {
-	const struct winarg *g = winargs_find(w, name);
-	if (!g || g->off || g->count == 0) {
-		return true;
-	}
-	const char *s = g->value[0];
+	return add_wish(a, member,
+			(struct logman_wish){.off = *o->name == '-',
+					     .text = value[0],
+					     .keywords = count > 1 ? value[1] : NULL,
+					     .level = count > 2 ? value[2] : NULL});
+}
+
+static bool take_provider_file(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	return add_wish(a, member, (struct logman_wish){.file = true, .text = value});
+}
+
+static bool take_span(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct logman_span *t = member;
+	const char *s = count ? value[0] : "0";
 	uint64_t total = 0;
-	int parts = 0;
-	while (is_time(s) && parts < 3) {
+	t->said = CLI_ON;
+	t->timed = count > 0;
+	for (int parts = 0; is_time(s) && parts < 3; parts++) {
 		uint64_t part;
 		if (!parse_number_at(&s, UINT32_MAX, &part)) {
 			break;
 		}
 		total = total * 60 + part;
-		parts++;
 		if (*s == 0) {
-			*inout_s = (uint32_t)BASE_MIN(total, (uint64_t)UINT32_MAX);
+			t->s = (uint32_t)BASE_MIN(total, (uint64_t)UINT32_MAX);
 			return true;
 		}
 		s++;
 	}
-	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name, g->value[0]);
+	cli_usage(a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", o->name, value[0]);
 	return false;
+}
+
+static bool take_buffers(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct logman_buffers *b = member;
+	return cli_take_number(a, o, value[0], &b->min) && (count == 1 || cli_take_number(a, o, value[1], &b->max));
+}
+
+static bool take_manual(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	uint32_t *which = member;
+	for (int i = 0; i < count; i++) {
+		*which |= strcasecmp(value[i], "stop") == 0 ? LOGMAN_BY_HAND_STOP : LOGMAN_BY_HAND_START;
+	}
+	*which |= count ? 0 : LOGMAN_BY_HAND_START | LOGMAN_BY_HAND_STOP;
+	return true;
 }
 
 /* "1/31/2026 5:30:00 PM", "17:30", "2026-01-31 17:30:00"; of this machine's zone. 0, or -EINVAL. */
@@ -157,74 +157,19 @@ static int date_parse(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* -b and -e with their words joined. `daily`: a time of day will do. */
-static bool parse_date(const struct winargs *w, const char *option, bool daily, uint64_t *inout)
+/* Words joined. */
+static bool take_date(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
 {
-	const struct winarg *g = winargs_find(w, option);
-	char text[128] = "";
-	if (!g || g->off) {
-		*inout = g ? 0 : *inout;
-		return true;
+	struct logman_date *d = member;
+	d->said = CLI_ON;
+	d->text[0] = 0;
+	for (int i = 0; i < count; i++) {
+		size_t n = strlen(d->text);
+		snprintf(d->text + n, sizeof d->text - n, "%s%s", i ? " " : "", value[i]);
 	}
-	for (int i = 0; i < g->count; i++) {
-		size_t n = strlen(text);
-		snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", g->value[i]);
-	}
-	if (g->count == 0 || date_parse(text, inout) < 0) {
-		cli_usage(w->a, "-%s takes a time such as 1/31/2026 5:30:00PM or 17:30, not '%s'", option, text);
+	if (date_parse(d->text, &d->filetime) < 0) {
+		cli_usage(a, "-%s takes a time such as 1/31/2026 5:30:00PM or 17:30, not '%s'", o->name, d->text);
 		return false;
-	}
-	if (*inout <= clock_filetime() && !daily) {
-		cli_usage(w->a, "-%s: '%s' is over already", option, text);
-		return false;
-	}
-	return true;
-}
-
-/* What only a saved collector can have. */
-static bool parse_schedule(const struct winargs *w, bool live, struct etw_session *s)
-{
-	static const char *const names[] = {"b", "r", "rc"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (live && winargs_on(w, names[i])) {
-			cli_usage(w->a,
-				  "-%s is of saved collectors: -ets neither saves nor schedules. 'logman create trace "
-				  "NAME "
-				  "… -%s' saves one",
-				  names[i], names[i]);
-			return false;
-		}
-	}
-	s->daily = winargs_on(w, "r") || (s->daily && !winargs_off(w, "r"));
-	if (!parse_date(w, "b", s->daily, &s->begin_filetime) || !parse_date(w, "e", s->daily, &s->end_filetime)) {
-		return false;
-	}
-	const struct winarg *manual = winargs_find(w, "m");
-	for (int i = 0; manual && i < BASE_MAX(manual->count, 1); i++) {
-		const char *what = manual->count ? manual->value[i] : "";
-		s->begin_filetime = strcasecmp(what, "stop") == 0 ? s->begin_filetime : 0;
-		s->end_filetime = strcasecmp(what, "start") == 0 ? s->end_filetime : 0;
-	}
-	if (s->daily && s->begin_filetime == 0) {
-		if (winargs_on(w, "r")) {
-			cli_usage(w->a, "-r repeats a collector at the time of -b: give that, too");
-			return false;
-		}
-		s->daily = false;
-	}
-	if (s->begin_filetime && s->end_filetime && !s->daily && s->end_filetime <= s->begin_filetime) {
-		cli_usage(w->a, "-e is before -b");
-		return false;
-	}
-	const char *command = winargs_value(w, "rc", NULL);
-	if (winargs_off(w, "rc")) {
-		s->command[0] = 0;
-	} else if (command) {
-		if (strlen(command) >= sizeof s->command || strchr(command, '\n')) {
-			cli_usage(w->a, "-rc takes one line of at most %u bytes", SESSION_COMMAND_MAX - 1);
-			return false;
-		}
-		snprintf(s->command, sizeof s->command, "%s", command);
 	}
 	return true;
 }
@@ -235,8 +180,9 @@ static const char *mode_at(const void *ctx, int i)
 	return mode_names_at(MODE_NAMES_LOGMAN, i);
 }
 
-static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inout)
+static bool take_mode(const struct cli_args *a, const struct cli_option *o, const char *text, void *member)
 {
+	uint32_t *bits = member;
 	uint64_t v;
 	while (*text) {
 		char word[64];
@@ -244,12 +190,12 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 		snprintf(word, sizeof word, "%.*s", (int)n, text);
 		uint32_t bit = mode_names_bit(MODE_NAMES_LOGMAN, word);
 		if (bit) {
-			*inout |= bit;
+			*bits |= bit;
 		} else if (parse_number(word, 0, UINT32_MAX, &v)) {
-			*inout |= (uint32_t)v;
+			*bits |= (uint32_t)v;
 		} else {
 			const char *near = cli_nearest(word, mode_at, NULL);
-			cli_usage(w->a, near ? "-mode: no mode '%s'; did you mean %s?" : "-mode: no mode '%s'", word,
+			cli_usage(a, near ? "-mode: no mode '%s'; did you mean %s?" : "-mode: no mode '%s'", word,
 				  near);
 			return false;
 		}
@@ -258,35 +204,173 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 	return true;
 }
 
-static bool add(const struct winargs *w, struct etw_session *s, const char *text, const char *keywords,
+#define SPAN(member, name, arg, wants, help) \
+	CLI_OWN_ALL(logman_options, member, struct logman_span, take_span, wants, name, arg, help)
+#define DATE(member, name, help)                                                                                    \
+	CLI_OWN_ALL(logman_options, member, struct logman_date, take_date, wants_date, name, "DATE [TIME [AM|PM]]", \
+		    help)
+/* --name of what has a value */
+#define BACK(member, name) CLI_SET(logman_options, member, CLI_OFF, 0, "-" name, NULL)
+#define NOT(member, name)  CLI_FLAG(logman_options, member, 0, "-" name, NULL)
+
+const struct logman_options logman_defaults = {.suffix = LOGMAN_UNSAID};
+const struct cli_option logman_option_table[] = {
+	CLI_SWITCH(logman_options, ets, "ets", "act on live sessions; nothing is saved"),
+	CLI_WORD(logman_options, name, 0, "n", "NAME", "the collector's name (it may follow the verb without -n)"),
+	CLI_OWN_ALL(logman_options, providers, struct logman_providers, take_provider, wants_provider, "p",
+		    "PROVIDER [KEYWORDS [LEVEL]]", "enable a provider (repeatable); update --p disables it"),
+	CLI_OWN_ALL(logman_options, providers, struct logman_providers, take_provider, wants_provider, "-p",
+		    "PROVIDER [KEYWORDS [LEVEL]]", NULL),
+	CLI_OWN(logman_options, providers, struct logman_providers, take_provider_file, 0, "pf", "FILE",
+		"providers from a file, one a line: {guid} [keywords] [level] [name]"),
+	CLI_WORD(logman_options, file, 0, "o", "FILE", "log file; %d stands for the number in newfile mode"),
+	NOT(no_file, "o"),
+	CLI_ONE_OF(logman_options, format, 0, "f", "FORMAT", "bin|bincirc|csv|tsv|sql", "bin or bincirc (circular)"),
+	CLI_OWN(logman_options, mode, uint32_t, take_mode, 0, "mode", "MODES",
+		"logging modes joined by +, or a number"),
+	CLI_SWITCH(logman_options, real_time, "rt", "deliver to live consumers"),
+	CLI_NUMBER(logman_options, buffer_kb, 0, "bs", "KB", 4, 16384, "size of one buffer"),
+	{.name = "nb",
+	 .arg = "MIN [MAX]",
+	 .help = "number of buffers",
+	 .take_all = take_buffers,
+	 .wants = wants_time,
+	 .offset = CLI_AT(logman_options, buffers, struct logman_buffers),
+	 .min = 1,
+	 .max = 1 << 20},
+	CLI_CHOICE(logman_options, clock, 1, 0, "ct", "CLOCK", "perf|system|cycle", "perf, system or cycle"),
+	SPAN(flush_timer, "ft", "[[hh:]mm:]ss", NULL, "write part-filled buffers this often"),
+	BACK(flush_timer.said, "ft"),
+	CLI_NUMBER(logman_options, max_mb, 0, "max", "MB", 1, UINT32_MAX, "size limit of the log file"),
+	NOT(no_limit, "max"),
+	SPAN(rotate, "cnf", "[TIME]", wants_time, "a new file whenever -max is reached"),
+	BACK(rotate.said, "cnf"),
+	CLI_SWITCH(logman_options, append, "a", "append to the file"),
+	CLI_SWITCH(logman_options, overwrite, "ow", "overwrite the file"),
+	CLI_CHOICE(logman_options, suffix, SESSION_SUFFIX_NUMBER, 0, "v", "FORMAT", "nnnnnn|mmddhhmm",
+		   "number of each run in the file's name: nnnnnn or mmddhhmm"),
+	CLI_SET(logman_options, suffix, SESSION_SUFFIX_NONE, 0, "-v", NULL),
+	SPAN(run_for, "rf", "[[hh:]mm:]ss", NULL, "stop after that time"),
+	BACK(run_for.said, "rf"),
+	CLI_WORD(logman_options, session, 0, "ln", "NAME", "the session's name where it is not the collector's"),
+	CLI_SWITCH(logman_options, flush, "fd", "with update: write what is in memory now"),
+	CLI_SWITCH(logman_options, private, "ul",
+		   "private: in each process that has the provider (-p), with a file of its own: FILE, FILE_PID …"),
+	CLI_NUMBER(logman_options, pid, 0, "pid", "PID", 1, UINT32_MAX,
+		   "with query providers: what that process has registered"),
+	CLI_WORD(logman_options, xml, 0, "xml", "FILE", "with import and export: the collector set"),
+	CLI_ACCEPTED(0, "config", "FILE", "more options from a file"),
+	CLI_ACCEPTED(0, "y", NULL, "yes to all questions; there are none here"),
+	CLI_ACCEPTED(0, "as", NULL, "accepted; nothing here takes long"),
+	CLI_REFUSED("s", "HOST", "refused: another computer",
+		    "the session of another computer: run logman there, for instance through ssh"),
+	CLI_REFUSED("u", "USER [PASSWORD]", "refused: another user", "another user's rights: use sudo -u USER"),
+	DATE(begin, "b", "a saved collector starts at that time, while etwd runs"),
+	BACK(begin.said, "b"),
+	DATE(end, "e", "stop at that time: 1/31/2026 5:30:00PM, or 2026-01-31 17:30"),
+	BACK(end.said, "e"),
+	CLI_SWITCH(logman_options, daily, "r", "with -b: every day, at the times of -b and -e"),
+	CLI_OWN_ALL(logman_options, manual, uint32_t, take_manual, wants_start_stop, "m", "[START] [STOP]",
+		    "by hand: start, stop or both; takes -b and -e back"),
+	CLI_WORD(logman_options, command, 0, "rc", "COMMAND",
+		 "a saved collector: for the shell when a run has ended; $OPENETW_LOG_FILE is its file"),
+	NOT(no_command, "rc"),
+	CLI_FLAG(logman_options, json, 0, "json", "query: one JSON object a line, of live sessions and providers"),
+	CLI_FLAG(logman_options, explain, 0, "explain", "do nothing but print the same as a line of openetw"),
+	{0},
+};
+
+/* ---- the session that they describe -------------------------------------------------------------- */
+
+/* `daily`: a time of day will do. */
+static bool use_date(const struct cli_args *a, const char *option, const struct logman_date *d, bool daily,
+		     uint64_t *inout)
+{
+	if (d->said) {
+		*inout = d->said == CLI_ON ? d->filetime : 0;
+	}
+	if (d->said == CLI_ON && *inout <= clock_filetime() && !daily) {
+		cli_usage(a, "-%s: '%s' is over already", option, d->text);
+		return false;
+	}
+	return true;
+}
+
+/* What only a saved collector can have. */
+static bool use_schedule(const struct cli_args *a, bool live, struct etw_session *s)
+{
+	const struct logman_options *o = a->given;
+	const char *saved = o->begin.said == CLI_ON        ? "b"
+			    : o->daily == CLI_ON           ? "r"
+			    : o->command && !o->no_command ? "rc"
+							   : NULL;
+	if (live && saved) {
+		cli_usage(a,
+			  "-%s is of saved collectors: -ets neither saves nor schedules. 'logman create trace NAME … "
+			  "-%s' saves one",
+			  saved, saved);
+		return false;
+	}
+	s->daily = o->daily == CLI_ON || (s->daily && o->daily != CLI_OFF);
+	if (!use_date(a, "b", &o->begin, s->daily, &s->begin_filetime) ||
+	    !use_date(a, "e", &o->end, s->daily, &s->end_filetime)) {
+		return false;
+	}
+	s->begin_filetime = o->manual & LOGMAN_BY_HAND_START ? 0 : s->begin_filetime;
+	s->end_filetime = o->manual & LOGMAN_BY_HAND_STOP ? 0 : s->end_filetime;
+	if (s->daily && s->begin_filetime == 0) {
+		if (o->daily == CLI_ON) {
+			cli_usage(a, "-r repeats a collector at the time of -b: give that, too");
+			return false;
+		}
+		s->daily = false;
+	}
+	if (s->begin_filetime && s->end_filetime && !s->daily && s->end_filetime <= s->begin_filetime) {
+		cli_usage(a, "-e is before -b");
+		return false;
+	}
+	if (o->no_command) {
+		s->command[0] = 0;
+	} else if (o->command) {
+		if (strlen(o->command) >= sizeof s->command || strchr(o->command, '\n')) {
+			cli_usage(a, "-rc takes one line of at most %u bytes", SESSION_COMMAND_MAX - 1);
+			return false;
+		}
+		snprintf(s->command, sizeof s->command, "%s", o->command);
+	}
+	return true;
+}
+
+static bool add(const struct cli_args *a, struct etw_session *s, const char *text, const char *keywords,
 		const char *level, const char *where)
 {
 	struct session_provider p;
 	char bad[64];
 	if (!controller_provider(text, &p)) {
-		cli_usage(w->a, "%s'%s' is neither a GUID nor a provider's name", where, text);
+		cli_usage(a, "%s'%s' is neither a GUID nor a provider's name", where, text);
 		return false;
 	}
 	if (keywords && !controller_keywords(keywords, &p.guid, &p.any, bad, sizeof bad)) {
-		cli_usage(w->a,
+		cli_usage(a,
 			  "%s'%s' is no keyword of %s: write a number, or names as 'logman query "
 			  "providers %s' shows them",
 			  where, bad, text, text);
 		return false;
 	}
 	if (level && !controller_level(level, &p.level)) {
-		cli_usage(w->a, "%s'%s' is no level: 0-255 or win:Critical … win:Verbose", where, level);
+		cli_usage(a, "%s'%s' is no level: 0-255 or win:Critical … win:Verbose", where, level);
 		return false;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		if (guid_equal(&s->provider[i].guid, &p.guid)) {
+			session_provider_finish(&s->provider[i]);
 			s->provider[i] = p;
 			return true;
 		}
 	}
 	struct session_provider *at = session_add_provider(s, &p.guid);
 	if (!at) {
-		cli_usage(w->a, "%s", session_add_failed(s));
+		cli_usage(a, "%s", session_add_failed(s));
 		return false;
 	}
 	*at = p;
@@ -313,13 +397,13 @@ static char *word_of(char **inout)
 }
 
 /* "{guid} [keywords] [level] [name]"; the name may come in front, too, as a name. */
-static bool provider_file(const struct winargs *w, const char *path, struct etw_session *s)
+static bool provider_file(const struct cli_args *a, const char *path, struct etw_session *s)
 {
 	FILE *f = cli_path_fopen(path);
 	char line[1024], where[600];
 	bool fine = true;
 	if (!f) {
-		cli_usage(w->a, "-pf: cannot read %s: %s", path, strerror(errno));
+		cli_usage(a, "-pf: cannot read %s: %s", path, strerror(errno));
 		return false;
 	}
 	for (unsigned n = 1; fine && fgets(line, sizeof line, f); n++) {
@@ -342,7 +426,7 @@ static bool provider_file(const struct winargs *w, const char *path, struct etw_
 			keywords = hex;
 		}
 		snprintf(where, sizeof where, "%.500s:%u: ", path, n);
-		fine = add(w, s, name, keywords, level, where);
+		fine = add(a, s, name, keywords, level, where);
 		if (fine && label && !s->provider[s->provider_count - 1].name[0]) {
 			snprintf(s->provider[s->provider_count - 1].name, 256, "%s", label);
 		}
@@ -351,40 +435,30 @@ static bool provider_file(const struct winargs *w, const char *path, struct etw_
 	return fine;
 }
 
-bool logman_providers(const struct winargs *w, struct etw_session *s)
+static bool use_providers(const struct cli_args *a, struct etw_session *s)
 {
-	for (int i = 0; i < w->arg_count; i++) {
-		const struct winarg *g = &w->arg[i];
-		if (strcasecmp(g->option->name, "p") == 0) {
-			if (g->count == 0) {
-				cli_usage(w->a, "--p needs PROVIDER");
-				return false;
-			}
-			if (!add(w, s, g->value[0], g->count > 1 ? g->value[1] : NULL,
-				 g->count > 2 ? g->value[2] : NULL, "")) {
-				return false;
-			}
-			struct guid id;
-			struct session_provider p;
-			controller_provider(g->value[0], &p);
-			id = p.guid;
-			for (uint32_t k = 0; k < s->provider_count && g->off; k++) {
-				if (guid_equal(&s->provider[k].guid, &id)) {
-					s->provider[k].enabled = false;
-				}
-			}
-		} else if (strcasecmp(g->option->name, "pf") == 0 && g->count && !provider_file(w, g->value[0], s)) {
+	const struct logman_options *o = a->given;
+	for (int i = 0; i < o->providers.count; i++) {
+		const struct logman_wish *w = &o->providers.at[i];
+		if (!(w->file ? provider_file(a, w->text, s) : add(a, s, w->text, w->keywords, w->level, ""))) {
 			return false;
+		}
+		struct session_provider p;
+		bool off = w->off && controller_provider(w->text, &p);
+		for (uint32_t k = 0; k < s->provider_count && off; k++) {
+			if (guid_equal(&s->provider[k].guid, &p.guid)) {
+				s->provider[k].enabled = false;
+			}
 		}
 	}
 	return true;
 }
 
 /* Absolute, so that a collector means the same file wherever it is started. */
-static bool absolute(const struct winargs *w, const char *file, char *out, size_t cap)
+static bool absolute(const struct cli_args *a, const char *file, char *out, size_t cap)
 {
 	if (!cli_path_absolute(file, out, cap)) {
-		cli_usage(w->a, "the file name is too long");
+		cli_usage(a, "the file name is too long");
 		return false;
 	}
 	return true;
@@ -397,11 +471,12 @@ static bool has_extension(const char *file)
 }
 
 /* -o, or the session's name in the current directory. */
-static bool choose_file(const struct winargs *w, struct etw_session *s)
+static bool choose_file(const struct cli_args *a, struct etw_session *s)
 {
-	const char *o = winargs_value(w, "o", NULL);
+	const struct logman_options *given = a->given;
+	const char *o = given->file;
 	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
-	if (winargs_off(w, "o")) {
+	if (given->no_file) {
 		s->file[0] = 0;
 		return true;
 	}
@@ -417,7 +492,7 @@ static bool choose_file(const struct winargs *w, struct etw_session *s)
 		}
 		o = name;
 	}
-	if (!absolute(w, o, s->file, sizeof s->file - 8)) {
+	if (!absolute(a, o, s->file, sizeof s->file - 8)) {
 		return false;
 	}
 	if (!has_extension(s->file)) {
@@ -426,97 +501,73 @@ static bool choose_file(const struct winargs *w, struct etw_session *s)
 	/* What -cnf goes on to needs a name of its own, which the line need not tell apart. */
 	char *dot = strrchr(s->file, '.');
 	size_t n = dot ? strlen(dot) : 0;
-	if (dot && winargs_on(w, "cnf") && !strstr(s->file, "%d") && strlen(s->file) + 4 < sizeof s->file) {
+	if (dot && given->rotate.said == CLI_ON && !strstr(s->file, "%d") && strlen(s->file) + 4 < sizeof s->file) {
 		memmove(dot + 3, dot, n + 1);
 		memcpy(dot, "_%d", 3);
 	}
 	return true;
 }
 
-bool logman_refuse(const struct winargs *w)
+static uint32_t use_span(const struct logman_span *t, uint32_t now)
 {
-	static const struct {
-		const char *name, *why;
-	} rows[] = {
-		{"s", "the session of another computer: run logman there, for instance through ssh"},
-		{"u", "another user's rights: use sudo -u USER"},
-	};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		if (winargs_on(w, rows[i].name)) {
-			cli_usage(w->a, "-%s is not done here: %s", rows[i].name, rows[i].why);
-			return true;
-		}
-	}
-	return false;
+	return t->said == CLI_ON ? t->s : t->said == CLI_OFF ? 0 : now;
 }
 
-bool logman_options(const struct winargs *w, bool live, struct etw_session *s)
+bool logman_describe(const struct cli_args *a, bool live, struct etw_session *s)
 {
-	const char *v;
-	if (!logman_providers(w, s)) {
+	const struct logman_options *o = a->given;
+	if (!use_providers(a, s)) {
 		return false;
 	}
-	if ((v = winargs_value(w, "f", NULL)) != NULL) {
-		if (strncasecmp(v, "bin", 3) != 0) {
-			cli_usage(w->a,
-				  "-f %s: a trace is bin or bincirc; 'tracerpt -of CSV' makes text "
-				  "of it",
-				  v);
+	if (o->format) {
+		if (strncasecmp(o->format, "bin", 3) != 0) {
+			cli_usage(a, "-f %s: a trace is bin or bincirc; 'tracerpt -of CSV' makes text of it",
+				  o->format);
 			return false;
 		}
 		s->props.mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_CIRCULAR;
-		s->props.mode |= strcasecmp(v, "bincirc") == 0 ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0;
+		s->props.mode |= strcasecmp(o->format, "bincirc") == 0 ? EVENT_TRACE_FILE_MODE_CIRCULAR : 0;
 	}
-	v = winargs_value(w, "mode", NULL);
-	if (v && !parse_mode(w, v, &s->props.mode)) {
-		return false;
-	}
-	s->props.mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	s->props.mode &= winargs_off(w, "rt") ? ~(uint32_t)EVENT_TRACE_REAL_TIME_MODE : UINT32_MAX;
-	s->props.mode |= winargs_on(w, "a") ? EVENT_TRACE_FILE_MODE_APPEND : 0;
-	s->props.mode |= winargs_on(w, "ul") ? EVENT_TRACE_PRIVATE_LOGGER_MODE : 0;
-	if (winargs_on(w, "cnf")) {
-		if (!parse_clock(w, "cnf", &s->rotate_s)) {
-			return false;
-		}
+	s->props.mode |= o->mode;
+	s->props.mode |= o->real_time == CLI_ON ? EVENT_TRACE_REAL_TIME_MODE : 0;
+	s->props.mode &= o->real_time == CLI_OFF ? ~(uint32_t)EVENT_TRACE_REAL_TIME_MODE : UINT32_MAX;
+	s->props.mode |= o->append == CLI_ON ? EVENT_TRACE_FILE_MODE_APPEND : 0;
+	s->props.mode |= o->private == CLI_ON ? EVENT_TRACE_PRIVATE_LOGGER_MODE : 0;
+	if (o->rotate.said == CLI_ON) {
+		s->rotate_s = o->rotate.timed ? o->rotate.s : s->rotate_s;
 		if (s->props.mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
 			fprintf(stderr, "logman: note: -cnf makes new files, none of which is circular\n");
 		}
 		s->props.mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
 		s->props.mode &= ~(uint32_t)(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR);
-	}
-	if (winargs_off(w, "cnf")) {
+	} else if (o->rotate.said == CLI_OFF) {
 		s->props.mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE;
 		s->rotate_s = 0;
 	}
-	if (!winargs_u32(w, "bs", 0, 4, 16384, &s->props.buffer_kb) ||
-	    !winargs_u32(w, "nb", 0, 1, 1u << 20, &s->props.minimum_buffers) ||
-	    !winargs_u32(w, "nb", 1, 1, 1u << 20, &s->props.maximum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, UINT32_MAX, &s->props.maximum_file_size) ||
-	    !parse_clock(w, "ft", &s->props.flush_timer) || !parse_clock(w, "rf", &s->expire_s)) {
-		return false;
-	}
-	s->props.maximum_file_size = winargs_off(w, "max") ? 0 : s->props.maximum_file_size;
+	s->props.buffer_kb = o->buffer_kb ? (uint32_t)o->buffer_kb : s->props.buffer_kb;
+	s->props.minimum_buffers = o->buffers.min ? (uint32_t)o->buffers.min : s->props.minimum_buffers;
+	s->props.maximum_buffers = o->buffers.max ? (uint32_t)o->buffers.max : s->props.maximum_buffers;
+	s->props.maximum_file_size = o->no_limit ? 0 : o->max_mb ? (uint32_t)o->max_mb : s->props.maximum_file_size;
 	if (s->rotate_s && s->props.maximum_file_size == 0) {
 		s->props.maximum_file_size = 1u << 20; /* by time alone */
 	}
-	if (!parse_schedule(w, live, s)) {
+	if (!use_schedule(a, live, s)) {
 		return false;
 	}
-	s->props.flush_timer = winargs_off(w, "ft") ? 0 : s->props.flush_timer;
-	s->expire_s = winargs_off(w, "rf") ? 0 : s->expire_s;
-	if ((v = winargs_value(w, "ct", NULL)) != NULL) {
-		s->props.clock = strcasecmp(v, "system") == 0 ? 2 : strcasecmp(v, "cycle") == 0 ? 3 : 1;
+	s->props.flush_timer = use_span(&o->flush_timer, s->props.flush_timer);
+	s->expire_s = use_span(&o->run_for, s->expire_s);
+	if (o->clock) {
+		s->props.clock = o->clock;
 	} else if (s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) {
 		s->props.clock = 2; /* an appended file can only be in system time */
 	}
-	if ((v = winargs_value(w, "v", NULL)) != NULL) {
-		s->suffix = strcasecmp(v, "nnnnnn") == 0 ? SESSION_SUFFIX_NUMBER : SESSION_SUFFIX_TIME;
-	} else if (winargs_off(w, "v") || live) {
+	if (o->suffix != LOGMAN_UNSAID) {
+		s->suffix = o->suffix;
+	} else if (live) {
 		s->suffix = SESSION_SUFFIX_NONE;
 	}
-	s->overwrite = winargs_on(w, "ow") || (s->overwrite && !winargs_off(w, "ow"));
-	if (!choose_file(w, s)) {
+	s->overwrite = o->overwrite == CLI_ON || (s->overwrite && o->overwrite != CLI_OFF);
+	if (!choose_file(a, s)) {
 		return false;
 	}
 	uint32_t order = s->props.mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |

@@ -52,7 +52,7 @@ static bool list_saved(void *ctx, const char *path)
 	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
-	int r = session_read_file(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, &cli_manifests, &s, &d);
 	(void)ctx;
 	if (r < 0) {
 		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
@@ -364,18 +364,15 @@ static void put_fields(const GUID *g, EVENT_FIELD_TYPE type, const char *title)
 	free(mem);
 }
 
-int logman_query_providers(const struct winargs *w, const char *which)
+int logman_query_providers(const struct cli_args *a, const char *which)
 {
-	uint32_t pid = 0;
-	if (!winargs_u32(w, "pid", 0, 1, UINT32_MAX, &pid)) {
-		return CLI_USAGE;
-	}
+	uint32_t pid = (uint32_t)((const struct logman_options *)a->given)->pid;
 	if (which) {
 		struct session_provider p;
 		GUID g;
 		char name[256];
 		if (!controller_provider(which, &p)) {
-			return cli_usage(w->a, "'%s' is neither a GUID nor a provider's name", which);
+			return cli_usage(a, "'%s' is neither a GUID nor a provider's name", which);
 		}
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};

@@ -145,15 +145,16 @@ static void settings(const struct xml_node *set, const struct xml_node *trace, s
 	s->props.mode |= order ? 0 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 }
 
-int logman_import(const struct winargs *w, const char *name)
+int logman_import(const struct cli_args *a, const char *name)
 {
-	const char *file = winargs_value(w, "xml", NULL);
+	const struct logman_options *given = a->given;
+	const char *file = given->xml;
 	struct diag d = {0};
 	struct xml_doc doc;
 	struct strbuf text = {0};
 	char why[5000], path[4200];
 	if (!file) {
-		return cli_usage(w->a, "import needs -xml FILE");
+		return cli_usage(a, "import needs -xml FILE");
 	}
 	int r = cli_file_read(file, XML_BYTES_MAX, &text);
 	if (r < 0) {
@@ -179,9 +180,14 @@ int logman_import(const struct winargs *w, const char *name)
 		settings(set, trace, &s);
 		fine = providers(trace, &s, why, sizeof why);
 	}
+	uint32_t code = fine ? cli_session_check(&s, SESSION_RUNNER_ANY) : ERROR_INVALID_DATA;
+	if (fine && code) {
+		fine = false;
+		snprintf(why, sizeof why, "%s: %s", file, cli_session_why());
+	}
 	r = fine ? session_path(SESSION_COLLECTORS, false, name, path, sizeof path) : 0;
 	if (!fine) {
-		logman_error(ERROR_INVALID_DATA, why, NULL);
+		logman_error(code, why, NULL);
 	} else if (r == 0 && access(path, F_OK) == 0) {
 		logman_error(PLA_E_DCS_ALREADY_EXISTS, path, "'logman delete' drops it");
 	} else if (r == 0 && (r = session_write(path, &s)) == 0) {
@@ -208,13 +214,14 @@ static void put_value(FILE *f, const char *name, uint64_t v)
 	fprintf(f, "\t\t\t<%s>\n\t\t\t\t<Value>0x%llx</Value>\n\t\t\t</%s>\n", name, (unsigned long long)v, name);
 }
 
-int logman_export(const struct winargs *w, const struct etw_session *s)
+int logman_export(const struct cli_args *a, const struct etw_session *s)
 {
-	const char *file = winargs_value(w, "xml", NULL);
+	const struct logman_options *given = a->given;
+	const char *file = given->xml;
 	if (!file) {
-		return cli_usage(w->a, "export needs -xml FILE");
+		return cli_usage(a, "export needs -xml FILE");
 	}
-	struct cli_output *o = cli_output_open(w->a, file, true);
+	struct cli_output *o = cli_output_open(a, file, true);
 	FILE *f = cli_output_file(o);
 	if (!f) {
 		return CLI_FAILED;

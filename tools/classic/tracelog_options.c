@@ -8,143 +8,282 @@
 #include <stdlib.h>
 #include <strings.h>
 
-const struct cli_option tracelog_option_table[] = {
-	{0, "start", "[SESSION]", "start a session", NULL},
-	{0, "stop", "[SESSION]", "stop it", NULL},
-	{0, "update", "[SESSION]", "change a running session", NULL},
-	{0, "enable", "[SESSION]", "enable the providers of -guid in a running session", NULL},
-	{0, "enableex", "[SESSION]", "the same", NULL},
-	{0, "disable", "[SESSION]", "disable them", NULL},
-	{0, "flush", "[SESSION]", "write what is in memory; with -f, of a buffering session", NULL},
-	{0, "capturestate", "[SESSION]", "ask the providers of -guid for a rundown; without it all that are enabled",
-	 NULL},
-	{0, "q", "[SESSION]", "show a session", NULL},
-	{0, "l", NULL, "show all sessions", NULL},
-	{0, "x", NULL, "stop all sessions", NULL},
-	{0, "lp", NULL, "with -q and -l: the enabled providers, too", NULL},
-	{0, "enumguid", NULL, "registered and enabled providers", NULL},
-	{0, "enumguidex", "[GUID]", "the same for each process", NULL},
-	{0, "addautologger", "SESSION", "save the session as one that starts with etwd", NULL},
-	{0, "sessionguid", "GUID", "with -addautologger and -start: the session's GUID", NULL},
-	{0, "remove", "SESSION", "drop an autologger", NULL},
-	{0, "f", "[FILE]", "log file (default logfile.etl)", NULL},
-	{0, "append", NULL, "append to the file", NULL},
-	{0, "seq", "[MB]", "sequential file, at most MB large", NULL},
-	{0, "cir", "MB", "circular file of MB", NULL},
-	{0, "newfile", "MB", "a new file every MB; the name needs %d", NULL},
-	{0, "prealloc", NULL, "reserve the file's size at once", NULL},
-	{0, "kb", NULL, "file sizes are KB instead of MB", NULL},
-	{0, "rt", NULL, "deliver to live consumers", NULL},
-	{0, "buffering", NULL, "keep events in memory until -flush", NULL},
-	{0, "ft", "SECONDS", "write part-filled buffers this often; 100ms are milliseconds", NULL},
-	{0, "bt", "N", "accepted: what is there is delivered every 10 ms, full or not", NULL},
-	{0, "b", "KB", "size of one buffer", NULL},
-	{0, "min", "N", "least number of buffers", NULL},
-	{0, "max", "N", "greatest number of buffers", NULL},
-	{0, "paged", NULL, "accepted: all memory here is paged", NULL},
-	{0, "lowcapacity", NULL, "one stream of buffers for all processors", NULL},
-	{0, "guid", "GUID|*NAME|FILE", "provider, or file of guid;keywords;level (repeatable)", NULL},
-	{0, "flag", "FLAGS", "any of these keywords", NULL},
-	{0, "flags", "FLAGS", "the same", NULL},
-	{0, "level", "LEVEL", "up to this level", NULL},
-	{0, "matchanykw", "MASK", "any of these keywords", NULL},
-	{0, "matchallkw", "MASK", "all of these keywords", NULL},
-	{0, "enableproperty", "BITS", "EVENT_ENABLE_PROPERTY_*: 1 sid, 4 stack, …", NULL},
-	{0, "sourceguid", "GUID", "source id that callbacks get", NULL},
-	{0, "EventIdFilter", "-in|-out N ID…", "only, or all but, these event ids", NULL},
-	{0, "StackWalkFilter", "-in|-out N ID…", "stacks of only, or all but, these ids", NULL},
-	{0, "PidFilter", "N PID…", "only these processes", NULL},
-	{0, "ExeFilter", "NAMES", "only these executables: a;b", NULL},
-	{0, "gs", NULL, "global sequence numbers", NULL},
-	{0, "ls", NULL, "sequence numbers of the session", NULL},
-	{0, "UsePerfCounter", NULL, "clock: performance counter (default)", NULL},
-	{0, "UseSystemTime", NULL, "clock: system time", NULL},
-	{0, "UseCPUCycle", NULL, "clock: processor cycles", NULL},
-	{0, "um", NULL,
-	 "private session in each process that has the provider (-guid), with a file of its own: FILE, FILE_PID …",
-	 NULL},
-	{0, "secure", NULL, "only who has the right to log into the session", NULL},
-	{0, "independent", NULL, "accepted: sessions here are always independent", NULL},
-	{0, "systemlogger", NULL, "may receive kernel events", NULL},
-	{0, "hybridshutdown", "WHAT", "accepted: stop or persist", "stop|persist"},
-	{0, "addtotriagedump", NULL, "accepted", NULL},
-	{0, "timeout", "MS", "wait so long for providers' callbacks", NULL},
-	{0, "eflag", "N [FLAG…]", "kernel flags by name (xperf -providers KF) or PERF_* number; or FLAG+FLAG…", NULL},
-	{0, "img", NULL, "kernel: image loads", NULL},
-	{0, "cm", NULL, "kernel: registry", NULL},
-	{0, "fio", NULL, "kernel: file names", NULL},
-	{0, "pf", NULL, "kernel: page faults", NULL},
-	{0, "hf", NULL, "kernel: hard faults", NULL},
-	{0, "dpcisr", NULL, "kernel: interrupts", NULL},
-	{0, "noprocess", NULL, "kernel: no processes", NULL},
-	{0, "nothread", NULL, "kernel: no threads", NULL},
-	{0, "nodisk", NULL, "kernel: no disk", NULL},
-	{0, "nonet", NULL, "kernel: no network", NULL},
-	{0, "PkgIdFilter", "NAMES", "refused: packages of Windows", NULL},
-	{0, "PkgAppIdFilter", "NAMES", "refused: packages of Windows", NULL},
-	{0, "ProfileSource", "SOURCE,…|Help", "what samples are taken by (PMC_PROFILE), beside the timer; Help lists",
-	 NULL},
-	{0, "Pmc", "COUNTER,…:EVENT+…", "kernel: values of these counters with these events", NULL},
-	{0, "PmcSources", NULL, "the same list", NULL},
-	{0, "Lbr", "WHAT", "refused: branch records", NULL},
-	{0, "heap", NULL, "refused: heap events", NULL},
-	{0, "critsec", NULL, "refused: critical sections", NULL},
-	{0, "pids", "N PID…", "refused: goes with -heap", NULL},
-	{0, "systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session", NULL},
-	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; of another source its events", NULL},
-	{0, "kd", NULL, "refused: no kernel debugger", NULL},
-	{0, "stackwalk", "EVENT…", "kernel events with call stacks: Profile, CSwitch, …", NULL},
-	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
-	{0},
-};
+/* ---- reading values ------------------------------------------------------------------------------ */
 
-/* ---- the options' session
- * --------------------------------------------------------------------- */
-
-static bool mask(const struct winargs *w, const char *name, uint64_t *inout)
+static bool take_mask(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	const char *v = winargs_value(w, name, NULL);
 	char hex[32];
-	if (!v || parse_number(v, 0, UINT64_MAX, inout)) {
+	/* Old instructions write "ffff". */
+	snprintf(hex, sizeof hex, "0x%s", value);
+	if (parse_number(value, 0, o->max, member) || parse_number(hex, 0, o->max, member)) {
 		return true;
 	}
-	/* Old instructions write "ffff". */
-	snprintf(hex, sizeof hex, "0x%s", v);
-	if (!parse_number(hex, 0, UINT64_MAX, inout)) {
-		cli_usage(w->a, "-%s takes a number such as 0x10, not '%s'", name, v);
+	cli_usage(a, "-%s takes a number such as 0x10, from 0 to 0x%llx, not '%s'", o->name, (unsigned long long)o->max,
+		  value);
+	return false;
+}
+
+/* -seq, -cir, -newfile: a mode, and a size with it. */
+static bool take_layout(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct tracelog_layout *l = member;
+	uint64_t size = l->max_size;
+	l->mode |= (uint32_t)o->unit;
+	if (*value && !cli_take_number(a, o, value, &size)) {
 		return false;
 	}
+	l->max_size = (uint32_t)size;
 	return true;
 }
 
 /* "N" seconds, or "Nms". */
-static bool flush_timer(const struct winargs *w, struct etw_session *s)
+static bool take_timer(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	const char *v = winargs_value(w, "ft", NULL);
-	size_t n = v ? strlen(v) : 0;
-	char digits[16];
-	uint64_t ms;
-	if (n < 3 || n >= sizeof digits || strcasecmp(v + n - 2, "ms") != 0) {
-		return winargs_u32(w, "ft", 0, 1, 86400, &s->props.flush_timer);
-	}
-	snprintf(digits, sizeof digits, "%.*s", (int)(n - 2), v);
-	if (!parse_number(digits, 1, 86400000, &ms)) {
-		cli_usage(w->a, "-ft takes seconds, or milliseconds such as 100ms, not '%s'", v);
+	struct tracelog_timer *t = member;
+	size_t n = strlen(value);
+	uint64_t v;
+	t->ms = n > 2 && strcasecmp(value + n - 2, "ms") == 0;
+	if (!t->ms && !cli_take_number(a, o, value, &v)) {
 		return false;
 	}
-	s->props.flush_timer = (uint32_t)ms;
-	s->props.mode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+	if (t->ms && !parse_number_of(value, n - 2, 1, 86400000, &v)) {
+		cli_usage(a, "-%s takes seconds, or milliseconds such as 100ms, not '%s'", o->name, value);
+		return false;
+	}
+	t->time = (uint32_t)v;
 	return true;
 }
 
+static bool take_guid(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct tracelog_guid *g = member;
+	g->given = guid_parse(value + (*value == '#'), &g->guid) == 0;
+	if (!g->given) {
+		cli_usage(a, "-%s: '%s' is no GUID", o->name, value);
+	}
+	return g->given;
+}
+
+static bool take_interval(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct tracelog_interval *i = member;
+	i->source = count > 1 ? value[1] : NULL;
+	return cli_take_number(a, o, value[0], &i->interval);
+}
+
+/* "N FLAG…", and without the number when + joins them. */
+static bool take_flags(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct tracelog_kernel *k = member;
+	uint64_t n = 0;
+	bool number = parse_number(value[0], 0, UINT64_MAX, &n);
+	k->flags = true;
+	if (count == 1 && strcasecmp(value[0], "Help") == 0) {
+		k->help = true;
+		return true;
+	}
+	if (number ? n != (uint64_t)count - 1 : count > 1) {
+		cli_usage(a, "-eflag: '%s' is followed by %d flags", value[0], count - 1);
+		return false;
+	}
+	for (int i = number; i < count; i++) {
+		if (cli_kernel_flags(a, value[i], false, &k->wish) != CLI_OK) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool take_stacks(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct tracelog_kernel *k = member;
+	return cli_kernel_stacks(a, value, &k->wish);
+}
+
+/* "N ID…": the count in front is part of the grammar; it has to be right. The row has the greatest count and number. */
+static bool counted(const struct cli_args *a, const struct cli_option *o, int count, char **value, uint64_t *out)
+{
+	uint64_t n;
+	if (!parse_number(value[0], 1, o->unit, &n) || n != (uint64_t)count - 1) {
+		cli_usage(a, "-%s: '%s' is followed by %d numbers; 1 to %u are possible", o->name, value[0], count - 1,
+			  (unsigned)o->unit);
+		return false;
+	}
+	for (int i = 1; i < count; i++) {
+		if (!cli_take_number(a, o, value[i], &out[i - 1])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool take_ids(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct tracelog_ids *ids = member;
+	uint64_t v[BASE_ARRAY_LEN(ids->id)];
+	ids->given = true;
+	ids->in = strcasecmp(value[0], "-in") == 0;
+	if (!ids->in && strcasecmp(value[0], "-out") != 0) {
+		cli_usage(a, "-%s is followed by -in or -out", o->name);
+		return false;
+	}
+	if (!counted(a, o, count - 1, value + 1, v)) {
+		return false;
+	}
+	ids->count = (uint32_t)count - 2;
+	for (uint32_t i = 0; i < ids->count; i++) {
+		ids->id[i] = (uint16_t)v[i];
+	}
+	return true;
+}
+
+static bool take_pids(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct tracelog_pids *p = member;
+	uint64_t v[BASE_ARRAY_LEN(p->pid)];
+	if (!counted(a, o, count, value, v)) {
+		return false;
+	}
+	p->count = (uint32_t)count - 1;
+	for (uint32_t i = 0; i < p->count; i++) {
+		p->pid[i] = (ULONG)v[i];
+	}
+	return true;
+}
+
+#define VERB(name, arg, help)         CLI_VERB(tracelog_options, verb, name, arg, help)
+#define MODE(which, name, help)       CLI_BITS(tracelog_options, layout.mode, EVENT_TRACE_##which, 0, name, help)
+#define KERNEL(part, bit, name, help) CLI_BITS(tracelog_options, kernel_##part, bit, 0, name, help)
+#define SIZED(mode, name, arg, help)                                                             \
+	CLI_BOUNDED(tracelog_options, layout, struct tracelog_layout, take_layout, 0, name, arg, \
+		    EVENT_TRACE_FILE_MODE_##mode, 1, UINT32_MAX, help)
+#define MASK(member, name, arg, most, help) \
+	CLI_BOUNDED(tracelog_options, member, uint64_t, take_mask, 0, name, arg, 1, 0, most, help)
+#define COUNTED(member, kind, take_fn, name_, arg_, most, limit, help_)                                     \
+	{                                                                                                   \
+		.name = name_, .arg = arg_, .help = help_, .take_all = take_fn, .unit = most, .max = limit, \
+		.offset = CLI_AT(tracelog_options, member, kind)                                            \
+	}
+
+const struct tracelog_options tracelog_defaults = {.level = 255, .timeout = 5000};
+const struct cli_option tracelog_option_table[] = {
+	VERB("start", "[SESSION]", "start a session"),
+	VERB("stop", "[SESSION]", "stop it"),
+	VERB("update", "[SESSION]", "change a running session"),
+	VERB("enable", "[SESSION]", "enable the providers of -guid in a running session"),
+	VERB("enableex", "[SESSION]", "the same"),
+	VERB("disable", "[SESSION]", "disable them"),
+	VERB("flush", "[SESSION]", "write what is in memory; with -f, of a buffering session"),
+	VERB("capturestate", "[SESSION]", "ask the providers of -guid for a rundown; without it all that are enabled"),
+	VERB("q", "[SESSION]", "show a session"),
+	VERB("l", NULL, "show all sessions"),
+	VERB("x", NULL, "stop all sessions"),
+	CLI_FLAG(tracelog_options, providers, 0, "lp", "with -q and -l: the enabled providers, too"),
+	VERB("enumguid", NULL, "registered and enabled providers"),
+	VERB("enumguidex", "[GUID]", "the same for each process"),
+	VERB("addautologger", "SESSION", "save the session as one that starts with etwd"),
+	CLI_OWN(tracelog_options, session_guid, struct tracelog_guid, take_guid, 0, "sessionguid", "GUID",
+		"with -addautologger and -start: the session's GUID"),
+	VERB("remove", "SESSION", "drop an autologger"),
+	CLI_WORD(tracelog_options, file, 0, "f", "[FILE]", "log file (default logfile.etl)"),
+	MODE(FILE_MODE_APPEND, "append", "append to the file"),
+	SIZED(SEQUENTIAL, "seq", "[MB]", "sequential file, at most MB large"),
+	SIZED(CIRCULAR, "cir", "MB", "circular file of MB"),
+	SIZED(NEWFILE, "newfile", "MB", "a new file every MB; the name needs %d"),
+	MODE(FILE_MODE_PREALLOCATE, "prealloc", "reserve the file's size at once"),
+	MODE(USE_KBYTES_FOR_SIZE, "kb", "file sizes are KB instead of MB"),
+	MODE(REAL_TIME_MODE, "rt", "deliver to live consumers"),
+	MODE(BUFFERING_MODE, "buffering", "keep events in memory until -flush"),
+	CLI_BOUNDED(tracelog_options, flush_timer, struct tracelog_timer, take_timer, 0, "ft", "SECONDS", 1, 1, 86400,
+		    "write part-filled buffers this often; 100ms are milliseconds"),
+	CLI_ACCEPTED(0, "bt", "N", "accepted: what is there is delivered every 10 ms, full or not"),
+	CLI_NUMBER(tracelog_options, buffer_kb, 0, "b", "KB", 4, 16384, "size of one buffer"),
+	CLI_NUMBER(tracelog_options, min, 0, "min", "N", 1, 1 << 20, "least number of buffers"),
+	CLI_NUMBER(tracelog_options, max, 0, "max", "N", 1, 1 << 20, "greatest number of buffers"),
+	MODE(USE_PAGED_MEMORY, "paged", "accepted: all memory here is paged"),
+	MODE(NO_PER_PROCESSOR_BUFFERING, "lowcapacity", "one stream of buffers for all processors"),
+	CLI_WORDS(tracelog_options, guids, 0, "guid", "GUID|*NAME|FILE",
+		  "provider, or file of guid;keywords;level (repeatable)"),
+	MASK(any, "flag", "FLAGS", UINT64_MAX, "any of these keywords"),
+	MASK(any, "flags", "FLAGS", UINT64_MAX, "the same"),
+	MASK(level, "level", "LEVEL", 255, "up to this level"),
+	MASK(any, "matchanykw", "MASK", UINT64_MAX, "any of these keywords"),
+	MASK(all, "matchallkw", "MASK", UINT64_MAX, "all of these keywords"),
+	MASK(properties, "enableproperty", "BITS", UINT32_MAX, "EVENT_ENABLE_PROPERTY_*: 1 sid, 4 stack, …"),
+	CLI_OWN(tracelog_options, source_guid, struct tracelog_guid, take_guid, 0, "sourceguid", "GUID",
+		"source id that callbacks get"),
+	COUNTED(event_ids, struct tracelog_ids, take_ids, "EventIdFilter", "-in|-out N ID…", 64, UINT16_MAX,
+		"only, or all but, these event ids"),
+	COUNTED(stack_ids, struct tracelog_ids, take_ids, "StackWalkFilter", "-in|-out N ID…", 64, UINT16_MAX,
+		"stacks of only, or all but, these ids"),
+	COUNTED(pids, struct tracelog_pids, take_pids, "PidFilter", "N PID…", 8, UINT32_MAX, "only these processes"),
+	CLI_WORD(tracelog_options, exe, 0, "ExeFilter", "NAMES", "only these executables: a;b"),
+	MODE(USE_GLOBAL_SEQUENCE, "gs", "global sequence numbers"),
+	MODE(USE_LOCAL_SEQUENCE, "ls", "sequence numbers of the session"),
+	CLI_BITS(tracelog_options, clocks, 1 << 1, 0, "UsePerfCounter", "clock: performance counter (default)"),
+	CLI_BITS(tracelog_options, clocks, 1 << 2, 0, "UseSystemTime", "clock: system time"),
+	CLI_BITS(tracelog_options, clocks, 1 << 3, 0, "UseCPUCycle", "clock: processor cycles"),
+	MODE(PRIVATE_LOGGER_MODE, "um",
+	     "private session in each process that has the provider (-guid), with a file of its own: FILE, FILE_PID …"),
+	MODE(SECURE_MODE, "secure", "only who has the right to log into the session"),
+	MODE(INDEPENDENT_SESSION_MODE, "independent", "accepted: sessions here are always independent"),
+	MODE(SYSTEM_LOGGER_MODE, "systemlogger", "may receive kernel events"),
+	{.name = "hybridshutdown", .arg = "WHAT", .help = "accepted: stop or persist", .values = "stop|persist"},
+	MODE(ADDTO_TRIAGE_DUMP, "addtotriagedump", "accepted"),
+	CLI_NUMBER(tracelog_options, timeout, 0, "timeout", "MS", 0, UINT32_MAX,
+		   "wait so long for providers' callbacks"),
+	CLI_OWN_ALL(tracelog_options, kernel, struct tracelog_kernel, take_flags, NULL, "eflag", "N [FLAG…]",
+		    "kernel flags by name (xperf -providers KF) or PERF_* number; or FLAG+FLAG…"),
+	KERNEL(on, 0x4, "img", "kernel: image loads"),
+	KERNEL(on, 0x20000, "cm", "kernel: registry"),
+	KERNEL(on, 0x2000000, "fio", "kernel: file names"),
+	KERNEL(on, 0x1000, "pf", "kernel: page faults"),
+	KERNEL(on, 0x2000, "hf", "kernel: hard faults"),
+	KERNEL(on, 0x60, "dpcisr", "kernel: interrupts"),
+	KERNEL(off, 0x1, "noprocess", "kernel: no processes"),
+	KERNEL(off, 0x2, "nothread", "kernel: no threads"),
+	KERNEL(off, 0x300, "nodisk", "kernel: no disk"),
+	KERNEL(off, 0x10000, "nonet", "kernel: no network"),
+	CLI_REFUSED("PkgIdFilter", "NAMES", "refused: packages of Windows",
+		    "no process of this system has a package identity"),
+	CLI_REFUSED("PkgAppIdFilter", "NAMES", "refused: packages of Windows",
+		    "no process of this system has a package identity"),
+	CLI_WORD(tracelog_options, sources, 0, "ProfileSource", "SOURCE,…|Help",
+		 "what samples are taken by (PMC_PROFILE), beside the timer; Help lists"),
+	CLI_WORD(tracelog_options, pmc, 0, "Pmc", "COUNTERS:EVENTS",
+		 "kernel: values of these counters (C,C) with these events (E+E)"),
+	CLI_FLAG(tracelog_options, list_sources, 0, "PmcSources", "the same list"),
+	CLI_REFUSED("Lbr", "WHAT", "refused: branch records", "branch records are not recorded in this version"),
+	CLI_REFUSED("heap", NULL, "refused: heap events",
+		    "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"),
+	CLI_REFUSED("critsec", NULL, "refused: critical sections", "critical sections have no source here"),
+	CLI_REFUSED("pids", "N PID…", "refused: goes with -heap",
+		    "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"),
+	VERB("systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session"),
+	{.name = "SetProfInt",
+	 .arg = "N [SOURCE]",
+	 .help = "time between samples, in 100 ns; of another source its events",
+	 .take_all = take_interval,
+	 .offset = CLI_AT(tracelog_options, interval, struct tracelog_interval),
+	 .min = 1,
+	 .max = UINT32_MAX},
+	CLI_REFUSED("kd", NULL, "refused: no kernel debugger", "there is no kernel debugger to send to"),
+	CLI_OWN(tracelog_options, kernel, struct tracelog_kernel, take_stacks, 0, "stackwalk", "EVENT…",
+		"kernel events with call stacks: Profile, CSwitch, …"),
+	CLI_FLAG(tracelog_options, explain, 0, "explain", "do nothing but print the same as a line of openetw"),
+	{0},
+};
+
+/* ---- the options' session ------------------------------------------------------------------------ */
+
 /* "guid;matchanykeyword;level", ';' alone in front a comment. */
-static bool guid_file(const struct winargs *w, const char *path, const struct session_provider *base,
+static bool guid_file(const struct cli_args *a, const char *path, const struct session_provider *base,
 		      struct etw_session *s)
 {
 	char line[1024];
 	FILE *f = cli_path_fopen(path);
 	if (!f) {
-		cli_usage(w->a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path, strerror(errno));
+		cli_usage(a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path, strerror(errno));
 		return false;
 	}
 	for (unsigned n = 1; fgets(line, sizeof line, f); n++) {
@@ -158,7 +297,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 		struct session_provider p = *base;
 		uint64_t v;
 		if (!guid || guid_parse(guid + (*guid == '#'), &p.guid) < 0) {
-			cli_usage(w->a, "%s:%u: '%s' is no GUID", path, n, guid ? guid : "");
+			cli_usage(a, "%s:%u: '%s' is no GUID", path, n, guid ? guid : "");
 			fclose(f);
 			return false;
 		}
@@ -170,7 +309,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 		}
 		struct session_provider *at = session_add_provider(s, &p.guid);
 		if (!at) {
-			cli_usage(w->a, "%s:%u: %s", path, n, session_add_failed(s));
+			cli_usage(a, "%s:%u: %s", path, n, session_add_failed(s));
 			fclose(f);
 			return false;
 		}
@@ -180,45 +319,33 @@ static bool guid_file(const struct winargs *w, const char *path, const struct se
 	return true;
 }
 
-bool tracelog_providers(const struct winargs *w, struct etw_session *s)
+bool tracelog_providers(const struct cli_args *a, struct etw_session *s)
 {
-	uint64_t level = 255, any = 0, all = 0, properties = 0;
-	if (!mask(w, "level", &level) || !mask(w, "flag", &any) || !mask(w, "flags", &any) ||
-	    !mask(w, "matchanykw", &any) || !mask(w, "matchallkw", &all) || !mask(w, "enableproperty", &properties)) {
-		return false;
-	}
-	if (properties > UINT32_MAX) {
-		cli_usage(w->a, "-enableproperty has 32 bits");
-		return false;
-	}
+	const struct tracelog_options *o = a->given;
 	struct session_provider base = {.enabled = true,
-					.level = (uint8_t)BASE_MIN(level, (uint64_t)255),
-					.any = any,
-					.all = all,
-					.properties = (uint32_t)properties};
-	for (int i = 0; i < w->arg_count; i++) {
-		const struct winarg *g = &w->arg[i];
-		if (strcasecmp(g->option->name, "guid") != 0) {
-			continue;
-		}
-		const char *v = g->value[0];
+					.level = (uint8_t)o->level,
+					.any = o->any,
+					.all = o->all,
+					.properties = (uint32_t)o->properties};
+	for (int i = 0; i < o->guids.count; i++) {
+		const char *v = o->guids.text[i];
 		struct session_provider p;
 		struct guid id;
 		bool literal = *v == '#' || *v == '*' || guid_parse(v, &id) == 0;
 		if (!literal) {
-			if (!guid_file(w, v, &base, s)) {
+			if (!guid_file(a, v, &base, s)) {
 				return false;
 			}
 			continue;
 		}
 		if (!controller_provider(v, &p)) {
-			cli_usage(w->a, "-guid: '%s' is no GUID", v);
+			cli_usage(a, "-guid: '%s' is no GUID", v);
 			return false;
 		}
 		id = p.guid;
 		struct session_provider *at = session_add_provider(s, &id);
 		if (!at) {
-			cli_usage(w->a, "-guid: %s", session_add_failed(s));
+			cli_usage(a, "-guid: %s", session_add_failed(s));
 			return false;
 		}
 		*at = base;
@@ -228,89 +355,32 @@ bool tracelog_providers(const struct winargs *w, struct etw_session *s)
 	return true;
 }
 
-static const struct {
-	const char *option;
-	uint32_t bit;
-} mode_options[] = {
-	{"append", EVENT_TRACE_FILE_MODE_APPEND},
-	{"cir", EVENT_TRACE_FILE_MODE_CIRCULAR},
-	{"newfile", EVENT_TRACE_FILE_MODE_NEWFILE},
-	{"seq", EVENT_TRACE_FILE_MODE_SEQUENTIAL},
-	{"prealloc", EVENT_TRACE_FILE_MODE_PREALLOCATE},
-	{"kb", EVENT_TRACE_USE_KBYTES_FOR_SIZE},
-	{"rt", EVENT_TRACE_REAL_TIME_MODE},
-	{"buffering", EVENT_TRACE_BUFFERING_MODE},
-	{"paged", EVENT_TRACE_USE_PAGED_MEMORY},
-	{"lowcapacity", EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING},
-	{"gs", EVENT_TRACE_USE_GLOBAL_SEQUENCE},
-	{"ls", EVENT_TRACE_USE_LOCAL_SEQUENCE},
-	{"um", EVENT_TRACE_PRIVATE_LOGGER_MODE},
-	{"secure", EVENT_TRACE_SECURE_MODE},
-	{"independent", EVENT_TRACE_INDEPENDENT_SESSION_MODE},
-	{"systemlogger", EVENT_TRACE_SYSTEM_LOGGER_MODE},
-	{"addtotriagedump", EVENT_TRACE_ADDTO_TRIAGE_DUMP},
-};
-
-/* What the kernel logger records; the daemon says whether it can. */
-static uint32_t kernel_flags(const struct winargs *w)
+bool tracelog_describe(const struct cli_args *a, const char *name, struct etw_session *s)
 {
-	static const struct {
-		const char *option;
-		uint32_t on, off;
-	} rows[] = {{"img", 0x4, 0},      {"cm", 0x20000, 0},   {"fio", 0x2000000, 0}, {"pf", 0x1000, 0},
-		    {"hf", 0x2000, 0},    {"dpcisr", 0x60, 0},  {"noprocess", 0, 0x1}, {"nothread", 0, 0x2},
-		    {"nodisk", 0, 0x300}, {"nonet", 0, 0x10000}};
-	uint32_t flags = 0x1 | 0x2 | 0x100 | 0x200 | 0x10000;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		if (winargs_on(w, rows[i].option)) {
-			flags = (flags | rows[i].on) & ~rows[i].off;
-		}
-	}
-	return flags;
-}
-
-bool tracelog_describe(const struct winargs *w, const char *name, struct etw_session *s)
-{
-	uint32_t clock_options = 0;
+	const struct tracelog_options *o = a->given;
 	snprintf(s->name, sizeof s->name, "%s", name);
-	for (size_t i = 0; i < BASE_ARRAY_LEN(mode_options); i++) {
-		if (winargs_on(w, mode_options[i].option)) {
-			s->props.mode |= mode_options[i].bit;
-		}
-	}
-	static const char *const clocks[] = {"UsePerfCounter", "UseSystemTime", "UseCPUCycle"};
-	for (uint32_t i = 0; i < 3; i++) {
-		if (winargs_on(w, clocks[i])) {
-			s->props.clock = i + 1;
-			clock_options++;
-		}
-	}
-	if (clock_options > 1) {
-		cli_usage(w->a, "only one of -UsePerfCounter, -UseSystemTime and -UseCPUCycle");
+	if (o->clocks & (o->clocks - 1)) {
+		cli_usage(a, "only one of -UsePerfCounter, -UseSystemTime and -UseCPUCycle");
 		return false;
 	}
-	const char *const sizes[] = {"seq", "cir", "newfile"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(sizes); i++) {
-		if (!winargs_u32(w, sizes[i], 0, 1, UINT32_MAX, &s->props.maximum_file_size)) {
-			return false;
-		}
+	s->props.clock = o->clocks ? (uint32_t)__builtin_ctz(o->clocks) : s->props.clock;
+	s->props.mode |= o->layout.mode | (o->flush_timer.ms ? EVENT_TRACE_USE_MS_FLUSH_TIMER : 0);
+	s->props.maximum_file_size = o->layout.max_size;
+	s->props.buffer_kb = (uint32_t)o->buffer_kb;
+	s->props.minimum_buffers = (uint32_t)o->min;
+	s->props.maximum_buffers = (uint32_t)o->max;
+	s->props.flush_timer = o->flush_timer.time;
+	if (o->session_guid.given) {
+		s->props.guid = o->session_guid.guid;
 	}
-	if (!winargs_u32(w, "b", 0, 4, 16384, &s->props.buffer_kb) ||
-	    !winargs_u32(w, "min", 0, 1, 1u << 20, &s->props.minimum_buffers) ||
-	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->props.maximum_buffers) || !flush_timer(w, s) ||
-	    !tracelog_providers(w, s)) {
-		return false;
-	}
-	const char *guid = winargs_value(w, "sessionguid", NULL);
-	if (guid && guid_parse(guid + (*guid == '#'), &s->props.guid) < 0) {
-		cli_usage(w->a, "-sessionguid: '%s' is no GUID", guid);
+	if (!tracelog_providers(a, s)) {
 		return false;
 	}
 	bool memory = s->props.mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
-	if (winargs_on(w, "f") || !memory) {
-		const char *f = winargs_value(w, "f", "logfile.etl");
+	if (o->file || !memory) {
+		const char *f = o->file && *o->file ? o->file : "logfile.etl";
 		if (!cli_path_absolute(f, s->file, sizeof s->file)) {
-			cli_usage(w->a, "the file name is too long");
+			cli_usage(a, "the file name is too long");
 			return false;
 		}
 	}
@@ -318,56 +388,35 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct etw_ses
 					     EVENT_TRACE_FILE_MODE_NEWFILE))) {
 		s->props.mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
-	if ((s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) && clock_options == 0) {
+	if ((s->props.mode & EVENT_TRACE_FILE_MODE_APPEND) && o->clocks == 0) {
 		s->props.clock = 2;
 	}
-	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0 && !winargs_on(w, "eflag")) {
+	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0 && !o->kernel.flags) {
 		struct session_provider kernel;
 		controller_provider("Windows Kernel Trace", &kernel);
 		struct session_provider *at = session_add_provider(s, &kernel.guid);
 		if (!at) {
-			cli_usage(w->a, "%s", session_add_failed(s));
+			cli_usage(a, "%s", session_add_failed(s));
 			return false;
 		}
 		*at = kernel;
-		at->any = kernel_flags(w);
+		/* What the kernel logger records; the daemon says whether it can. */
+		at->any = (0x1 | 0x2 | 0x100 | 0x200 | 0x10000 | o->kernel_on) & ~o->kernel_off;
 	}
 	return true;
 }
 
-bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct cli_counters *counters)
+bool tracelog_kernel(const struct cli_args *a, struct session_kernel *ret, struct cli_counters *counters)
 {
-	*ret = (struct session_kernel){0};
+	const struct tracelog_options *o = a->given;
+	const char *pmc = o->pmc, *sources = o->sources;
+	*ret = o->kernel.wish;
 	*counters = (struct cli_counters){0};
-	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
-	uint64_t n;
-	/* "N FLAG…", and without the number when + joins them. */
-	bool joined = flags && flags->count == 1 && !parse_number(flags->value[0], 0, UINT64_MAX, &n);
-	if (joined && cli_kernel_flags(w->a, flags->value[0], false, ret) != CLI_OK) {
-		return false;
-	}
-	if (flags && !joined &&
-	    (!parse_number(flags->value[0], 0, UINT64_MAX, &n) || n != (uint64_t)flags->count - 1)) {
-		cli_usage(w->a, "-eflag: '%s' is followed by %d flags", flags->value[0], flags->count - 1);
-		return false;
-	}
-	for (int i = 1; flags && !joined && i < flags->count; i++) {
-		if (cli_kernel_flags(w->a, flags->value[i], false, ret) != CLI_OK) {
-			return false;
-		}
-	}
-	for (int i = 0; stacks && i < stacks->count; i++) {
-		if (!cli_kernel_stacks(w->a, stacks->value[i], ret)) {
-			return false;
-		}
-	}
-	const char *pmc = winargs_value(w, "Pmc", NULL), *sources = winargs_value(w, "ProfileSource", NULL);
 	if (pmc && !strchr(pmc, ':')) {
-		cli_usage(w->a,
-			  "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
+		cli_usage(a, "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
 		return false;
 	}
-	if ((pmc && !cli_counters_parse(w->a, pmc, counters)) || (sources && !tracelog_sources(w, sources, counters))) {
+	if ((pmc && !cli_counters_parse(a, pmc, counters)) || (sources && !tracelog_sources(a, sources, counters))) {
 		return false;
 	}
 	if (counters->sampleds) {
@@ -376,13 +425,13 @@ bool tracelog_kernel(const struct winargs *w, struct session_kernel *ret, struct
 	return true;
 }
 
-bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c)
+bool tracelog_sources(const struct cli_args *a, const char *text, struct cli_counters *c)
 {
 	for (const char *s = text; *s;) {
 		char one[64];
 		size_t n = strcspn(s, ",+");
 		snprintf(one, sizeof one, "%.*s", (int)n, s);
-		if (!cli_counters_sampled(w->a, one, c)) {
+		if (!cli_counters_sampled(a, one, c)) {
 			return false;
 		}
 		s += n + (s[n] != 0);
@@ -393,107 +442,76 @@ bool tracelog_sources(const struct winargs *w, const char *text, struct cli_coun
 /* ---- filters
  * ---------------------------------------------------------------------------------- */
 
-static void add_filter(struct tracelog_filters *f, const void *p, size_t bytes, ULONG type)
+static const enum session_filter filters[] = {SESSION_FILTER_EVENT_ID, SESSION_FILTER_STACK_ID, SESSION_FILTER_PID,
+					      SESSION_FILTER_EXE};
+
+static const char *filter_name(enum session_filter kind)
 {
-	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)p, (ULONG)bytes, type};
+	return kind == SESSION_FILTER_EVENT_ID   ? "EventIdFilter"
+	       : kind == SESSION_FILTER_STACK_ID ? "StackWalkFilter"
+	       : kind == SESSION_FILTER_PID      ? "PidFilter"
+						 : "ExeFilter";
 }
 
-/* The count in front is part of the grammar; it has to be right. */
-static bool counted(const struct winargs *w, const struct winarg *g, int at, uint32_t max, uint64_t limit,
-		    uint64_t *out, uint32_t *ret_n)
+/* What an option says, as session files have it; nothing without the option. */
+static void filter_text(const struct tracelog_options *o, enum session_filter kind, struct strbuf *out)
 {
-	uint64_t n;
-	int given = g->count - at - 1;
-	if (!parse_number(g->value[at], 1, max, &n) || n != (uint64_t)given) {
-		cli_usage(w->a, "-%s: '%s' is followed by %d numbers; 1 to %u are possible", g->option->name,
-			  g->value[at], given, max);
-		return false;
-	}
-	for (int i = 0; i < given; i++) {
-		if (!parse_number(g->value[at + 1 + i], 0, limit, &out[i])) {
-			cli_usage(w->a, "-%s: '%s' is no number in range", g->option->name, g->value[at + 1 + i]);
-			return false;
+	const struct tracelog_ids *ids = kind == SESSION_FILTER_EVENT_ID   ? &o->event_ids
+					 : kind == SESSION_FILTER_STACK_ID ? &o->stack_ids
+									   : NULL;
+	if (ids && ids->given) {
+		strbuf_adds(out, ids->in ? "" : "!");
+		for (uint32_t i = 0; i < ids->count; i++) {
+			strbuf_addf(out, "%s%u", i ? "," : "", ids->id[i]);
 		}
-	}
-	*ret_n = (uint32_t)n;
-	return true;
-}
-
-bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f)
-{
-	static const struct {
-		const char *name;
-		ULONG type;
-	} by_id[] = {{"EventIdFilter", EVENT_FILTER_TYPE_EVENT_ID}, {"StackWalkFilter", EVENT_FILTER_TYPE_STACKWALK}};
-	uint64_t v[64];
-	uint32_t n;
-	memset(f, 0, sizeof *f);
-	for (size_t k = 0; k < 2; k++) {
-		const struct winarg *g = winargs_find(w, by_id[k].name);
-		if (!g) {
-			continue;
+	} else if (kind == SESSION_FILTER_PID) {
+		for (uint32_t i = 0; i < o->pids.count; i++) {
+			strbuf_addf(out, "%s%u", i ? "," : "", (unsigned)o->pids.pid[i]);
 		}
-		bool in = strcasecmp(g->value[0], "-in") == 0;
-		if ((!in && strcasecmp(g->value[0], "-out") != 0) || !counted(w, g, 1, 64, UINT16_MAX, v, &n)) {
-			if (!in && strcasecmp(g->value[0], "-out") != 0) {
-				cli_usage(w->a, "-%s is followed by -in or -out", by_id[k].name);
-			}
-			return false;
-		}
-		f->ids[k][0] = in;
-		le16_put(f->ids[k] + 2, (uint16_t)n);
-		for (uint32_t i = 0; i < n; i++) {
-			le16_put(f->ids[k] + 4 + 2 * (size_t)i, (uint16_t)v[i]);
-		}
-		add_filter(f, f->ids[k], 4 + 2 * (size_t)n, by_id[k].type);
-	}
-	const struct winarg *g = winargs_find(w, "PidFilter");
-	if (g) {
-		if (!counted(w, g, 0, 8, UINT32_MAX, v, &n)) {
-			return false;
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			f->pids[i] = (ULONG)v[i];
-		}
-		add_filter(f, f->pids, 4 * (size_t)n, EVENT_FILTER_TYPE_PID);
-	}
-	const char *exe = winargs_value(w, "ExeFilter", NULL);
-	if (exe) {
-		long units = utf8_to_utf16(exe, strlen(exe), f->exe, BASE_ARRAY_LEN(f->exe));
-		if (units < 0 || units >= (long)BASE_ARRAY_LEN(f->exe)) {
-			cli_usage(w->a, "-ExeFilter: the names are too long");
-			return false;
-		}
-		add_filter(f, f->exe, 2 * ((size_t)units + 1), EVENT_FILTER_TYPE_EXECUTABLE_NAME);
-	}
-	return true;
-}
-
-static void id_text(const uint8_t *ids, char *out, size_t cap)
-{
-	size_t n = (size_t)snprintf(out, cap, "%s", ids[0] ? "" : "!");
-	for (uint16_t i = 0; i < le16_get(ids + 2) && n < cap; i++) {
-		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "", le16_get(ids + 4 + 2 * (size_t)i));
+	} else if (kind == SESSION_FILTER_EXE && o->exe) {
+		strbuf_adds(out, o->exe);
 	}
 }
 
-bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f, struct etw_session *s)
+static bool set_filter(const struct cli_args *a, enum session_filter kind, const struct strbuf *text,
+		       struct session_provider *p)
 {
-	for (uint32_t i = 0; i < s->provider_count; i++) {
-		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;
-		if (winargs_find(w, "EventIdFilter")) {
-			id_text(f->ids[0], to[SESSION_FILTER_EVENT_ID], SESSION_FILTER_TEXT);
-		}
-		if (winargs_find(w, "StackWalkFilter")) {
-			id_text(f->ids[1], to[SESSION_FILTER_STACK_ID], SESSION_FILTER_TEXT);
-		}
-		snprintf(to[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
-		const struct winarg *pids = winargs_find(w, "PidFilter");
-		size_t n = 0;
-		for (uint32_t k = 0; pids && k < BASE_ARRAY_LEN(f->pids) && f->pids[k]; k++) {
-			n += (size_t)snprintf(to[SESSION_FILTER_PID] + n, SESSION_FILTER_TEXT - n, "%s%u", k ? "," : "",
-					      (unsigned)f->pids[k]);
-		}
+	struct diag d = {0};
+	int r = text->failed ? -ENOMEM : session_set_filter(p, kind, text->s ? text->s : "", &d);
+	if (r < 0) {
+		cli_usage(a, "-%s %s", filter_name(kind), d.text[0] ? d.text : "needs more memory than there is");
 	}
-	return true;
+	return r == 0;
+}
+
+bool tracelog_filters(const struct cli_args *a, struct etw_session *s)
+{
+	bool fine = true;
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters) && fine; k++) {
+		struct strbuf text = {0};
+		struct session_provider none = {0}; /* a mistake is one without providers, too */
+		filter_text(a->given, filters[k], &text);
+		if (text.len || text.failed) {
+			fine = set_filter(a, filters[k], &text, &none);
+		}
+		for (uint32_t i = 0; i < s->provider_count && fine && text.len; i++) {
+			fine = set_filter(a, filters[k], &text, &s->provider[i]);
+		}
+		session_provider_finish(&none);
+		strbuf_finish(&text);
+	}
+	return fine;
+}
+
+void tracelog_scope(const struct cli_args *a, struct launch_filters *ret)
+{
+	launch_filters_init(ret);
+	for (size_t k = 0; k < BASE_ARRAY_LEN(filters); k++) {
+		struct strbuf text = {0};
+		filter_text(a->given, filters[k], &text);
+		if (text.s && text.len) {
+			(void)launch_filters_add(ret, filters[k], text.s, NULL); /* they were looked at before */
+		}
+		strbuf_finish(&text);
+	}
 }

@@ -4,6 +4,7 @@
  */
 #include "tools/classic/tracerpt.h"
 
+#include "base/json_text.h"
 #include "base/parse.h"
 #include "tools/common/event_view.h"
 #include "etw/values/guids.h"
@@ -18,14 +19,20 @@ static const struct {
 	const char *name;
 	bool hex;
 } shown[] = {
-	{0x68fdd900, "Version", false},          {0x68fdd900, "ReservedFlags", false}, /* EventTrace */
-	{0x3d6fa8d0, "ProcessId", true},         {0x3d6fa8d0, "ParentId", true},       /* Process */
-	{0x3d6fa8d1, "ProcessId", true},         {0x3d6fa8d1, "TThreadId", true},      /* Thread */
-	{0x3d6fa8d1, "NewThreadId", true},       {0x3d6fa8d1, "OldThreadId", true},
-	{0x3d6fa8d1, "NewThreadWaitTime", true}, {0x3d6fa8d1, "OldThreadWaitIdealProcessor", true},
-	{0x3d6fa8d3, "TThreadId", true},         {0x3d6fa8d3, "ReadOffset", true}, /* PageFault */
-	{0xdef2fe46, "StackProcess", true},                                        /* StackWalk */
-	{0xce1dbfb4, "SysCallNtStatus", true},                                     /* PerfInfo */
+	{GUID_FIRST(ETW_GUID_EVENT_TRACE), "Version", false},
+	{GUID_FIRST(ETW_GUID_EVENT_TRACE), "ReservedFlags", false},
+	{GUID_FIRST(ETW_GUID_CLASS_PROCESS), "ProcessId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PROCESS), "ParentId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "ProcessId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "TThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "NewThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "OldThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "NewThreadWaitTime", true},
+	{GUID_FIRST(ETW_GUID_CLASS_THREAD), "OldThreadWaitIdealProcessor", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PAGE_FAULT), "TThreadId", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PAGE_FAULT), "ReadOffset", true},
+	{GUID_FIRST(ETW_GUID_CLASS_STACK_WALK), "StackProcess", true},
+	{GUID_FIRST(ETW_GUID_CLASS_PERF_INFO), "SysCallNtStatus", true},
 };
 
 /* 1: in hexadecimal, 0: in decimal, -1: as the catalogue has it. */
@@ -173,7 +180,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 	struct tracerpt_value v = {.name = name, .name_bytes = name_bytes, .depth = depth};
 	if (n && s[0] == '[' && depth < 16) {
 		for (size_t i = 1; i + 1 < n;) {
-			size_t m = cli_json_skip(s + i, n - 1 - i, 0);
+			size_t m = json_text_skip(s + i, n - 1 - i, 0);
 			walk_json(w, name, name_bytes, at, s + i, m, depth);
 			i += m + 1;
 		}
@@ -183,7 +190,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 		v.what = TRACERPT_OPEN;
 		w->fn(w->ctx, &v);
 		for (size_t i = 1; i + 1 < n;) {
-			size_t pair = cli_json_skip(s + i, n - 1 - i, 0); /* key, colon, value */
+			size_t pair = json_text_skip(s + i, n - 1 - i, 0); /* key, colon, value */
 			const char *end = memchr(s + i + 1, '"', pair - 1);
 			size_t key = end ? (size_t)(end - (s + i + 1)) : 0;
 			struct place member = find_place(w->r, at->first, at->count, s + i + 1, key);
@@ -195,7 +202,7 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 		w->fn(w->ctx, &v);
 		return;
 	}
-	cli_json_plain(&w->plain, s, n);
+	json_text_plain(&w->plain, s, n);
 	reform(w, name, name_bytes, at->in, at->out, &v.filetime);
 	v.text = w->text.s ? w->text.s : "";
 	v.text_bytes = w->text.len;

@@ -131,13 +131,7 @@ static void add_system(const struct tracerpt *r, const EVENT_RECORD *e, enum tra
 	add_time(r, e, b);
 	cli_guid_text(&h->ActivityId, guid);
 	strbuf_addf(b, "\t\t<Correlation ActivityID=\"{%s}\"", guid);
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	if (related && related->DataSize == sizeof(GUID)) {
-		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
-		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
-	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
-		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	cli_xml_origin(b, e);
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\" />\r\n", h->ProcessorTime);
 	} else {

@@ -10,6 +10,7 @@
 #include "tools/classic/wevtutil.h"
 #include "tools/classic/wevtutil_render.h"
 #include "tools/common/xpath.h"
+#include "etw/values/guids.h"
 
 #include <openetw/decode.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct query *q = ctx;
 	struct wevtutil_event v;
-	static const GUID metadata = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 	openetw_decoder_learn(q->decoder, e);
 	/* The header of the file and descriptions in it are no events of anybody. */
 	if (memcmp(&e->EventHeader.ProviderId, &EventTraceGuid, sizeof(GUID)) == 0 ||

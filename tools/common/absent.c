@@ -139,16 +139,23 @@ static void read_again(struct absent *x, int count, char **files)
 	free(t);
 	cli_view_destroy(x->view);
 	openetw_decoder_destroy(x->decoder);
-	openetw_state_destroy(state);
+	cli_state_end(state);
 }
 
 /* ---- saying it --------------------------------------------------------------------------------- */
 
+static void say_column(const struct cli_asked *k)
+{
+	if (k->column) {
+		fprintf(stderr, " (--filter, column %u)", k->column);
+	}
+	fputc('\n', stderr);
+}
+
 static void say_names(const struct absent *x, const struct cli_asked *k)
 {
 	const struct names *n = x->names[k->kind];
-	const char *near = k->kind == CLI_ASKED_FIELD && !k->payload ? cli_nearest(k->text, next_property, NULL) : NULL;
-	near = near || !n ? near : cli_nearest(k->text, next_name, n);
+	const char *near = n ? cli_nearest(k->text, next_name, n) : NULL;
 	if (near) {
 		fprintf(stderr, "; did you mean '%s'?", near);
 	} else if (n && n->count > 0 && n->count <= FEW) {
@@ -157,7 +164,7 @@ static void say_names(const struct absent *x, const struct cli_asked *k)
 			fprintf(stderr, "%s%s", i ? ", " : " ", n->name[i]);
 		}
 	}
-	fputc('\n', stderr);
+	say_column(k);
 }
 
 static void say(const struct absent *x, const struct cli_asked *k, bool elsewhere)
@@ -169,6 +176,19 @@ static void say(const struct absent *x, const struct cli_asked *k, bool elsewher
 	if (elsewhere) {
 		fprintf(stderr, "openetw %s: no event that is shown has a field '%s', others have\n",
 			x->args->command->name, k->text);
+		return;
+	}
+	bool maybe_property = k->kind == CLI_ASKED_FIELD && !k->payload;
+	const char *near = maybe_property ? cli_nearest(k->text, next_property, NULL) : NULL;
+	if (maybe_property && cli_view_is_property(k->text)) {
+		fprintf(stderr, "openetw %s: there is no event that has '%s'", x->args->command->name, k->text);
+		say_column(k);
+		return;
+	}
+	if (near) {
+		fprintf(stderr, "openetw %s: no property '%s'; did you mean '%s'?", x->args->command->name, k->text,
+			near);
+		say_column(k);
 		return;
 	}
 	fprintf(stderr, "openetw %s: there is %s ", x->args->command->name, texts[k->kind]);
@@ -196,10 +216,12 @@ static void say_nothing_fits(const struct absent *x, const struct cli_select *se
 	}
 }
 
-static bool gather(struct absent *x, struct cli_select *select, const struct cli_printer *printer)
+/* `live`: nobody can look again, so of what no event was asked for nothing is known. */
+static bool gather(struct absent *x, struct cli_select *select, const struct cli_printer *printer, bool live)
 {
 	struct cli_asked k;
 	for (unsigned i = 0; x->count < ASKED_MAX && select && cli_select_asked(select, i, &k); i++) {
+		k.seen |= live && k.column && !k.looked;
 		x->asked[x->count++] = k;
 	}
 	x->of_select = x->count;
@@ -269,7 +291,7 @@ int cli_absent_files(const struct cli_args *a, struct cli_select *select, const 
 	}
 	x->args = a;
 	x->severest = UINT32_MAX;
-	bool some = gather(x, select, printer);
+	bool some = gather(x, select, printer, false);
 	bool asked = x->count > 0 || (select && cli_select_bounds(select));
 	if (cli_interrupted() || ferror(stdout) || !asked || (!some && matched > 0)) {
 		return finish(x, status);
@@ -297,7 +319,7 @@ int cli_absent_live(const struct cli_args *a, struct cli_select *select, const s
 	}
 	x->args = a;
 	x->severest = UINT32_MAX;
-	if (!ferror(stdout) && gather(x, select, printer)) {
+	if (!ferror(stdout) && gather(x, select, printer, true)) {
 		status = tell(x, select, printer, matched ? matched : 1, status);
 	}
 	return finish(x, status);

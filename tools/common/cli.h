@@ -4,11 +4,12 @@
  *
  *   common/    what the programs share:
  *              options.h          options of a verb as a typed table: rows, and how each kind is read
- *              command.h          what a verb is; args.c: its words, as on Linux; command.c: help
- *              winargs.h          the words of Windows' tools
+ *              command.h          what a verb is; args.c: its words, as on Linux; args_windows.c: as Windows'
+ *                                 tools have them; command.c: help
  *              say.h              error lines, and what to do about errors
  *              signals.h          Ctrl-C, progress on a terminal
  *              print.h            printf and its like: what %s brings in is made printable
+ *              table.h            tables on the screen
  *              session_options.h  providers, buffers and modes of a session as the command line names them
  *              session_control.h  sessions of the classic tools: start, enable, update, stop
  *              trace_reading.h    reading files and sessions

@@ -2,6 +2,9 @@
 #include "tools/common/select.h"
 #include "tools/common/event_view.h"
 
+#include "tools/common/frame_text.h"
+
+#include "base/json_text.h"
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -25,32 +28,8 @@ struct cli_view {
 	struct strbuf store;   /* names and values of the fields */
 	struct strbuf scratch; /* text of a header property, or of a member found inside JSON */
 	struct strbuf json;
+	struct openetw_stack stack; /* of the event, while its frames are asked for */
 };
-
-enum property {
-	P_TIME,
-	P_PROVIDER,
-	P_PROVIDER_GUID,
-	P_EVENT,
-	P_ID,
-	P_VERSION,
-	P_CHANNEL,
-	P_LEVEL,
-	P_OPCODE,
-	P_TASK,
-	P_KEYWORDS,
-	P_CPU,
-	P_PID,
-	P_TID,
-	P_PROCESS,
-	P_THREAD,
-	P_FILE,
-	P_ACTIVITY,
-	P_RELATED_ACTIVITY,
-	P_LENGTH,
-	P_NONE,
-};
-_Static_assert(P_NONE == FILTER_PROPERTY_COUNT, "one for each name of filter_properties, in its order");
 
 struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time)
 {
@@ -110,19 +89,9 @@ const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USH
 	return NULL;
 }
 
-static enum property property_of(const char *name)
-{
-	for (int i = 0; i < P_NONE; i++) {
-		if (strcmp(filter_properties[i], name) == 0) {
-			return (enum property)i;
-		}
-	}
-	return P_NONE;
-}
-
 bool cli_view_is_property(const char *name)
 {
-	return property_of(name) != P_NONE;
+	return filter_property_of(name) < FILTER_PROPERTY_COUNT;
 }
 
 static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *ret)
@@ -170,7 +139,7 @@ static bool give_guid(struct cli_view *v, const GUID *g, struct cli_view_value *
 	return give_text(v, text, ret);
 }
 
-static bool property(struct cli_view *v, enum property which, struct cli_view_value *ret)
+static bool property(struct cli_view *v, enum filter_property which, struct cli_view_value *ret)
 {
 	const EVENT_HEADER *h = &v->e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
@@ -178,7 +147,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related;
 	const struct openetw_event_origin *o = cli_view_origin(v);
 	switch (which) {
-	case P_TIME:
+	case FILTER_PROPERTY_TIME:
 		format_time((uint64_t)h->TimeStamp.QuadPart, v->local_time, time);
 		if (!give_text(v, time, ret)) {
 			return false;
@@ -186,29 +155,30 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		ret->is_number = true;
 		ret->number = (uint64_t)h->TimeStamp.QuadPart;
 		return true;
-	case P_PROVIDER: return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
-	case P_PROVIDER_GUID: return give_guid(v, &h->ProviderId, ret);
-	case P_EVENT: return give_text(v, openetw_event_name(v->decoder, v->e), ret);
-	case P_ID: return give_number(v, d->Id, DECIMAL, ret);
-	case P_VERSION: return give_number(v, d->Version, DECIMAL, ret);
-	case P_CHANNEL: return give_number(v, d->Channel, DECIMAL, ret);
-	case P_LEVEL: return give_number(v, d->Level, DECIMAL, ret);
-	case P_OPCODE: return give_number(v, d->Opcode, DECIMAL, ret);
-	case P_TASK: return give_number(v, d->Task, DECIMAL, ret);
-	case P_KEYWORDS: return give_number(v, d->Keyword, HEX, ret);
-	case P_CPU: return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), DECIMAL, ret);
-	case P_PID: return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
-	case P_TID: return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
-	case P_PROCESS: return o->process && give_text(v, o->process, ret);
-	case P_THREAD: return o->thread && give_text(v, o->thread, ret);
-	case P_FILE: return o->file && give_text(v, o->file, ret);
-	case P_ACTIVITY: return give_guid(v, &h->ActivityId, ret);
-	case P_RELATED_ACTIVITY:
+	case FILTER_PROPERTY_PROVIDER: return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
+	case FILTER_PROPERTY_PROVIDER_GUID: return give_guid(v, &h->ProviderId, ret);
+	case FILTER_PROPERTY_EVENT: return give_text(v, openetw_event_name(v->decoder, v->e), ret);
+	case FILTER_PROPERTY_ID: return give_number(v, d->Id, DECIMAL, ret);
+	case FILTER_PROPERTY_VERSION: return give_number(v, d->Version, DECIMAL, ret);
+	case FILTER_PROPERTY_CHANNEL: return give_number(v, d->Channel, DECIMAL, ret);
+	case FILTER_PROPERTY_LEVEL: return give_number(v, d->Level, DECIMAL, ret);
+	case FILTER_PROPERTY_OPCODE: return give_number(v, d->Opcode, DECIMAL, ret);
+	case FILTER_PROPERTY_TASK: return give_number(v, d->Task, DECIMAL, ret);
+	case FILTER_PROPERTY_KEYWORDS: return give_number(v, d->Keyword, HEX, ret);
+	case FILTER_PROPERTY_CPU:
+		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), DECIMAL, ret);
+	case FILTER_PROPERTY_PID: return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
+	case FILTER_PROPERTY_TID: return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case FILTER_PROPERTY_PROCESS: return o->process && give_text(v, o->process, ret);
+	case FILTER_PROPERTY_THREAD: return o->thread && give_text(v, o->thread, ret);
+	case FILTER_PROPERTY_FILE: return o->file && give_text(v, o->file, ret);
+	case FILTER_PROPERTY_ACTIVITY: return give_guid(v, &h->ActivityId, ret);
+	case FILTER_PROPERTY_RELATED_ACTIVITY:
 		related = cli_event_item(v->e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
-	case P_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
-	case P_NONE: break;
+	case FILTER_PROPERTY_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
+	default: break; /* duration: no event has one by itself */
 	}
 	return false;
 }
@@ -232,78 +202,44 @@ static bool collect(void *context, const struct openetw_field *f)
 	return !v->store.failed;
 }
 
-/* ---- members inside a value's JSON
- * ----------------------------------------------------------------- * The JSON is our own
- * decoder's, so it is well formed; the cursor still never passes the end. */
-
-/* Narrows *s, *n to the member or element called name[0..len). */
-static bool descend(const char **s, size_t *n, const char *name, size_t len)
-{
-	const char *p = *s;
-	if (*n < 2 || (p[0] != '{' && p[0] != '[')) {
-		return false;
-	}
-	bool object = p[0] == '{';
-	unsigned long index = 0, wanted = 0;
-	if (!object) {
-		char *end;
-		wanted = strtoul(name, &end, 10);
-		if (end != name + len || len == 0) {
-			return false;
-		}
-	}
-	for (size_t i = 1; i < *n && p[i] != '}' && p[i] != ']'; index++) {
-		bool found = !object && index == wanted;
-		if (object) {
-			size_t end = cli_json_skip_string(p, *n, i);
-			found = end >= i + 2 && end - i - 2 == len && memcmp(p + i + 1, name, len) == 0;
-			i = end < *n ? end + 1 : *n; /* the colon */
-		}
-		size_t end = cli_json_skip(p, *n, i);
-		if (found) {
-			*s = p + i;
-			*n = end - i;
-			return true;
-		}
-		i = end < *n && p[end] == ',' ? end + 1 : end;
-	}
-	return false;
-}
+/* ---- members inside a value's JSON -------------------------------------------------------------- */
 
 static bool inside(struct cli_view *v, const struct field *f, const char *path, struct cli_view_value *ret)
 {
 	const char *s = v->store.s + f->json;
 	size_t n = f->json_length;
-	while (*path) {
-		size_t len = strcspn(path, ".");
-		if (!descend(&s, &n, path, len)) {
-			return false;
-		}
-		path += len + (path[len] == '.');
+	if (!json_text_member(&s, &n, path)) {
+		return false;
 	}
-	cli_json_plain(&v->scratch, s, n);
+	json_text_plain(&v->scratch, s, n);
 	*ret = (struct cli_view_value){
 		.text = v->scratch.s ? v->scratch.s : "", .text_length = v->scratch.len, .json = s, .json_length = n};
 	return !v->scratch.failed;
 }
 
-bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
+/* False: there are no fields. */
+static bool decode(struct cli_view *v)
 {
-	enum property which = payload ? P_NONE : property_of(name);
-	/* A payload field may be called "file", too. */
-	if (which != P_NONE) {
-		bool there = property(v, which, ret);
-		if (there || (which != P_PROCESS && which != P_FILE)) {
-			return there;
-		}
-	}
 	if (!v->decoded) {
 		v->field_count = 0;
 		strbuf_clear(&v->store);
 		openetw_decode_fields(v->decoder, v->e, collect, v);
 		v->decoded = true;
 	}
-	if (v->store.failed || !v->store.s) {
+	return !v->store.failed && v->store.s;
+}
+
+bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
+{
+	enum filter_property which = payload ? FILTER_PROPERTY_FIELD : filter_property_of(name);
+	/* A payload field may be called "file", too. */
+	if (which < FILTER_PROPERTY_COUNT) {
+		bool there = property(v, which, ret);
+		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE)) {
+			return there;
+		}
+	}
+	if (!decode(v)) {
 		return false;
 	}
 	size_t len = strlen(name);
@@ -326,12 +262,53 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 	return false;
 }
 
-bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret)
+/* ---- terms of filters ------------------------------------------------------------------------ */
+
+static bool frame(struct cli_view *v, uint32_t i, struct filter_expr_value *ret)
 {
-	struct cli_view_value v = {0};
-	if (!cli_view_get(view, name, payload, &v)) {
+	if (i == 0) {
+		v->stack = (struct openetw_stack){.size = sizeof v->stack};
+		if (!v->state || openetw_state_stack(v->state, v->e, &v->stack) != ERROR_SUCCESS) {
+			v->stack.count = 0;
+		}
+	}
+	if (i >= v->stack.count) {
 		return false;
 	}
-	*ret = (struct filter_expr_value){v.text, v.text_length, v.is_number, v.number};
+	strbuf_clear(&v->scratch);
+	cli_frame_text(v->state, v->e, &v->stack, i, false, &v->scratch);
+	ret->text = v->scratch.s ? v->scratch.s : "";
+	ret->length = v->scratch.len;
+	return !v->scratch.failed;
+}
+
+/* A text that the event carries: its bytes have it, too. */
+static bool text(struct cli_view *v, const struct filter_node *n, uint32_t i, struct filter_expr_value *ret)
+{
+	const char *literal;
+	size_t bytes;
+	if (i == 0 && filter_node_literal(n, &literal, &bytes) &&
+	    !filter_bytes_contain(v->e->UserData, v->e->UserDataLength, literal, bytes)) {
+		return false;
+	}
+	if (!decode(v) || i >= v->field_count) {
+		return false;
+	}
+	ret->text = v->store.s + v->fields[i].text;
+	ret->length = v->fields[i].text_length;
 	return true;
+}
+
+enum filter_answer cli_view_try(void *view, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	struct cli_view_value v = {0};
+	bool there;
+	switch (n->property) {
+	case FILTER_PROPERTY_STACK: there = frame(view, ret->index, ret); break;
+	case FILTER_PROPERTY_TEXT: there = text(view, n, ret->index, ret); break;
+	default:
+		there = cli_view_get(view, n->name, n->payload, &v);
+		*ret = (struct filter_expr_value){v.text, v.text_length, v.is_number, v.number, ret->index};
+	}
+	return there ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
 }

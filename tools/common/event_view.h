@@ -9,7 +9,6 @@
 
 #include "tools/common/select.h"
 #include "tools/common/cli.h"
-#include "tools/common/json_text.h"
 #include "filter/filter_parse.h"
 
 #include <openetw/decode.h>
@@ -40,8 +39,8 @@ void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret);
 /* Is `name` a property that every event can have? */
 bool cli_view_is_property(const char *name);
-/* filter_expr_lookup_fn over a view. */
-bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret);
+/* filter_expr_try_lookup_fn over a view. Stacks take a state that keeps them. */
+enum filter_answer cli_view_try(void *view, const struct filter_node *n, struct filter_expr_value *ret);
 
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/event_xml.h"
+#include "base/json_text.h"
 #include "base/level.h"
 #include "xml/xml.h"
 
@@ -37,7 +38,7 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	bool object = n && s[0] == '{';
 	if (n && s[0] == '[' && depth < 16) {
 		for (size_t i = 1; i + 1 < n;) {
-			size_t m = cli_json_skip(s + i, n - 1 - i, 0);
+			size_t m = json_text_skip(s + i, n - 1 - i, 0);
 			add_json(b, name, name_length, s + i, m, depth + 1);
 			i += m + 1;
 		}
@@ -50,10 +51,10 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	if (object && depth < 16) {
 		strbuf_adds(b, "\r\n");
 		for (size_t i = 1; i + 1 < n;) {
-			size_t key = cli_json_skip(s + i, n - 1 - i, 0); /* up to the comma: key, colon, value */
-			size_t value = cli_json_skip_string(s + i, key, 0);
+			size_t key = json_text_skip(s + i, n - 1 - i, 0); /* up to the comma: key, colon, value */
+			size_t value = json_text_skip_string(s + i, key, 0);
 			struct strbuf member = {0};
-			cli_json_plain(&member, s + i, value);
+			json_text_plain(&member, s + i, value);
 			value += 1; /* the colon */
 			add_json(b, member.s ? member.s : "", member.len, s + i + value, key > value ? key - value : 0,
 				 depth + 1);
@@ -65,7 +66,7 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 		return;
 	}
 	struct strbuf text = {0};
-	cli_json_plain(&text, s, n);
+	json_text_plain(&text, s, n);
 	xml_escape(b, text.s ? text.s : "", text.len);
 	strbuf_finish(&text);
 	strbuf_adds(b, object ? "</ComplexData>\r\n" : "</Data>\r\n");
@@ -136,6 +137,19 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	strbuf_finish(&fields);
 }
 
+void cli_xml_origin(struct strbuf *b, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	if (related && related->DataSize == sizeof(GUID)) {
+		char guid[37];
+		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
+		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
+	}
+	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
+		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+}
+
 static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *provider)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
@@ -161,13 +175,7 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 		cli_guid_text(&h->ActivityId, guid);
 		strbuf_addf(b, " ActivityID=\"{%s}\"", guid);
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	if (related && related->DataSize == sizeof(GUID)) {
-		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
-		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
-	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
-		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	cli_xml_origin(b, e);
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\"", h->ProcessorTime);
 	} else {

@@ -18,6 +18,8 @@ struct cli_xml {
 };
 void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out);
 void cli_xml_finish(struct cli_xml *x);
+/* The end of its <Correlation> and the beginning of its <Execution>. */
+void cli_xml_origin(struct strbuf *b, const EVENT_RECORD *e);
 /* A WPP message: what its format says about it, and its text, as `add` writes text. False: it is none, or unknown. */
 typedef void cli_xml_text(struct strbuf *b, const char *s, size_t n);
 bool cli_xml_debug_data(struct openetw_decoder *decoder, const EVENT_RECORD *e, cli_xml_text *add, struct strbuf *b);

@@ -142,11 +142,6 @@ bool cli_kernel_pids(const struct cli_args *a, const char *text, struct session_
 	return true;
 }
 
-bool cli_kernel_name(const char *name)
-{
-	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 || strcasecmp(name, "Circular Kernel Context Logger") == 0;
-}
-
 #define NOT_RECORDED "accepted, with a word about it: it is not recorded yet"
 
 /* What each flag has recorded, for the list. */
@@ -248,93 +243,7 @@ void cli_kernel_explain(FILE *f, const struct session_kernel *w, const struct cl
 	}
 }
 
-/* ---- starting --------------------------------------------------------------------------------- */
-
-/* The properties with what EnableFlags have no bits for behind them: a header, and items of masks and
- * of processes. */
-struct extended {
-	struct cli_props props;
-	USHORT head[2];
-	USHORT masks_item[2];
-	ULONG masks[8];
-	USHORT pids_item[2];
-	ULONG pids[8];
-};
-
-static uint32_t set_stacks(TRACEHANDLE h, const struct session_kernel *w)
-{
-	CLASSIC_EVENT_ID id[KERNEL_STACKS_MAX];
-	struct guid g;
-	memset(id, 0, sizeof id);
-	for (uint32_t i = 0; i < w->stacks; i++) {
-		if (!kernel_class_of_hook(w->stack[i], &g)) {
-			return ERROR_INVALID_PARAMETER;
-		}
-		memcpy(&id[i].EventGuid, g.b, 16);
-		id[i].Type = (UCHAR)w->stack[i];
-	}
-	return w->stacks ? TraceSetInformation(h, TraceStackTracingInfo, id, (ULONG)(w->stacks * sizeof *id))
-			 : ERROR_SUCCESS;
-}
-
-/* A counter that cannot be had: no reason to record nothing, unless it is meant to be one. */
-static uint32_t forgive(const struct cli_counters *c, uint32_t code)
-{
-	if (code && c->lenient) {
-		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
-		fprintf(stderr, "warning: without counters: %s\n", *why ? why : text ? text : "unknown error");
-		return ERROR_SUCCESS;
-	}
-	return code;
-}
-
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct session_kernel *w,
-			  const struct cli_counters *counters)
-{
-	static const struct cli_counters none;
-	const struct cli_counters *c = counters ? counters : &none;
-	struct extended *e = calloc(1, sizeof *e);
-	if (!e) {
-		return ERROR_NOT_ENOUGH_MEMORY;
-	}
-	uint32_t sampled = forgive(c, cli_counters_set_sampled(c));
-	if (sampled) {
-		free(e);
-		return sampled;
-	}
-	e->props = *p;
-	if (!cli_kernel_name(name)) {
-		e->props.p.LogFileMode |= EVENT_TRACE_SYSTEM_LOGGER_MODE;
-	}
-	e->props.p.Wnode.BufferSize = sizeof *e;
-	e->props.p.EnableFlags = 0x80FF0000u | (ULONG)offsetof(struct extended, head);
-	e->head[0] = 1 + 9 + 9;
-	e->head[1] = 2;
-	e->masks_item[0] = 9;
-	e->masks_item[1] = 1;
-	memcpy(e->masks, w->mask.word, sizeof e->masks);
-	e->pids_item[0] = (USHORT)(1 + w->pids);
-	e->pids_item[1] = 2;
-	memcpy(e->pids, w->pid, sizeof w->pid);
-	uint32_t code = cli_start_trace(ret, name, &e->props.p);
-	if (code == ERROR_SUCCESS) {
-		*p = e->props;
-		p->p.Wnode.BufferSize = sizeof *p;
-		code = set_stacks(*ret, w);
-		if (code == ERROR_SUCCESS) {
-			code = forgive(c, cli_counters_set(*ret, c));
-			if (code) { /* the stop forgets why */
-				fprintf(stderr, "%s\n", openetw_last_error_text());
-			}
-		}
-		if (code) {
-			ControlTraceA(*ret, NULL, &e->props.p, EVENT_TRACE_CONTROL_STOP);
-			*ret = 0;
-		}
-	}
-	free(e);
-	return code;
-}
+/* ---- sessions that run ------------------------------------------------------------------------- */
 
 void cli_kernel_tell(const char *tool, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel sessions as the tools start them: names of flags, groups and events with stacks into masks and
- * hooks, and a StartTrace that carries them.
+ * What sessions record of the kernel, in words: names of flags, groups and events with stacks into masks and
+ * hooks.
  */
 #ifndef TOOLS_COMMON_KERNEL_OPTIONS_H
 #define TOOLS_COMMON_KERNEL_OPTIONS_H
@@ -19,9 +19,6 @@ bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct sessio
 /* "17,42", up to 8; "": none. False: printed why. */
 bool cli_kernel_pids(const struct cli_args *a, const char *text, struct session_kernel *w);
 void cli_kernel_add_stack(struct session_kernel *w, uint16_t hook);
-/* Sets the mode that sessions of other names need, and says in `p` what came of it. `c` may be NULL. Win32 code. */
-uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p, const struct session_kernel *k,
-			  const struct cli_counters *c);
 /* Processes, threads and images once more, into a session that keeps only what happened last. */
 uint32_t cli_kernel_capture(TRACEHANDLE session);
 /* Time between samples, of the whole machine, in 100 ns. Win32 codes. */
@@ -29,8 +26,6 @@ uint32_t cli_kernel_set_interval(uint32_t source, uint32_t interval);
 uint32_t cli_kernel_get_interval(uint32_t *ret);
 /* What the running session lacks, on stderr. */
 void cli_kernel_tell(const char *tool, const char *name);
-/* Is it a name that means the kernel's session by itself? */
-bool cli_kernel_name(const char *name);
 /* The options of 'openetw start' for that; `c` may be NULL. */
 void cli_kernel_explain(FILE *f, const struct session_kernel *k, const struct cli_counters *c);
 /* For lists: flags, groups or both. */

@@ -9,10 +9,10 @@
 
 #define MARK_WAIT_MS 3000
 
-/* {bb8471d3-1515-531c-6a05-67c1fce783c9}: follows from the name. */
-TRACELOGGING_DEFINE_PROVIDER(mark_provider, "OpenETW.Mark",
-			     (0xbb8471d3, 0x1515, 0x531c, 0x6a, 0x05, 0x67, 0xc1, 0xfc, 0xe7, 0x83, 0xc9));
-const GUID cli_mark_provider = {0xbb8471d3, 0x1515, 0x531c, {0x6a, 0x05, 0x67, 0xc1, 0xfc, 0xe7, 0x83, 0xc9}};
+/* It follows from the name. */
+#define MARK_GUID 0xbb8471d3, 0x1515, 0x531c, 0x6a, 0x05, 0x67, 0xc1, 0xfc, 0xe7, 0x83, 0xc9
+TRACELOGGING_DEFINE_PROVIDER(mark_provider, "OpenETW.Mark", (MARK_GUID));
+const GUID cli_mark_provider = GUID_INIT_WINDOWS(MARK_GUID);
 
 uint32_t cli_mark_enable(TRACEHANDLE session)
 {

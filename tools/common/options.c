@@ -56,11 +56,20 @@ static const char *dash(const struct cli_args *a)
 	return a->command->classic ? "-" : "--";
 }
 
+static bool left_out(const struct cli_option *o, const char *value)
+{
+	return !*value && o->arg && o->arg[0] == '[';
+}
+
 bool cli_option_store(struct cli_args *a, const struct cli_option *o, const char *value)
 {
-	bool left_out = !*value && o->arg && o->arg[0] == '[';
-	if (o->arg && !left_out && !cli_option_allows(o, value, a->command->classic)) {
-		cli_usage(a, "%s%s takes %s, not '%s'", dash(a), o->name, o->values, value);
+	if (o->refused) {
+		cli_usage(a, "%s%s is not done here: %s", dash(a), o->name, o->refused);
+		return false;
+	}
+	if (o->arg && !left_out(o, value) && !cli_option_allows(o, value, a->command->classic)) {
+		cli_usage(a, "%s%s takes %s%s, not '%s'", dash(a), o->name, o->values,
+			  o->arg[0] == '[' ? " or nothing" : "", value);
 		return false;
 	}
 	return !o->take || o->take(a, o, value, (char *)a->given + o->offset);
@@ -69,6 +78,12 @@ bool cli_option_store(struct cli_args *a, const struct cli_option *o, const char
 bool cli_take_flag(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
 	*(bool *)member = true;
+	return true;
+}
+
+bool cli_take_set(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	*(int *)member = (int)o->min;
 	return true;
 }
 
@@ -121,6 +136,10 @@ bool cli_take_words(const struct cli_args *a, const struct cli_option *o, const 
 
 bool cli_take_number(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
+	if (left_out(o, value)) {
+		*(uint64_t *)member = o->bare;
+		return true;
+	}
 	if (parse_number(value, o->min, o->max, member)) {
 		return true;
 	}

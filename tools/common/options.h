@@ -32,6 +32,12 @@ struct cli_option;
 /* Reads the value that was given for an option into its member. Prints the mistake and returns false. A flag's
  * value is ""; so is one in brackets ("[FILE]") that was left out. */
 typedef bool cli_take_fn(const struct cli_args *a, const struct cli_option *o, const char *value, void *member);
+/* The same of all values of an option of Windows' tools, in one call. The array is the parser's, the words stay. */
+typedef bool cli_take_all_fn(const struct cli_args *a, const struct cli_option *o, int count, char **value,
+			     void *member);
+/* Is the word the value number `index` of the option, which may be missing? As many `words` that belong to no option
+ * stand before it. */
+typedef bool cli_wants_fn(int index, const char *word, int words);
 
 struct cli_option {
 	char letter;        /* 0: none */
@@ -42,7 +48,10 @@ struct cli_option {
 	cli_take_fn *take;  /* NULL: accepted, without effect */
 	size_t offset;      /* of the member */
 	uint64_t unit, min, max;
-	uint64_t bare; /* of durations: the unit of a number without one; 0: `unit` */
+	uint64_t bare; /* of durations: the unit of a number without one, 0: `unit`; of numbers: of "[N]" without one */
+	cli_take_all_fn *take_all; /* in the place of `take` */
+	cli_wants_fn *wants;       /* NULL: any word */
+	const char *refused;       /* why the option is not done here; NULL: it is */
 };
 
 /* Several values of an option that may be repeated, in their order. They live as long as the command line. */
@@ -53,6 +62,12 @@ struct cli_words {
 struct cli_numbers {
 	int count;
 	uint64_t *number;
+};
+/* An option that can also be taken back. */
+enum cli_switch {
+	CLI_UNSAID,
+	CLI_ON,
+	CLI_OFF,
 };
 struct cli_level {
 	bool given;
@@ -74,7 +89,7 @@ const char *cli_words_last(const struct cli_words *w);
 
 cli_take_fn cli_take_verb, cli_take_name;
 cli_take_fn cli_take_flag, cli_take_bits, cli_take_word, cli_take_words, cli_take_number, cli_take_numbers,
-	cli_take_size, cli_take_duration, cli_take_choice, cli_take_level, cli_take_time, cli_take_schema,
+	cli_take_size, cli_take_duration, cli_take_choice, cli_take_set, cli_take_level, cli_take_time, cli_take_schema,
 	cli_take_force;
 
 #define CLI_MEMBER(type, member) (((struct type *)0)->member)
@@ -94,6 +109,26 @@ cli_take_fn cli_take_flag, cli_take_bits, cli_take_word, cli_take_words, cli_tak
 	}
 /* bool */
 #define CLI_FLAG(type, member, letter, name, help) CLI_OWN(type, member, bool, cli_take_flag, letter, name, NULL, help)
+/* enum: it becomes this value */
+#define CLI_SET(type, member, value, letter_, name_, help_)                            \
+	{                                                                              \
+		.letter = letter_, .name = name_, .help = help_, .take = cli_take_set, \
+		.offset = CLI_AT_ENUM(type, member), .min = value                      \
+	}
+/* enum cli_switch: -name, and --name of Windows' tools. Two rows. */
+#define CLI_SWITCH(type, member, name, help) \
+	CLI_SET(type, member, CLI_ON, 0, name, help), CLI_SET(type, member, CLI_OFF, 0, "-" name, NULL)
+/* Several values, which a function of the verb's own reads together. */
+#define CLI_OWN_ALL(type, member, kind, take_fn, wants_, name_, arg_, help_)                     \
+	{                                                                                        \
+		.name = name_, .arg = arg_, .help = help_, .take_all = take_fn, .wants = wants_, \
+		.offset = CLI_AT(type, member, kind)                                             \
+	}
+/* Known to be refused, with the reason. */
+#define CLI_REFUSED(name_, arg_, help_, why)                              \
+	{                                                                 \
+		.name = name_, .arg = arg_, .help = help_, .refused = why \
+	}
 /* uint32_t: these bits are set */
 #define CLI_BITS(type, member, bits, letter_, name_, help_)                             \
 	{                                                                               \
@@ -121,6 +156,12 @@ cli_take_fn cli_take_flag, cli_take_bits, cli_take_word, cli_take_words, cli_tak
 /* uint64_t */
 #define CLI_NUMBER(type, member, letter, name, arg, min, max, help) \
 	CLI_BOUNDED(type, member, uint64_t, cli_take_number, letter, name, arg, 1, min, max, help)
+/* uint64_t: the number is `bare` when "[N]" has none */
+#define CLI_NUMBER_OR(type, member, letter_, name_, arg_, bare_, min_, max_, help_)                          \
+	{                                                                                                    \
+		.letter = letter_, .name = name_, .arg = arg_, .help = help_, .take = cli_take_number,       \
+		.offset = CLI_AT(type, member, uint64_t), .unit = 1, .min = min_, .max = max_, .bare = bare_ \
+	}
 /* struct cli_numbers: at most `most` */
 #define CLI_NUMBERS(type, member, letter, name, arg, min, max, most, help) \
 	CLI_BOUNDED(type, member, struct cli_numbers, cli_take_numbers, letter, name, arg, most, min, max, help)

@@ -8,6 +8,7 @@
 #include "tools/common/counters_of.h"
 #include "tools/common/csv.h"
 #include "tools/common/fields.h"
+#include "tools/common/frame_text.h"
 #include "tools/common/trace_reading.h"
 
 #include <stdlib.h>
@@ -61,6 +62,9 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, const struct cl
 	p->stacks = o->stacks;
 	p->headers = o->headers;
 	p->select = select;
+	if (select) {
+		cli_select_set_local(select, o->local);
+	}
 	p->limit = o->limit ? o->limit : UINT64_MAX;
 	bool ok = fields_from_args(&p->fields, a, o->fields);
 	if (ok && p->local && o->utc) {
@@ -78,7 +82,7 @@ void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
 		cli_view_destroy(p->view);
-		openetw_state_destroy(p->state_borrowed ? NULL : p->state);
+		cli_state_end(p->state_borrowed ? NULL : p->state);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
@@ -91,7 +95,8 @@ void cli_printer_destroy(struct cli_printer *p)
 struct openetw_state *cli_printer_state(struct cli_printer *p)
 {
 	if (!p->state) {
-		p->state = openetw_state_create(p->stacks ? OPENETW_STATE_STACKS : 0);
+		p->state = openetw_state_create(
+			p->stacks || (p->select && cli_select_asks_stack(p->select)) ? OPENETW_STATE_STACKS : 0);
 		cli_view_set_state(p->view, p->state);
 	}
 	return p->state;
@@ -126,21 +131,6 @@ static bool guid_set(const GUID *g)
 	return memcmp(g, &zero, sizeof zero) != 0;
 }
 
-/* module!symbol+0x1f, symbol+0x1f, module+0x1f; nothing when nothing is known there. */
-static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k, uint32_t i,
-		      struct strbuf *b)
-{
-	struct openetw_module m = {.size = sizeof m};
-	struct openetw_symbol y = {.size = sizeof y};
-	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
-	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
-		strbuf_addf_printable(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "", y.name,
-				      (unsigned long long)y.offset);
-	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
-		strbuf_addf_printable(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
-	}
-}
-
 static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 {
 	struct strbuf *b = &p->line;
@@ -156,12 +146,12 @@ static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 			continue;
 		}
 		strbuf_addf(b, "\n    %2u 0x%016llx ", i, address);
-		add_frame(p, e, &k, i, b);
+		cli_frame_text(p->state, e, &k, i, true, b);
 	}
 	/* What the addresses mean, in the same order; "" where nobody knows. */
 	for (uint32_t i = 0; json && i < k.count; i++) {
 		strbuf_clear(&p->frame);
-		add_frame(p, e, &k, i, &p->frame);
+		cli_frame_text(p->state, e, &k, i, true, &p->frame);
 		strbuf_adds(b, i ? "," : "],\"frames\":[");
 		strbuf_add_json(b, p->frame.s ? p->frame.s : "", p->frame.len);
 	}

@@ -3,6 +3,7 @@
  */
 #include "tools/common/select.h"
 #include "tools/common/session_options.h"
+#include "base/nearest.h"
 #include "base/parse.h"
 #include "base/level.h"
 #include "tools/common/trace_reading.h"
@@ -10,6 +11,7 @@
 #include "tools/common/filter_option.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define EACH_MAX   CLI_SELECT_EACH_MAX
 #define FIELDS_MAX 64 /* of a filter, that are looked after */
@@ -31,6 +33,8 @@ struct cli_select {
 	struct {
 		const char *name;
 		bool payload;
+		uint32_t column; /* in the text of --filter */
+		bool looked;
 	} field[FIELDS_MAX];
 	int field_count;
 	/* Some event had it, by kind and number. */
@@ -39,7 +43,8 @@ struct cli_select {
 	/* A time below is absolute, or counts from the start of the trace. */
 	bool from_relative, to_relative;
 	uint64_t from, to;
-	bool any; /* something of the above is set */
+	bool any;   /* something of the above is set */
+	bool local; /* times of day are of this machine's zone */
 };
 
 static bool too_many(const struct cli_args *a, const struct cli_words *w, const char *name)
@@ -52,13 +57,14 @@ static bool too_many(const struct cli_args *a, const struct cli_words *w, const 
 
 static bool take_all(struct cli_select *s, const struct cli_args *a, const struct cli_select_options *o)
 {
-	if (!cli_filter_expr(a, o->filter, &s->filter) || too_many(a, &o->provider, "provider") ||
+	if (!cli_filter_expr(a, o->filter, NULL, &s->filter) || too_many(a, &o->provider, "provider") ||
 	    too_many(a, &o->event, "event") || too_many(a, &o->process, "process")) {
 		return false;
 	}
 	while (s->filter && s->field_count < FIELDS_MAX &&
-	       (s->field[s->field_count].name = filter_expr_name(s->filter, (uint32_t)s->field_count,
-								 &s->field[s->field_count].payload)) != NULL) {
+	       (s->field[s->field_count].name =
+			filter_expr_name(s->filter, (uint32_t)s->field_count, &s->field[s->field_count].payload,
+					 &s->field[s->field_count].column)) != NULL) {
 		s->field_count++;
 	}
 	for (; s->provider_count < o->provider.count; s->provider_count++) {
@@ -113,11 +119,21 @@ void cli_select_destroy(struct cli_select *s)
 	}
 }
 
+int64_t cli_ahead_of_utc(uint64_t filetime)
+{
+	time_t seconds = (time_t)((int64_t)(filetime / 10000000) - 11644473600);
+	struct tm tm;
+	return localtime_r(&seconds, &tm) ? (int64_t)tm.tm_gmtoff * 10000000 : 0;
+}
+
 bool cli_select_set_start(struct cli_select *s, uint64_t start)
 {
 	s->from += s->from_relative ? start : 0;
 	s->to += s->to_relative ? start : 0;
 	s->from_relative = s->to_relative = false;
+	if (s->filter) {
+		filter_expr_set_start(s->filter, start, s->local ? cli_ahead_of_utc(start) : 0);
+	}
 	return s->from <= s->to;
 }
 
@@ -214,16 +230,63 @@ static bool origin_matches(struct cli_select *s, struct cli_view *v)
 	       among(s->seen[CLI_ASKED_TID], s->o->tid.number, s->o->tid.count, o->tid);
 }
 
-static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr_value *ret)
+static enum filter_answer lookup(void *ctx, const struct filter_node *n, struct filter_expr_value *ret)
 {
 	struct cli_select *s = ctx;
-	bool found = cli_view_lookup(s->view, name, payload, ret);
-	for (int i = 0; found && i < s->field_count; i++) {
-		if (s->field[i].name == name) {
-			s->seen[CLI_ASKED_FIELD][i] = true;
+	enum filter_answer answer = cli_view_try(s->view, n, ret);
+	for (int i = 0; i < s->field_count; i++) {
+		if (s->field[i].name == n->name) {
+			s->field[i].looked = true;
+			s->seen[CLI_ASKED_FIELD][i] |= answer == FILTER_VALUE_PRESENT;
 		}
 	}
-	return found;
+	return answer;
+}
+
+bool cli_select_asks_stack(const struct cli_select *s)
+{
+	return s->filter && (filter_expr_asks(s->filter, s->filter->root) & FILTER_ASKS(STACK));
+}
+
+bool cli_select_needs_state(const struct cli_select *s)
+{
+	uint32_t asks = s->filter ? filter_expr_asks(s->filter, s->filter->root) : 0;
+	return s->o->process.count > 0 ||
+	       (asks & (FILTER_ASKS(STACK) | FILTER_ASKS(PROCESS) | FILTER_ASKS(THREAD) | FILTER_ASKS(FILE)));
+}
+
+void cli_select_hint(const struct cli_args *a, const struct cli_select *s)
+{
+	for (int i = 0; i < s->field_count; i++) {
+		const char *name = s->field[i].name;
+		const char *near = s->field[i].payload || cli_view_is_property(name) || strlen(name) < 4
+					   ? NULL
+					   : nearest_of(name, filter_properties);
+		/* Fields are mostly written with a capital letter, properties without. */
+		if (near && near[0] == name[0]) {
+			fprintf(stderr,
+				"openetw %s: no property '%s'; did you mean '%s'? (--filter, column %u) It is taken as "
+				"the name "
+				"of a field\n",
+				a->command->name, name, near, s->field[i].column);
+		}
+	}
+}
+
+void cli_select_set_local(struct cli_select *s, bool local)
+{
+	s->local = local;
+}
+
+int cli_select_finish(const struct cli_args *a, const struct cli_select *s, int status)
+{
+	if (filter_expr_given_up(s->filter) == 0) {
+		return status;
+	}
+	fflush(stdout);
+	fprintf(stderr, "openetw %s: ", a->command->name);
+	cli_filter_given_up(s->filter);
+	return status == CLI_OK ? CLI_FAILED : status;
 }
 
 bool cli_select_names_process(const struct cli_select *s)
@@ -249,7 +312,8 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	}
 	return time >= s->from && time <= s->to && origin_matches(s, v) &&
 	       (!s->o->level.given || h->EventDescriptor.Level <= s->o->level.level) && provider_matches(s, v, e) &&
-	       event_matches(s, v, e) && (!s->filter || (s->view = v, filter_expr_match(s->filter, lookup, s)));
+	       event_matches(s, v, e) &&
+	       (!s->filter || (s->view = v, filter_expr_try(s->filter, lookup, s) == FILTER_YES));
 }
 
 bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret)
@@ -271,6 +335,8 @@ bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *
 		case CLI_ASKED_FIELD:
 			ret->text = s->field[i].name;
 			ret->payload = s->field[i].payload;
+			ret->column = s->field[i].column;
+			ret->looked = s->field[i].looked;
 			break;
 		}
 		return true;

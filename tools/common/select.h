@@ -45,6 +45,18 @@ struct cli_select *cli_select_create(const struct cli_args *a, const struct cli_
 void cli_select_destroy(struct cli_select *s);
 /* --pid that was given to choose what a provider sends selects too. Prints the mistake. */
 bool cli_select_pids(const struct cli_args *a, const struct cli_words *pids, struct cli_select_options *inout);
+/* By how much local time was ahead of UTC then, in 100 ns. */
+int64_t cli_ahead_of_utc(uint64_t filetime);
+/* For those who watch what goes on: names in --filter that look like those of properties. On stderr. */
+void cli_select_hint(const struct cli_args *a, const struct cli_select *s);
+/* Times of day in --filter are those of this machine's zone, not of UTC. */
+void cli_select_set_local(struct cli_select *s, bool local);
+/* Does --filter ask for call stacks? Then the state has to keep them. */
+bool cli_select_asks_stack(const struct cli_select *s);
+/* Does it ask for what no event says by itself: names of processes, threads and files, stacks? */
+bool cli_select_needs_state(const struct cli_select *s);
+/* At the end: says how often a regular expression was given up. Returns the status for the end of the verb. */
+int cli_select_finish(const struct cli_args *a, const struct cli_select *s, int status);
 /* Relative times count from here. False when the range is empty. */
 bool cli_select_set_start(struct cli_select *s, uint64_t start_filetime);
 uint64_t cli_select_from(const struct cli_select *s);
@@ -67,8 +79,10 @@ struct cli_asked {
 	enum cli_asked_kind kind;
 	const char *text; /* NULL: a number */
 	uint64_t number;
-	bool payload; /* a field, and no property */
-	bool seen;    /* some event had it */
+	bool payload;    /* a field, and no property */
+	bool seen;       /* some event had it */
+	uint32_t column; /* of a field in --filter; 0: not of --filter */
+	bool looked;     /* of a field in --filter: some event was asked for it, what stands before it did not decide */
 };
 bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret);
 /* Has this event that one thing, whatever else is asked for? */

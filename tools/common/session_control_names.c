@@ -7,7 +7,10 @@
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
-#include "tools/common/winargs.h"
+#include "etw/values/guids.h"
+#include "tools/common/cli.h"
+
+#include "kernel_payload.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -61,23 +64,24 @@ bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, 
 
 /* Names that logman has for providers whose manifest calls them otherwise. */
 static const struct {
-	const char *name, *guid;
+	const char *name;
+	struct guid guid;
 } classic_names[] = {
-	{kernel_name, "9e814aad-3204-11d2-9a82-006008a86939"}, /* check-facts: ok, a text beside others */
-	{".NET Common Language Runtime", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"},
-	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
+	{kernel_name, GUID_INIT(ETW_GUID_SYSTEM_TRACE_CONTROL)},
+	{".NET Common Language Runtime", GUID_INIT(KP_DOT_NETRUNTIME_GUID)},
+	{"ASP.NET Events", GUID_INIT(0xaff081fe, 0x0247, 0x4275, 0x9c, 0x4e, 0x02, 0x1f, 0x3d, 0xc1, 0xda, 0x35)},
 };
 
 bool controller_provider(const char *text, struct session_provider *ret)
 {
 	GUID g;
 	*ret = (struct session_provider){.enabled = true, .level = 255};
-	const char *classic = NULL;
+	const struct guid *classic = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(classic_names); i++) {
-		classic = strcasecmp(text, classic_names[i].name) == 0 ? classic_names[i].guid : classic;
+		classic = strcasecmp(text, classic_names[i].name) == 0 ? &classic_names[i].guid : classic;
 	}
 	if (classic) {
-		guid_parse(classic, &ret->guid);
+		ret->guid = *classic;
 	} else if (cli_provider_guid(text, &g)) {
 		memcpy(ret->guid.b, &g, 16);
 	} else {

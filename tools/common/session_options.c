@@ -8,6 +8,7 @@
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
+#include "schema/schema_filter.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -43,52 +44,14 @@ bool cli_provider_installed(const char *name, struct guid *ret)
 	return openetw_provider_guid(name, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
 
+const struct session_manifests cli_manifests = {cli_provider_installed, schema_filter_manifest};
+
 void cli_provider_of_command(const char *word)
 {
 	char path[PATH_MAX];
 	if (cli_program_find(word, path) == 0) {
 		(void)openetw_schema_load_file(path); /* a script: no names then */
 	}
-}
-
-void cli_filters_init(struct cli_filters *f)
-{
-	memset(f, 0, sizeof *f);
-}
-
-void cli_filters_finish(struct cli_filters *f)
-{
-	for (ULONG i = 0; i < f->count; i++) {
-		free(f->memory[i]);
-	}
-	f->count = 0;
-}
-
-bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n)
-{
-	void *copy = f->count < MAX_EVENT_FILTERS_COUNT ? malloc(n) : NULL;
-	if (!copy) {
-		return false;
-	}
-	memcpy(copy, p, n);
-	f->memory[f->count] = copy;
-	f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)copy, (ULONG)n, type};
-	return true;
-}
-
-bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char *text, struct diag *d)
-{
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	size_t n;
-	if (session_filter_make(kind, text, bytes, &n, d) < 0) {
-		return false;
-	}
-	f->stack |= session_filter_is_stack(kind);
-	if (!cli_filters_put(f, session_filter_type(kind), bytes, n)) {
-		diag_at(d, UINT64_MAX, "needs more memory than there is");
-		return false;
-	}
-	return true;
 }
 
 const char *cli_filter_option(enum session_filter kind)
@@ -106,29 +69,27 @@ const char *cli_filter_option(enum session_filter kind)
 	return names[kind];
 }
 
-bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
-		     char out[SESSION_FILTER_TEXT])
+bool cli_filter_set(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
+		    struct session_provider *p)
 {
-	const char *option = cli_filter_option(kind);
 	const struct cli_words *w = &o->filter[kind];
-	size_t n = 0;
+	struct strbuf text = {0};
 	struct diag d = {0};
-	uint8_t bytes[SESSION_FILTER_BYTES];
-	*out = 0;
+	if (w->count == 0) {
+		return true;
+	}
 	/* Of processes several may be given; the others stand once. */
 	for (int i = kind == SESSION_FILTER_PID ? 0 : BASE_MAX(w->count - 1, 0); i < w->count; i++) {
-		if (n + strlen(w->text[i]) + 2 > SESSION_FILTER_TEXT) {
-			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
-			return false;
-		}
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", n ? "," : "", w->text[i]);
+		strbuf_adds(&text, text.len ? "," : "");
+		strbuf_adds(&text, w->text[i]);
 	}
-	size_t made;
-	if (*out && session_filter_make(kind, out, bytes, &made, &d) < 0) {
-		cli_usage(a, "--%s %s", option, d.text);
-		return false;
+	int r = text.failed ? -ENOMEM : session_set_filter(p, kind, text.s ? text.s : "", &d);
+	if (r < 0) {
+		cli_usage(a, "--%s %s", cli_filter_option(kind),
+			  d.text[0] ? d.text : "needs more memory than there is");
 	}
-	return true;
+	strbuf_finish(&text);
+	return r == 0;
 }
 
 void cli_provider_tell(const GUID *g, const char *name)
@@ -193,23 +154,22 @@ const char *cli_file_state(const struct openetw_loss *loss)
 	return loss->file_state < BASE_ARRAY_LEN(states) ? states[loss->file_state] : "changed";
 }
 
-void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss)
+void cli_file_state_text(const struct openetw_loss *loss, char *out, size_t cap)
 {
-	char time[TIME_TEXT_SIZE];
+	char time[TIME_TEXT_SIZE], lost[160] = "";
+	out[0] = 0;
 	if (loss->file_state == OPENETW_FILE_FINE) {
 		return;
 	}
 	format_time(loss->file_time, false, time);
-	fprintf(f, "%sthe log file was %s at %s", indent, cli_file_state(loss), time);
-	if (loss->file_state == OPENETW_FILE_MOVED) {
-		fprintf(f, "; the events are in it under its new name");
-	}
 	if (loss->gone_events || loss->gone_buffers) {
-		fprintf(f, "; %llu event%s (%llu buffer%s) %s not in it", (unsigned long long)loss->gone_events,
-			PLURAL(loss->gone_events), (unsigned long long)loss->gone_buffers, PLURAL(loss->gone_buffers),
-			loss->gone_events == 1 ? "is" : "are");
+		snprintf(lost, sizeof lost, "; %llu event%s (%llu buffer%s) %s not in it",
+			 (unsigned long long)loss->gone_events, PLURAL(loss->gone_events),
+			 (unsigned long long)loss->gone_buffers, PLURAL(loss->gone_buffers),
+			 loss->gone_events == 1 ? "is" : "are");
 	}
-	fputc('\n', f);
+	snprintf(out, cap, "the log file was %s at %s%s%s", cli_file_state(loss), time,
+		 loss->file_state == OPENETW_FILE_MOVED ? "; the events are in it under its new name" : "", lost);
 }
 
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
@@ -245,7 +205,11 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
 		}
 	}
-	cli_print_file_state(f, "  ", loss);
+	char state[400];
+	cli_file_state_text(loss, state, sizeof state);
+	if (state[0]) {
+		fprintf(f, "  %s\n", state);
+	}
 	if (loss->overwritten) {
 		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
 			(unsigned long long)loss->overwritten);

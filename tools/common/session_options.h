@@ -7,6 +7,7 @@
 
 #include "tools/common/cli.h"
 #include "tools/common/output.h"
+#include "launch/launch.h"
 #include "session/session.h"
 
 #include <evntcons.h>
@@ -113,25 +114,14 @@ cli_take_fn cli_take_buffers;
 bool cli_provider_guid(const char *text, GUID *ret);
 /* The same for session/session.h. */
 bool cli_provider_installed(const char *name, struct guid *ret);
+/* For files of sessions that are written by hand. */
+extern const struct session_manifests cli_manifests;
 /* A command that is going to run: the providers that its program describes are known by name. */
 void cli_provider_of_command(const char *word);
-/* Filters on their way into EnableTraceEx2. */
-struct cli_filters {
-	EVENT_FILTER_DESCRIPTOR d[MAX_EVENT_FILTERS_COUNT];
-	void *memory[MAX_EVENT_FILTERS_COUNT];
-	ULONG count;
-	bool stack; /* some choose who has stacks: EVENT_ENABLE_PROPERTY_STACK_TRACE is needed */
-};
-void cli_filters_init(struct cli_filters *f);
-/* A copy of these bytes. */
-bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n);
-/* From text; *d says what is wrong with it. */
-bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char *text, struct diag *d);
 const char *cli_filter_option(enum session_filter kind); /* "event-id" */
-/* What was given for it, checked; "": nothing. False: printed why. */
-bool cli_filter_text(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
-		     char out[SESSION_FILTER_TEXT]);
-void cli_filters_finish(struct cli_filters *f);
+/* What was given for it, checked. False: printed why. */
+bool cli_filter_set(const struct cli_args *a, const struct cli_enable_options *o, enum session_filter kind,
+		    struct session_provider *p);
 
 /* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
  * has registered the provider: it may be misspelt. */
@@ -140,8 +130,8 @@ void cli_provider_tell(const GUID *g, const char *name);
 void cli_place_tell(const struct cli_args *a);
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
-/* "the log file was removed at …; 12 events (1 buffers) are not in it", or nothing. */
-void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss);
+/* "the log file was removed at …; 12 events (1 buffer) are not in it"; "": it is fine. */
+void cli_file_state_text(const struct openetw_loss *loss, char *out, size_t cap);
 const char *cli_file_state(const struct openetw_loss *loss); /* one word; "": it is fine */
 void cli_mode_text(uint32_t mode, char *out, size_t cap);
 

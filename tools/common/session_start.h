@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one way in which the tools start sessions: words become a struct etw_session (session/session.h), and
- * cli_session_start() does what it says: start, kernel events, limits, rotation, one provider after the other. When
- * any of that fails, nothing runs.
+ * cli_session_start() does what it says with src/launch, and prints what went wrong.
  */
 #ifndef TOOLS_COMMON_SESSION_START_H
 #define TOOLS_COMMON_SESSION_START_H
@@ -10,6 +9,7 @@
 #include "tools/common/kernel_options.h"
 #include "tools/common/session_options.h"
 #include "session/session.h"
+#include "session/session_modes.h"
 
 /* How to start it. All zero is the ordinary way. */
 struct cli_session_how {
@@ -41,14 +41,15 @@ uint32_t cli_session_start(const struct etw_session *s, const struct cli_session
 /* Why the last call of this file failed, in a sentence; "" when none is known. */
 const char *cli_session_why(void);
 
-/* Enables a provider as it is described, or disables it when it is not `enabled`. */
+/* Keeps a sentence for the former; returns the code. */
+uint32_t cli_session_refuse(uint32_t code, const char *text);
+/* Would it start? As saved: an autologger without a file has one in etwd's state directory. Win32 code. */
+uint32_t cli_session_check(const struct etw_session *s, enum session_runner runner);
+/* launch_enable(); its ordinary way. */
+uint32_t cli_session_control(TRACEHANDLE session, const struct session_provider *p, const struct launch_enabling *how);
 uint32_t cli_session_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms);
 /* After it: cli_provider_tell(). */
 void cli_session_enable_tell(const struct session_provider *p);
-/* Kernel events, with those of the provider "Windows Kernel Trace". */
-struct kernel_mask cli_session_kernel(const struct etw_session *s);
-/* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
-uint64_t cli_session_end(const struct etw_session *s);
 
 /* ---- words of a command line -------------------------------------------------------------------- */
 

@@ -17,11 +17,11 @@
 static bool event_filters(const struct cli_args *a, const struct cli_enable_options *o, struct session_provider *p)
 {
 	const char *expression = o->expression;
-	struct cli_filters f;
+	struct launch_filters f;
 	struct diag d = {0};
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
-	cli_filters_init(&f);
+	launch_filters_init(&f);
 	bool fine = cli_filter_enable(a, o, &g, &f);
 	for (ULONG i = 0; fine && i < f.count; i++) {
 		const void *bytes = (const void *)(uintptr_t)f.d[i].Ptr;
@@ -31,11 +31,11 @@ static bool event_filters(const struct cli_args *a, const struct cli_enable_opti
 			fine = false;
 		}
 	}
-	if (fine && expression && session_set_expression(p, expression, &d) < 0) {
+	if (fine && expression && session_set_expression(p, expression, NULL, &d) < 0) {
 		cli_usage(a, "--filter %s", d.text);
 		fine = false;
 	}
-	cli_filters_finish(&f);
+	launch_filters_finish(&f);
 	return fine;
 }
 
@@ -48,11 +48,6 @@ bool cli_session_provider(const struct cli_args *a, const struct cli_enable_opti
 		.level = o->level.given ? o->level.level : 5, .any = o->keywords, .all = o->match_all};
 	struct session_provider p = {.enabled = true};
 	struct diag d = {0};
-	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
-		if (!cli_filter_text(a, o, (enum session_filter)i, p.filter[i])) {
-			return false;
-		}
-	}
 	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
 		cli_usage(a, "%s", d.text);
 		return false;
@@ -66,7 +61,17 @@ bool cli_session_provider(const struct cli_args *a, const struct cli_enable_opti
 		       (o->process_start_key ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
 		       (o->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	memcpy(p.name, spec.name, sizeof p.name);
-	if (!event_filters(a, o, &p)) {
+	bool fine = !spec.filter || !o->expression;
+	if (!fine) {
+		cli_usage(a, "'%s' has a filter of its own: leave out --filter", text);
+	}
+	struct cli_enable_options own = *o;
+	own.expression = spec.filter ? spec.filter : o->expression;
+	for (int i = 0; i < SESSION_FILTER_COUNT && fine; i++) {
+		fine = cli_filter_set(a, o, (enum session_filter)i, &p);
+	}
+	if (!fine || !event_filters(a, &own, &p)) {
+		session_provider_finish(&p);
 		return false;
 	}
 	*ret = p;
@@ -82,7 +87,7 @@ bool cli_session_add_provider(const struct cli_args *a, const struct cli_enable_
 	}
 	struct session_provider *at = session_add_provider(s, &p.guid);
 	if (!at) {
-		free(p.payload);
+		session_provider_finish(&p);
 		cli_usage(a, "%s", session_add_failed(s));
 		return false;
 	}

@@ -3,8 +3,7 @@
 
 #include "kernel_payload.h"
 
-static const struct guid losses = {
-	{0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+static const struct guid losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
 
 bool cli_shortage_take(struct cli_shortages *s, const EVENT_RECORD *e)
 {

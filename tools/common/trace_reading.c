@@ -29,7 +29,7 @@ static void on_signal(int sig)
 /* Descriptions of events, as merging tools and the end of a session put them in. */
 static bool is_metadata(const EVENT_RECORD *e)
 {
-	static const GUID metadata = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
 }
 
@@ -76,7 +76,7 @@ bool cli_is_header(const EVENT_RECORD *e)
 
 static void WINAPI on_event(PEVENT_RECORD e)
 {
-	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost_guid = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	struct cli_trace *t = e->UserContext;
 	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == KP_LOST_EVENT_RTEVENT;
@@ -311,4 +311,14 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 	} else if (!lost) {
 		fprintf(f, "nothing was lost when recording");
 	}
+}
+
+void cli_state_end(struct openetw_state *s)
+{
+	if (s && openetw_state_full(s)) {
+		fprintf(stderr,
+			"openetw: the trace says more about the machine than is kept (1 GiB): processes, modules, "
+			"names and stacks that came after that are missing\n");
+	}
+	openetw_state_destroy(s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/export/json_walk.h"
 
-#include "tools/common/json_text.h"
+#include "base/json_text.h"
 
 #include <stdlib.h>
 
@@ -19,12 +19,12 @@ bool json_walk_next(struct json_walk *w, struct json_item *ret)
 	}
 	memset(ret, 0, sizeof *ret);
 	if (w->object) {
-		size_t end = cli_json_skip_string(w->s, w->n, i);
+		size_t end = json_text_skip_string(w->s, w->n, i);
 		ret->name = w->s + i;
 		ret->name_length = end - i;
 		i = end < w->n ? end + 1 : w->n; /* the colon */
 	}
-	size_t end = cli_json_skip(w->s, w->n, i);
+	size_t end = json_text_skip(w->s, w->n, i);
 	ret->json = w->s + i;
 	ret->length = end - i;
 	w->i = end < w->n && w->s[end] == ',' ? end + 1 : end < w->n ? end : w->n;

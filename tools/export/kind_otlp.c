@@ -4,6 +4,7 @@
  */
 #include "tools/export/export.h"
 
+#include "base/json_text.h"
 #include "tools/common/event_view.h"
 #include "tools/export/json_walk.h"
 #include "tools/export/protobuf.h"
@@ -106,7 +107,7 @@ static void pb_value(struct otlp *o, const char *s, size_t n, unsigned depth)
 		}
 		break;
 	case JSON_STRING:
-		cli_json_plain(&o->text, s, n);
+		json_text_plain(&o->text, s, n);
 		pb_bytes(b, ANY_STRING, o->text.s, o->text.len);
 		break;
 	case JSON_ARRAY:
@@ -120,7 +121,7 @@ static void pb_value(struct otlp *o, const char *s, size_t n, unsigned depth)
 			size_t at = pb_begin(b, ANY_VALUES);
 			size_t value = 0;
 			if (item.name) {
-				cli_json_plain(&o->text, item.name, item.name_length);
+				json_text_plain(&o->text, item.name, item.name_length);
 				pb_bytes(b, PAIR_KEY, o->text.s, o->text.len);
 				value = pb_begin(b, PAIR_VALUE);
 			}

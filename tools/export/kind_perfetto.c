@@ -12,6 +12,7 @@
  */
 #include "tools/export/export.h"
 
+#include "base/json_text.h"
 #include "base/vec.h"
 #include "format/kernel_class.h"
 #include "tools/common/event_view.h"
@@ -404,7 +405,7 @@ static void value(struct perfetto *p, const char *s, size_t n, unsigned depth)
 		for (struct json_walk w = json_walk_of(s, n); json_walk_next(&w, &item);) {
 			size_t at = pb_begin(b, item.name ? ANNOTATION_MEMBER : ANNOTATION_ELEMENT);
 			if (item.name) {
-				cli_json_plain(&p->text, item.name, item.name_length);
+				json_text_plain(&p->text, item.name, item.name_length);
 				pb_uint(b, ANNOTATION_NAME,
 					interned(p, &p->annotations, INTERNED_ANNOTATION, p->text.s, p->text.len));
 			}
@@ -413,7 +414,7 @@ static void value(struct perfetto *p, const char *s, size_t n, unsigned depth)
 		}
 		break;
 	case JSON_STRING:
-		cli_json_plain(&p->text, s, n);
+		json_text_plain(&p->text, s, n);
 		pb_bytes(b, ANNOTATION_STRING, p->text.s, p->text.len);
 		break;
 	}

@@ -3,10 +3,12 @@
 
 #include "tools/common/cli.h"
 
+#include "kernel_payload.h"
+
 #include <stdlib.h>
 
 /* Microsoft-Windows-NDIS-PacketCapture, Microsoft-Windows-PktMon, and the kernel's SystemConfig. */
-static const GUID ndis_guid = {0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
+static const struct guid ndis_guid = GUID_INIT(KP_NDIS_PACKET_CAPTURE_GUID);
 static const GUID pktmon_guid = {0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
 
 enum { EVENT_FRAGMENT = 1001, EVENT_PKTMON = 160, CONFIG_NIC = 13 };

@@ -4,6 +4,7 @@
 #include "tools/common/session_start.h"
 #include "tools/common/session_control.h"
 #include "tools/common/path.h"
+#include "tools/common/table.h"
 
 #include <stdlib.h>
 
@@ -52,14 +53,20 @@ static bool state_of(bool system, const char *name, uint32_t *ret_status, uint32
 	return found;
 }
 
+struct listing {
+	const struct autologger_options *o;
+	struct table *table; /* when it is text */
+};
+
 static bool show(void *ctx, const char *path)
 {
-	const struct autologger_options *o = ctx;
+	const struct listing *l = ctx;
+	const struct autologger_options *o = l->o;
 	struct etw_session s;
 	struct cli_props p;
 	struct diag d = {0};
 	uint32_t status = 0, counter = 0;
-	int r = session_read_file(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, &cli_manifests, &s, &d);
 	if (r < 0) {
 		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
 		return true;
@@ -82,11 +89,13 @@ static bool show(void *ctx, const char *path)
 		puts(b.s);
 		strbuf_finish(&b);
 	} else {
-		char last[64];
 		const char *name = openetw_error_name(status);
-		snprintf(last, sizeof last, !ran ? "never" : status ? "%s" : "fine", name ? name : "?");
-		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off", live ? "running" : "-", last,
-		       s.provider_count, path);
+		table_cell(l->table, "%s", s.name);
+		table_cell(l->table, "%s", s.start ? "on" : "off");
+		table_cell(l->table, "%s", live ? "running" : "-");
+		table_cell(l->table, "%s", !ran ? "never" : status == 0 ? "fine" : name ? name : "?");
+		table_cell(l->table, "%u", s.provider_count);
+		table_cell(l->table, "%s", path);
 	}
 	session_finish(&s);
 	return true;
@@ -94,14 +103,18 @@ static bool show(void *ctx, const char *path)
 
 static int list(struct cli_args *a)
 {
-	struct autologger_options *o = a->given;
+	static const struct table_column columns[] = {
+		{"NAME", .cut = true}, {"START"}, {"NOW"}, {"LAST START"}, {"PROV", .right = true},
+		{"FILE", .cut = true}};
+	const struct autologger_options *o = a->given;
+	struct listing l = {.o = o};
 	char dir[4096];
 	int r = session_dir(SESSION_AUTOLOGGERS, o->system, dir, sizeof dir);
 	if (r == 0) {
-		if (!o->json) {
-			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW", "LAST START", "PROV", "FILE");
-		}
-		r = session_each(dir, show, o);
+		l.table = o->json ? NULL : table_create(columns, BASE_ARRAY_LEN(columns), 0);
+		r = session_each(dir, show, &l);
+		int printed = o->json ? 0 : table_print(stdout, l.table);
+		r = r ? r : printed;
 	}
 	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r)) : CLI_OK;
 }
@@ -112,10 +125,6 @@ static int describe(struct cli_args *a, struct etw_session *s)
 	const struct autologger_options *o = a->given;
 	if (!cli_session_options(a, &o->session, o->output, o->realtime, s)) {
 		return CLI_USAGE;
-	}
-	if (s->props.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
-		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
-				    "files of earlier starts");
 	}
 	if (o->output && !cli_path_absolute(o->output, s->file, sizeof s->file)) {
 		return cli_usage(a, "the file name is too long");
@@ -136,7 +145,8 @@ static int describe(struct cli_args *a, struct etw_session *s)
 			memmove(name, name + 1, strlen(name));
 		}
 	}
-	return 1;
+	uint32_t code = cli_session_check(s, SESSION_RUNNER_AUTOLOGGER);
+	return code ? cli_usage(a, "%s", cli_session_why()) : 1;
 }
 
 static int add(struct cli_args *a, const char *name, const char *path)

@@ -3,7 +3,7 @@
  * stale.
  */
 #include "tools/common/cli.h"
-#include "filter/filter_complete.h"
+#include "tools/openetw/filter_words.h"
 
 static const struct cli_option no_options[] = {{0}};
 
@@ -16,21 +16,37 @@ static const char *dashes(const struct cli_command *c)
 	return c->classic ? "-" : "--";
 }
 
+/* The options that are shown, those of the verb's topics too, each name once; ended by an empty row. */
+static const struct cli_option *rows_of(const struct cli_command *c)
+{
+	static struct cli_option rows[256];
+	struct cli_topic t = {.options = c->options};
+	size_t n = 0;
+	rows[0] = (struct cli_option){0};
+	for (int i = 0;; i++) {
+		for (const struct cli_option *o = t.options; o && o->name && n + 1 < BASE_ARRAY_LEN(rows); o++) {
+			if (o->help && !cli_option_find(rows, o->name, strlen(o->name), 0, c->classic)) {
+				rows[n++] = *o;
+				rows[n] = (struct cli_option){0};
+			}
+		}
+		if (!c->topic || !c->topic(i, &t)) {
+			return rows;
+		}
+	}
+}
+
 static void words_of(const struct cli_command *c)
 {
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		printf("%s%s ", dashes(c), o->name);
 	}
 	printf("--help");
 }
 
-/* Is the option's value a filter whose names are those of events? Those of monitor are its columns. */
-static bool takes_filter(const struct cli_command *c, const struct cli_option *o)
+static bool takes_filter(const struct cli_option *o)
 {
-	return strcmp(o->name, "filter") == 0 && o->arg && strcmp(c->name, "monitor") != 0;
+	return strcmp(o->name, "filter") == 0 && o->arg;
 }
 
 static bool print_whole(void *text, const struct filter_completion *c)
@@ -39,10 +55,14 @@ static bool print_whole(void *text, const struct filter_completion *c)
 	return true;
 }
 
-/* What a filter that somebody is typing may become: the shells' functions call this. */
-static int filter(char *text)
+/* What a filter that somebody is typing may become: the shells' functions call this, with the words of the command line
+ * from the verb on. */
+static int filter(char *text, int count, char **words)
 {
-	return filter_complete(text, strlen(text), NULL, print_whole, text) == 0 ? CLI_OK : CLI_FAILED;
+	struct filter_words *w = filter_words_create(text, count, words);
+	int err = w ? filter_complete(text, strlen(text), filter_words_get(w), print_whole, text) : -ENOMEM;
+	filter_words_destroy(w);
+	return err == 0 ? CLI_OK : CLI_FAILED;
 }
 
 /* "a|b|c" as "a b c" */
@@ -58,10 +78,7 @@ static void bash_verb(const struct cli_command *c)
 	printf("\t%s)\n\t\topts='", c->name);
 	words_of(c);
 	printf("'\n\t\tkind='%s'\n\t\tcase $prev in\n", c->complete ? c->complete : "");
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		if (!o->arg) {
 			continue;
 		}
@@ -73,9 +90,10 @@ static void bash_verb(const struct cli_command *c)
 			printf(") COMPREPLY=($(compgen -W '");
 			alternatives(o->values);
 			printf("' -- \"$cur\")); return ;;\n");
-		} else if (takes_filter(c, o)) {
-			printf(") mapfile -t COMPREPLY < <(openetw completion filter \"${cur#[\\\"\\']}\" "
-			       "2>/dev/null); compopt -o nospace 2>/dev/null; return ;;\n");
+		} else if (takes_filter(o)) {
+			printf(") mapfile -t COMPREPLY < <(openetw completion filter -- \"${cur#[\\\"\\']}\" "
+			       "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null); compopt -o nospace 2>/dev/null; "
+			       "return ;;\n");
 		} else if (strstr(o->arg, "FILE")) {
 			printf(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
 		} else {
@@ -133,10 +151,7 @@ static void zsh_text(const char *s)
 static void zsh_verb(const struct cli_command *c)
 {
 	printf("\t%s)\n\t\t_arguments -s \\\n", c->name);
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
+	for (const struct cli_option *o = rows_of(c); o->name; o++) {
 		for (int letter = o->letter ? 1 : 0; letter >= 0; letter--) {
 			if (letter) {
 				printf("\t\t\t'*-%c[", o->letter);
@@ -153,7 +168,7 @@ static void zsh_verb(const struct cli_command *c)
 					putchar('(');
 					alternatives(o->values);
 					putchar(')');
-				} else if (takes_filter(c, o)) {
+				} else if (takes_filter(o)) {
 					printf("_openetw_filter");
 				} else if (strstr(o->arg, "FILE")) {
 					printf("_files");
@@ -184,7 +199,7 @@ static void zsh(void)
 {
 	printf("#compdef openetw\n_openetw_sessions() {\n\t" SESSIONS "\n}\n"
 	       "_openetw_filter() {\n\tlocal -a all\n"
-	       "\tall=(${(f)\"$(openetw completion filter \"${(Q)PREFIX}\" 2>/dev/null)\"})\n"
+	       "\tall=(${(f)\"$(openetw completion filter -- \"${(Q)PREFIX}\" \"${words[@]}\" 2>/dev/null)\"})\n"
 	       "\tcompadd -U -S '' -a all\n}\n_openetw() {\n"
 	       "\tif (( CURRENT == 2 )); then\n\t\tlocal -a verbs=(\n");
 	for (int i = 0; cli_commands[i]; i++) {
@@ -230,10 +245,7 @@ static void fish(void)
 			alternatives(c->complete);
 			printf("'\n");
 		}
-		for (const struct cli_option *o = c->options; o && o->name; o++) {
-			if (!o->help) {
-				continue;
-			}
+		for (const struct cli_option *o = rows_of(c); o->name; o++) {
 			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s", c->name,
 			       c->classic ? 'o' : 'l', o->name);
 			if (o->letter) {
@@ -245,9 +257,9 @@ static void fish(void)
 				printf(" -x -a '");
 				alternatives(o->values);
 				printf("'");
-			} else if (takes_filter(c, o)) {
-				printf(" -x -a '(openetw completion filter (string trim -l -c \"\\\"\\'\" -- "
-				       "(commandline -ct)))'");
+			} else if (takes_filter(o)) {
+				printf(" -x -a '(openetw completion filter -- (string trim -l -c \"\\\"\\'\" -- "
+				       "(commandline -ct)) (commandline -opc)[2..-1])'");
 			} else if (o->arg) {
 				printf(strstr(o->arg, "FILE") ? " -r -F" : " -x");
 			}
@@ -259,8 +271,8 @@ static void fish(void)
 static int run(struct cli_args *a)
 {
 	const char *shell = a->count == 1 ? a->words[0] : "";
-	if (a->count == 2 && strcmp(a->words[0], "filter") == 0) {
-		return filter(a->words[1]);
+	if (a->count >= 2 && strcmp(a->words[0], "filter") == 0) {
+		return filter(a->words[1], a->count - 2, a->words + 2);
 	}
 	if (strcmp(shell, "bash") == 0) {
 		bash();

@@ -84,6 +84,7 @@ static int run(struct cli_args *a)
 			uint64_t matched = cli_printer_count(p);
 			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
 			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
+			status = cli_select_finish(a, select, status);
 		}
 	}
 	cli_printer_destroy(p);
@@ -112,6 +113,7 @@ const struct cli_command cli_dump = {
 		"  openetw dump web.etl\n"
 		"  openetw dump --level error --from +1.5s --to +2s web.etl\n"
 		"  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
+		"  openetw dump --filter 'Status in (404, 500..599) and Url =~ /^.api/i and time < 10s' web.etl\n"
 		"  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
 		"web.etl >lines.csv\n"
 		"  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"

@@ -4,7 +4,6 @@
 #include "tools/common/cli.h"
 
 #include "tools/common/explain.h"
-#include "tools/common/winargs.h"
 
 #include <stdlib.h>
 

@@ -199,6 +199,7 @@ static int run(struct cli_args *a)
 	if (status == CLI_OK) {
 		status = cli_absent_files(a, select, NULL, a->count, a->words, export_feed_selected(f), status);
 	}
+	status = cli_select_finish(a, select, status);
 	export_feed_destroy(f);
 	cli_select_destroy(select);
 	return status;

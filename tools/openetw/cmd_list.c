@@ -7,6 +7,7 @@
 
 #include "tools/common/session_control.h"
 #include "tools/common/kernel_options.h"
+#include "tools/common/table.h"
 #include "base/parse.h"
 
 #include <pwd.h>
@@ -328,7 +329,7 @@ static void print_limits(const struct cli_props *all, ULONG count)
 	free(buf);
 }
 
-static void print_row(const struct cli_props *p, uint64_t now)
+static void add_row(struct table *t, const struct cli_props *p, uint64_t now)
 {
 	struct openetw_session s = {.size = sizeof s};
 	struct enabled e;
@@ -341,27 +342,37 @@ static void print_row(const struct cli_props *p, uint64_t now)
 		ending_text(&s, now, ending, sizeof ending);
 	}
 	enabled_in(p, &e);
-	printf("%-24s %-20s %7s %10s %10u  %-10s %s\n", p->name, mode, age, size, p->p.EventsLost, owner, p->file);
+	table_cell(t, "%s", p->name);
+	table_cell(t, "%s", mode);
+	table_cell(t, "%s", age);
+	table_cell(t, "%s", size);
+	table_cell(t, "%u", p->p.EventsLost);
+	table_cell(t, "%s", owner);
+	table_cell(t, "%s", p->file);
 	if (e.count) {
-		printf("%25s%u provider%s: %s\n", "", e.count, e.count == 1 ? "" : "s", e.names.s);
+		table_line(t, 1, "%u provider%s: %s", e.count, e.count == 1 ? "" : "s", e.names.s);
 	}
 	struct openetw_kernel k;
 	char flags[1200];
 	if (kernel_of(p->name, &k, flags, sizeof flags)) {
 		cli_size_text(k.memory, size, sizeof size);
-		printf("%25skernel: %s\n", "", flags);
-		printf("%25scollector: process %u, %.3f s of processor time, %s\n", "", k.collector_pid,
-		       (double)k.cpu_ns / 1e9, size);
+		table_line(t, 1, "kernel: %s", flags);
+		table_line(t, 1, "collector: process %u, %.3f s of processor time, %s", k.collector_pid,
+			   (double)k.cpu_ns / 1e9, size);
 		if (k.note[0]) {
-			printf("%25s%s\n", "", k.note);
+			table_line(t, 1, "%s", k.note);
 		}
 	}
 	if (ending[0]) {
-		printf("%25sends %s\n", "", ending);
+		table_line(t, 1, "ends %s", ending);
 	}
 	struct openetw_loss loss = {.size = sizeof loss};
+	char state[400] = "";
 	if (openetw_session_loss(p->name, &loss) == ERROR_SUCCESS) {
-		cli_print_file_state(stdout, "                         ", &loss);
+		cli_file_state_text(&loss, state, sizeof state);
+	}
+	if (state[0]) {
+		table_line(t, 1, "%s", state);
 	}
 	strbuf_finish(&e.names);
 }
@@ -426,11 +437,15 @@ static int run_list(struct cli_args *a)
 		puts("no sessions are running");
 	} else {
 		uint64_t now = clock_filetime();
-		printf("%-24s %-20s %7s %10s %10s  %-10s %s\n", "NAME", "MODE", "AGE", "WRITTEN", "LOST", "OWNER",
-		       "FILE");
+		static const struct table_column columns[] = {{"NAME", .cut = true},   {"MODE", .cut = true},
+							      {"AGE", .right = true},  {"WRITTEN", .right = true},
+							      {"LOST", .right = true}, {"OWNER", .cut = true},
+							      {"FILE", .cut = true}};
+		struct table *t = table_create(columns, BASE_ARRAY_LEN(columns), 0);
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
-			print_row(&all[i], now);
+			add_row(t, &all[i], now);
 		}
+		status = table_print(stdout, t) < 0 ? CLI_FAILED : CLI_OK;
 		if (own > 0) {
 			print_limits(all, own);
 		}

@@ -50,6 +50,11 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 	if (!cli_trace_open(t, 1, NULL, session)) {
 		return CLI_FAILED;
 	}
+	if (t->select) {
+		bool known = t->first_start > 0 && t->first_start != UINT64_MAX;
+		cli_select_set_start(t->select, known ? t->first_start : clock_filetime());
+		t->select = NULL; /* a range of time ends no session */
+	}
 	uint32_t code = cli_trace_run(t);
 	if (t->unknown[0]) {
 		return CLI_FAILED; /* the summary says it */
@@ -140,9 +145,11 @@ static int run(struct cli_args *a)
 	struct cli_printer *printer = select ? cli_printer_create(a, &o->print, select) : NULL;
 	int status = CLI_USAGE;
 	if (printer) {
+		cli_select_hint(a, select);
 		struct cli_trace t = {.args = a,
 				      .event = event,
 				      .ctx = printer,
+				      .select = select,
 				      .state = cli_printer_state(printer),
 				      .endless = o->print.limit == 0,
 				      .no_progress = true};
@@ -156,6 +163,7 @@ static int run(struct cli_args *a)
 		}
 		if (t.events > 0) {
 			status = cli_absent_live(a, select, printer, cli_printer_count(printer), status);
+			status = cli_select_finish(a, select, status);
 		}
 	}
 	cli_printer_destroy(printer);

@@ -24,6 +24,30 @@ static void put(const char *s)
 	}
 }
 
+static void put_options(const struct cli_option *options, bool classic)
+{
+	for (const struct cli_option *o = options; o && o->name; o++) {
+		if (!o->help) {
+			continue;
+		}
+		printf(".TP\n");
+		if (o->letter) {
+			printf("\\fB\\-%c\\fR, ", o->letter);
+		}
+		printf(classic ? "\\fB\\-" : "\\fB\\-\\-");
+		put(o->name);
+		printf("\\fR");
+		if (o->arg) {
+			printf(" \\fI");
+			put(o->arg);
+			printf("\\fR");
+		}
+		putchar('\n');
+		put(o->help);
+		putchar('\n');
+	}
+}
+
 static void page(const struct cli_command *c)
 {
 	bool link = cli_has_link(c);
@@ -41,30 +65,21 @@ static void page(const struct cli_command *c)
 	if (c->options && c->options->name) {
 		printf(".SH OPTIONS\n");
 	}
-	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (!o->help) {
-			continue;
-		}
-		printf(".TP\n");
-		if (o->letter) {
-			printf("\\fB\\-%c\\fR, ", o->letter);
-		}
-		printf(c->classic ? "\\fB\\-" : "\\fB\\-\\-");
-		put(o->name);
-		printf("\\fR");
-		if (o->arg) {
-			printf(" \\fI");
-			put(o->arg);
-			printf("\\fR");
-		}
-		putchar('\n');
-		put(o->help);
-		putchar('\n');
-	}
+	put_options(c->options, c->classic);
 	if (c->details) {
 		printf(".SH DETAILS\n.nf\n");
 		put(c->details);
 		printf(".fi\n");
+	}
+	struct cli_topic t;
+	for (int i = 0; c->topic && c->topic(i, &t); i++) {
+		if (i == 0) {
+			printf(".SH OPTIONS OF THE %s\n", c->topics);
+		}
+		printf(".SS %s\n", t.name);
+		put(t.summary);
+		putchar('\n');
+		put_options(t.options, c->classic);
 	}
 	printf(".SH EXIT STATUS\n%s\n.SH SEE ALSO\n.BR openetw (1),\n.BR etwd (8)\n",
 	       c->rest_is_command ? "The command's own; 128 + N when signal N killed it, 127 when it does not "

@@ -6,6 +6,7 @@
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
 #include "tools/common/filter_option.h"
+#include "tools/common/trace_reading.h"
 #include "base/parse.h"
 
 #include <stdlib.h>
@@ -47,16 +48,17 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+const char *const monitor_names[COL_COUNT + 1] = {"time",   "process", "pid",      "tid",    "thread", "op",     "path",
+						  "result", "bytes",   "duration", "detail", "local",  "remote", NULL};
 static const struct {
-	const char *name, *title;
+	const char *title;
 	int width; /* negative: to the left; 0: as it comes */
 	bool number;
 } columns[COL_COUNT] = {
-	{"time", "TIME", -15, false},     {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
-	{"tid", "TID", 7, true},          {"thread", "THREAD", -15, false},   {"op", "OPERATION", -15, false},
-	{"path", "PATH", -48, false},     {"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},
-	{"duration", "MS", 9, false},     {"detail", "DETAIL", 0, false},     {"local", "LOCAL", -21, false},
-	{"remote", "REMOTE", -21, false},
+	{"TIME", -15, false},   {"PROCESS", -16, false},   {"PID", 7, true},     {"TID", 7, true},
+	{"THREAD", -15, false}, {"OPERATION", -15, false}, {"PATH", -48, false}, {"RESULT", -14, false},
+	{"BYTES", 9, true},     {"MS", 9, false},          {"DETAIL", 0, false}, {"LOCAL", -21, false},
+	{"REMOTE", -21, false},
 };
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -192,19 +194,25 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 static bool lookup(void *ctx, const char *name, bool payload, struct filter_expr_value *ret)
 {
 	struct monitor *m = ctx;
+	const struct line *l = m->asked;
+	int c = 0;
 	(void)payload;
-	for (int c = 0; c < COL_COUNT; c++) {
-		if (strcmp(columns[c].name, name) == 0) {
-			const char *text = text_of(m, m->asked, (enum column)c);
-			*ret = (struct filter_expr_value){.text = text, .length = strlen(text)};
-			if (columns[c].number && text[0]) {
-				ret->is_number = true;
-				ret->number = strtoull(text, NULL, 10);
-			}
-			return text[0] != 0;
-		}
+	while (c < COL_COUNT && strcmp(monitor_names[c], name) != 0) {
+		c++;
 	}
-	return false;
+	const char *text = c < COL_COUNT ? text_of(m, l, (enum column)c) : "";
+	*ret = (struct filter_expr_value){.text = text, .length = strlen(text)};
+	if (!text[0]) {
+		return false;
+	}
+	if (c == COL_TIME || c == COL_DURATION) { /* shown in a unit of its own */
+		ret->is_number = true;
+		ret->number = c == COL_TIME ? feed_filetime(m->feed, l->k.time) : l->took_ns;
+	} else if (columns[c].number) {
+		ret->is_number = true;
+		ret->number = strtoull(text, NULL, 10);
+	}
+	return true;
 }
 
 static bool any_match(const struct cli_words *patterns, const char *text)
@@ -244,7 +252,7 @@ static void add_json(struct monitor *m, const struct line *l)
 	for (unsigned i = 0; i < m->column_count; i++) {
 		const char *text = text_of(m, l, m->column[i]);
 		if (text[0]) {
-			strbuf_addf(&m->out, "%s\"%s\":", first ? "" : ",", columns[m->column[i]].name);
+			strbuf_addf(&m->out, "%s\"%s\":", first ? "" : ",", monitor_names[m->column[i]]);
 			if (columns[m->column[i]].number || m->column[i] == COL_DURATION) {
 				strbuf_adds(&m->out, text);
 			} else {
@@ -335,7 +343,7 @@ static void print_title(struct monitor *m)
 
 static const char *column_at(const void *ctx, int i)
 {
-	return i < COL_COUNT ? columns[i].name : NULL;
+	return i < COL_COUNT ? monitor_names[i] : NULL;
 }
 
 static bool take_columns(struct monitor *m)
@@ -350,7 +358,7 @@ static bool take_columns(struct monitor *m)
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ",");
 		int c = 0;
-		while (c < COL_COUNT && (strlen(columns[c].name) != n || strncmp(columns[c].name, p, n) != 0)) {
+		while (c < COL_COUNT && (strlen(monitor_names[c]) != n || strncmp(monitor_names[c], p, n) != 0)) {
 			c++;
 		}
 		if (c == COL_COUNT || m->column_count == MONITOR_COLUMNS_MAX) {
@@ -424,7 +432,6 @@ static const char *operation_at(const void *ctx, int i)
 static bool check_names(const struct monitor *m)
 {
 	const char *v, *near;
-	bool payload;
 	for (int i = 0; i < m->o->op.count; i++) {
 		int k = 0;
 		v = m->o->op.text[i];
@@ -440,20 +447,6 @@ static bool check_names(const struct monitor *m)
 			return false;
 		}
 	}
-	for (uint32_t i = 0; m->filter && (v = filter_expr_name(m->filter, i, &payload)) != NULL; i++) {
-		int c = 0;
-		while (c < COL_COUNT && strcmp(columns[c].name, v) != 0) {
-			c++;
-		}
-		if (c == COL_COUNT) {
-			near = cli_nearest(v, column_at, NULL);
-			cli_usage(m->args,
-				  near ? "--filter: there is no column '%s'; did you mean '%s'?"
-				       : "--filter: there is no column '%s'; --columns lists them",
-				  v, near);
-			return false;
-		}
-	}
 	return true;
 }
 
@@ -463,6 +456,10 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	struct kernel_stats before, s;
 	feed_stats(m->feed, &before); /* with what the start cost */
 	m->live = true;
+	if (m->filter) {
+		uint64_t now = clock_filetime();
+		filter_expr_set_start(m->filter, now, m->utc ? 0 : cli_ahead_of_utc(now));
+	}
 	if (!m->json) {
 		print_title(m);
 	}
@@ -494,9 +491,13 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	if (m->early) {
 		fprintf(stderr, "%llu shown WITHOUT THEIR RESULTS, too many waited; ", (unsigned long long)m->early);
 	}
-	if (s.lost) {
-		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
-	} else if (!broken_off) {
+	uint64_t not_read = feed_not_read(m->feed);
+	if (not_read) {
+		fprintf(stderr, "%llu records NOT READ, too long or of no known kind; ", (unsigned long long)not_read);
+	}
+	if (s.lost > not_read) {
+		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)(s.lost - not_read));
+	} else if (!not_read && !broken_off) {
 		fprintf(stderr, "nothing was lost; ");
 	}
 	if (broken_off) {
@@ -508,6 +509,11 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		return CLI_FAILED;
 	}
 	bool asked = m->filter || m->errors || m->o->process.count || m->o->path.count || m->o->op.count;
+	if (filter_expr_given_up(m->filter)) {
+		fprintf(stderr, "openetw monitor: ");
+		cli_filter_given_up(m->filter);
+		return CLI_FAILED;
+	}
 	if (m->lines == 0 && asked && !cli_interrupted()) {
 		fprintf(stderr, "openetw monitor: nothing that happened fits what is asked for\n");
 		return cli_signal_caught() ? CLI_OK : CLI_FAILED;
@@ -534,8 +540,8 @@ static int run(struct cli_args *a)
 		cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 		goto out;
 	}
-	if (!take_columns(m) || !take_kinds(m, &session.mask) || !cli_filter_expr(a, o->filter, &m->filter) ||
-	    !check_names(m)) {
+	if (!take_columns(m) || !take_kinds(m, &session.mask) ||
+	    !cli_filter_expr(a, o->filter, monitor_names, &m->filter) || !check_names(m)) {
 		goto out;
 	}
 	for (int i = 0; i < o->pid.count; i++) {
@@ -559,7 +565,7 @@ static int run(struct cli_args *a)
 	feed_close(m->feed);
 	cli_signals_restore();
 out:
-	openetw_state_destroy(m->state);
+	cli_state_end(m->state);
 	filter_expr_destroy(m->filter);
 	strbuf_finish(&m->out);
 	free(m);
@@ -582,7 +588,7 @@ const struct cli_command cli_monitor = {
 		"Examples:\n"
 		"  openetw monitor --process nginx --show file,net\n"
 		"  openetw monitor --errors --op 'File*' --columns time,process,op,result,path\n"
-		"  openetw monitor --filter 'op == FileWrite and bytes > 65536'\n"
+		"  openetw monitor --filter 'op == FileWrite and bytes > 64K and duration > 10ms'\n"
 		"  openetw monitor --json -d 10s | jq -r 'select(.path) | .path' | sort | uniq -c | sort -n\n",
 	.options = options,
 	CLI_INTO(monitor_options),

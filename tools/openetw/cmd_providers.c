@@ -2,6 +2,7 @@
  * providers: who is registered, in which processes, enabled for which session.
  */
 #include "tools/common/session_control.h"
+#include "tools/common/table.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ static void exe_of(ULONG pid, char *out, size_t cap)
 struct listing {
 	bool json;
 	uint32_t rows;
+	struct table *table; /* when it is text */
 };
 
 static void put_json(const char *guid, const char *name, const char *exe, const char *kind,
@@ -51,15 +53,22 @@ static void put_json(const char *guid, const char *name, const char *exe, const 
 	strbuf_finish(&b);
 }
 
-static void put_text(const char *guid, const char *name, const char *exe, const char *kind,
-		     const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
+static void add_row(struct table *t, const char *guid, const char *name, const char *exe, const char *kind,
+		    const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
-	printf("%-36s  %-30s  %8u  %-16s %-11s", guid, *name == '{' ? "-" : name, inst->Pid, exe[0] ? exe : "-", kind);
+	struct strbuf who = {0};
 	for (ULONG k = 0; k < inst->EnableCount; k++) {
 		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
-		printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level, e.MatchAnyKeyword);
+		strbuf_addf(&who, "%s[session %u level %u any 0x%llX]", k ? " " : "", e.LoggerId, e.Level,
+			    e.MatchAnyKeyword);
 	}
-	puts("");
+	table_cell(t, "%s", guid);
+	table_cell(t, "%s", *name == '{' ? "-" : name);
+	table_cell(t, "%u", inst->Pid);
+	table_cell(t, "%s", exe[0] ? exe : "-");
+	table_cell(t, "%s", kind);
+	table_cell(t, "%s", who.failed ? "?" : who.s ? who.s : "");
+	strbuf_finish(&who);
 }
 
 static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
@@ -75,11 +84,7 @@ static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INF
 	if (l->json) {
 		put_json(guid, name, exe, kind, inst, enables);
 	} else {
-		if (l->rows == 0) {
-			printf("%-36s  %-30s  %8s  %-16s %-11s %s\n", "PROVIDER", "NAME", "PID", "PROCESS", "KIND",
-			       "ENABLED");
-		}
-		put_text(guid, name, exe, kind, inst, enables);
+		add_row(l->table, guid, name, exe, kind, inst, enables);
 	}
 	l->rows++;
 	return true;
@@ -94,11 +99,16 @@ static bool provider(void *ctx, const GUID *g)
 static int run(struct cli_args *a)
 {
 	const struct providers_options *o = a->given;
+	static const struct table_column columns[] = {
+		{"PROVIDER"}, {"NAME", .cut = true}, {"PID", .right = true}, {"PROCESS", .cut = true}, {"KIND"},
+		{"ENABLED"}};
 	struct listing l = {.json = o->json};
 	if (a->count) {
 		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
 	}
+	l.table = l.json ? NULL : table_create(columns, BASE_ARRAY_LEN(columns), 0);
 	uint32_t code = controller_each_guid(provider, &l);
+	int r = l.json ? 0 : table_print(stdout, l.table);
 	if (code) {
 		return cli_fail(a, code, "cannot list providers");
 	}
@@ -106,7 +116,7 @@ static int run(struct cli_args *a)
 		puts("no providers are registered or enabled (providers become visible once etwd "
 		     "runs: start a session)");
 	}
-	return CLI_OK;
+	return r < 0 ? CLI_FAILED : CLI_OK;
 }
 
 const struct cli_command cli_providers = {

@@ -52,9 +52,9 @@ struct job {
 	const struct cli_args *args;
 	const struct relog_options *o;
 	struct cli_select *select;
+	struct openetw_state *state; /* NULL: nobody asks for it */
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
-	struct openetw_state *state; /* NULL: nothing that only a state knows is asked for */
 	bool set[FIELDS];
 	uint64_t number[FIELDS];
 	GUID guid[FIELDS];
@@ -335,9 +335,10 @@ static int relog(struct job *j, const char *out)
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
 	status = status != CLI_OK ? status : end;
-	return status != CLI_OK || j->o->invert
-		       ? status
-		       : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
+	if (status == CLI_OK && !j->o->invert) {
+		status = cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
+	}
+	return cli_select_finish(a, j->select, status);
 }
 
 static int run_job(struct job *j, const char *out, const struct cli_select_options *s)
@@ -345,10 +346,12 @@ static int run_job(struct job *j, const char *out, const struct cli_select_optio
 	const struct cli_args *a = j->args;
 	int status = CLI_USAGE;
 	if (parse_changes(j) && (j->select = cli_select_create(a, s)) != NULL) {
-		bool names = cli_select_names_process(j->select);
+		/* The relogger reads each file once: what tells of processes and images may stand behind. */
+		bool names = cli_select_needs_state(j->select);
 		j->decoder = openetw_decoder_create();
 		j->view = j->decoder ? cli_view_create(j->decoder, false) : NULL;
-		j->state = names ? openetw_state_create(0) : NULL;
+		j->state = names ? openetw_state_create(cli_select_asks_stack(j->select) ? OPENETW_STATE_STACKS : 0)
+				 : NULL;
 		bool ready = j->view && (j->state || !names);
 		status = ready ? read_clock(j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
 		if (j->view) {
@@ -357,7 +360,7 @@ static int run_job(struct job *j, const char *out, const struct cli_select_optio
 		status = status == CLI_OK ? relog(j, out) : status;
 		cli_view_destroy(j->view);
 		openetw_decoder_destroy(j->decoder);
-		openetw_state_destroy(j->state);
+		cli_state_end(j->state);
 	}
 	cli_select_destroy(j->select);
 	return status;

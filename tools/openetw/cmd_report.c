@@ -5,7 +5,9 @@
 #include "tools/openetw/report.h"
 #include "base/parse.h"
 
+#include "tools/common/filter_option.h"
 #include "tools/common/output.h"
+#include "tools/common/trace_reading.h"
 #include "tools/common/unpacked.h"
 
 #include <stdlib.h>
@@ -16,6 +18,8 @@ static const struct cli_option options[] = {
 	CLI_NUMBER(report_options, top, 'n', "top", "N", 1, 10000, "lines of each table (default 15)"),
 	CLI_NUMBERS(report_options, pid, 0, "pid", "PID", 0, UINT64_MAX, REPORT_PIDS_MAX,
 		    "only this process (repeatable)"),
+	CLI_WORD(report_options, filter, 'F', "filter", "EXPR",
+		 "only samples and events of applications for which EXPR is true; leaves out the other tables"),
 	CLI_WORD(report_options, folded, 0, "folded", "FILE",
 		 "write folded stacks (one line a stack, for flame graphs)"),
 	CLI_WORD(report_options, speedscope, 0, "speedscope", "FILE", "write a profile for speedscope.app"),
@@ -66,6 +70,19 @@ bool report_wanted(struct report *r, uint32_t pid)
 	return r->o->pid.count == 0;
 }
 
+/* Switches, waits and operations are pairs of events: of a part of them nothing could be told. */
+static bool counts(struct report *r, const EVENT_RECORD *e, bool kernel, const struct kevent *k)
+{
+	if (!r->filter) {
+		return true;
+	}
+	if (kernel ? k->kind != KEVENT_SAMPLE && k->kind != KEVENT_PMC_SAMPLE : cli_is_header(e)) {
+		return false;
+	}
+	cli_view_set(r->view, e);
+	return filter_expr_try(r->filter, cli_view_try, r->view) == FILTER_YES;
+}
+
 static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct report *r = e->UserContext;
@@ -75,7 +92,11 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	}
 	report_learn(r, e);
 	report_losses(r, e);
-	if (!kevent_of(r->state, e, &k)) {
+	bool kernel = kevent_of(r->state, e, &k);
+	if (!counts(r, e, kernel, &k)) {
+		return;
+	}
+	if (!kernel) {
 		report_app(r, e);
 		return;
 	}
@@ -153,6 +174,10 @@ static int print(struct report *r)
 	if (!seen) {
 		return CLI_FAILED;
 	}
+	if (r->filter && r->events == 0 && r->other_events == 0) {
+		fprintf(stderr, "openetw report: no sample or event of an application fits the filter\n");
+		return CLI_FAILED;
+	}
 	if (r->events == 0 && r->app_with_stack == 0) {
 		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; "
 				"openetw record makes them\n");
@@ -163,6 +188,11 @@ static int print(struct report *r)
 				(unsigned long long)r->other_events);
 		}
 		return CLI_FAILED;
+	}
+	if (r->filter) {
+		fprintf(stderr, "openetw report: what the filter lets through of samples and of events of "
+				"applications; no waits, "
+				"disks, files and connections\n");
 	}
 	if (!quiet) {
 		tables(r, r->o->top, json);
@@ -213,8 +243,16 @@ static int run(struct cli_args *a)
 	if (r.off_cpu && o->events) {
 		return cli_usage(a, "--off-cpu and --events contradict each other");
 	}
+	if (r.off_cpu && o->filter) {
+		return cli_usage(
+			a, "--filter is of samples and events of applications, not of waits: leave out --off-cpu");
+	}
+	if (!cli_filter_expr(a, o->filter, NULL, &r.filter)) {
+		return CLI_USAGE;
+	}
 	const char *plain = cli_unpacked(a, a->words[0]);
 	if (!plain) {
+		filter_expr_destroy(r.filter);
 		return CLI_FAILED;
 	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
@@ -236,6 +274,10 @@ static int run(struct cli_args *a)
 	} else if (code || h == INVALID_PROCESSTRACE_HANDLE) {
 		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
 	} else {
+		if (r.filter) {
+			filter_expr_set_start(r.filter, (uint64_t)log.LogfileHeader.StartTime.QuadPart, 0);
+			cli_view_set_state(r.view, r.state);
+		}
 		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
 		r.names.state = r.state;
 		r.names.inlines = o->no_inlines ? NULL : inlines_create();
@@ -257,7 +299,13 @@ static int run(struct cli_args *a)
 	report_free(&r);
 	inlines_destroy(r.names.inlines);
 	cli_kallsyms_free(r.names.kernel);
-	openetw_state_destroy(r.state);
+	cli_state_end(r.state);
+	if (filter_expr_given_up(r.filter)) {
+		fprintf(stderr, "openetw report: ");
+		cli_filter_given_up(r.filter);
+		status = CLI_FAILED;
+	}
+	filter_expr_destroy(r.filter);
 	return status;
 }
 

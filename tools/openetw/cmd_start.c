@@ -113,25 +113,27 @@ const struct cli_command cli_start = {
 	.name = "start",
 	.synopsis = "NAME [-o FILE] [-p PROVIDER]… [options]",
 	.summary = "Start a trace session.",
-	.details = "A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the "
-		   "GUID that TraceLogging\n"
-		   "and EventSource compute from a name (a plain name means that too unless a "
-		   "manifest with this name is\n"
-		   "installed). Empty parts mean all keywords, all levels, no options. Options are "
-		   "stack, sid, tsid, key.\n"
-		   "The session lives until 'openetw stop NAME', whether or not this terminal "
-		   "does; or until\n"
-		   "--expire, --quota or --with-pid ends it, which 'openetw list' shows.\n\n"
-		   "Examples:\n"
-		   "  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
-		   "MyCompany.Db:::stack\n"
-		   "  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web "
-		   "  # flight recorder\n"
-		   "  openetw flush box -o crash.etl                                                  "
-		   "  # write it out\n"
-		   "  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
-		   "  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
-		   "  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
+	.details =
+		"A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the "
+		"GUID that TraceLogging\n"
+		"and EventSource compute from a name (a plain name means that too unless a "
+		"manifest with this name is\n"
+		"installed). Empty parts mean all keywords, all levels, no options. Options are "
+		"stack, sid, tsid, key.\n"
+		"A fifth part is a filter of that provider, as --filter is one of all: Name:::stack:event == Order.\n"
+		"The session lives until 'openetw stop NAME', whether or not this terminal "
+		"does; or until\n"
+		"--expire, --quota or --with-pid ends it, which 'openetw list' shows.\n\n"
+		"Examples:\n"
+		"  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
+		"MyCompany.Db:::stack\n"
+		"  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web "
+		"  # flight recorder\n"
+		"  openetw flush box -o crash.etl                                                  "
+		"  # write it out\n"
+		"  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
+		"  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
+		"  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
 	.options = options,
 	CLI_INTO(start_options),
 	.run = run,

@@ -12,6 +12,8 @@
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
+#include "etw/values/guids.h"
+#include "tools/common/table.h"
 
 #include <stdlib.h>
 
@@ -145,7 +147,7 @@ static void note_time(struct stats *s, uint64_t t)
 
 static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 {
-	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const struct guid lost = GUID_INIT(ETW_GUID_CLASS_LOST_EVENT);
 	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
 		return;
 	}
@@ -371,24 +373,60 @@ static void print_row_json(const struct stats *s, const struct row *r)
 	strbuf_finish(&b);
 }
 
-static void print_row_text(const struct stats *s, const struct row *r, double seconds)
+/* Behind COUNT, RATE and BYTES */
+static const struct table_column columns_of[][8] = {
+	[BY_EVENT] = {{"PROVIDER"}, {"ID", .right = true}, {"VER", .right = true}, {"OP", .right = true}, {"EVENT"}},
+	[BY_PROVIDER] = {{"PROVIDER"}},
+	[BY_PROCESS] = {{"PROCESS"}},
+	[BY_LEVEL] = {{"LEVEL", .right = true}},
+};
+
+static void add_row(struct table *t, const struct stats *s, const struct row *r, double seconds)
 {
-	printf("%10llu %11.1f/s %10.1f  ", (unsigned long long)r->count, seconds > 0 ? (double)r->count / seconds : 0,
-	       (double)r->bytes / (double)r->count);
+	table_cell(t, "%llu", (unsigned long long)r->count);
+	table_cell(t, "%.1f/s", seconds > 0 ? (double)r->count / seconds : 0);
+	table_cell(t, "%.1f", (double)r->bytes / (double)r->count);
 	switch (s->by) {
-	case BY_EVENT: printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event); break;
-	case BY_PROVIDER: cli_puts(r->name); break;
+	case BY_EVENT:
+		table_cell(t, "%s", r->name);
+		table_cell(t, "%u", r->id);
+		table_cell(t, "%u", r->version);
+		table_cell(t, "%u", r->opcode);
+		table_cell(t, "%s", r->event);
+		break;
+	case BY_PROVIDER: table_cell(t, "%s", r->name); break;
 	case BY_PROCESS:
 		if (r->pid == UINT32_MAX) {
-			puts("- (events without a process)");
+			table_cell(t, "- (events without a process)");
 		} else if (r->event[0]) {
-			printf("%s(%u)\n", r->event, r->pid);
+			table_cell(t, "%s(%u)", r->event, r->pid);
 		} else {
-			printf("%u\n", r->pid);
+			table_cell(t, "%u", r->pid);
 		}
 		break;
-	case BY_LEVEL: printf("%u\n", r->level); break;
+	case BY_LEVEL: table_cell(t, "%u", r->level); break;
 	}
+}
+
+static void print_table(const struct stats *s, double seconds)
+{
+	struct table_column columns[3 + BASE_ARRAY_LEN(columns_of[0])] = {
+		{"COUNT", .right = true}, {"RATE", .right = true}, {"BYTES", .right = true}};
+	unsigned count = 3;
+	for (const struct table_column *c = columns_of[s->by]; c->heading; c++) {
+		columns[count++] = *c;
+	}
+	struct table *t = table_create(columns, count, 0);
+	for (size_t i = 0; i < s->used; i++) {
+		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
+			table_line(t, 0, "%s", "");
+			table_line(t, 0, "%llu records of the file itself, which are no events:",
+				   (unsigned long long)s->headers);
+		}
+		add_row(t, s, &s->rows[i], seconds);
+	}
+	putchar('\n');
+	table_print(stdout, t);
 }
 
 static const struct {
@@ -507,16 +545,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	if (s->decode) {
 		print_decoded(s);
 	}
-	static const char *const columns[] = {"PROVIDER                                ID VER  OP  EVENT", "PROVIDER",
-					      "PROCESS", "LEVEL"};
-	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
-	for (size_t i = 0; i < s->used; i++) {
-		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
-			printf("\n%10llu records of the file itself, which are no events:\n",
-			       (unsigned long long)s->headers);
-		}
-		print_row_text(s, &s->rows[i], seconds);
-	}
+	print_table(s, seconds);
 	if (s->gap_count) {
 		printf("\nlongest times without events:\n");
 	}
@@ -600,7 +629,8 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many kinds of events; the counts are not complete");
 	}
 	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
-	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
+	status = code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
+	return cli_select_finish(a, s->select, status);
 }
 
 static int run(struct cli_args *a)
@@ -619,16 +649,17 @@ static int run(struct cli_args *a)
 	s->decode = o->decode;
 	int status = CLI_USAGE;
 	if ((s->select = cli_select_create(a, &o->select)) != NULL) {
+		cli_select_set_local(s->select, s->local);
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
 		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
-			s->state = openetw_state_create(0);
+			s->state = openetw_state_create(cli_select_asks_stack(s->select) ? OPENETW_STATE_STACKS : 0);
 			cli_view_set_state(s->view, s->state);
 		}
 		status = s->view ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
-	openetw_state_destroy(s->state);
+	cli_state_end(s->state);
 	openetw_decoder_destroy(s->decoder);
 	cli_select_destroy(s->select);
 	for (size_t i = 0; i < s->used; i++) {

@@ -7,6 +7,7 @@
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
 #include "tools/openetw/tally.h"
+#include "tools/common/trace_reading.h"
 #include "base/parse.h"
 #include "etw/values/guids.h"
 #include "format/kernel_class.h"
@@ -293,7 +294,7 @@ static int run(struct cli_args *a)
 	tally_free(&t.threads);
 	tally_free(&t.functions);
 	cli_kallsyms_free(t.names.kernel);
-	openetw_state_destroy(t.state);
+	cli_state_end(t.state);
 	return status;
 }
 

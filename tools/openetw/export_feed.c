@@ -225,7 +225,8 @@ struct export_feed *export_feed_create(const struct cli_args *a, struct export *
 		f->x = x;
 		f->args = a;
 		f->select = select;
-		f->state = openetw_state_create(x->kind->needs & EXPORT_FRAMES ? OPENETW_STATE_STACKS : 0);
+		f->state = openetw_state_create(
+			x->kind->needs & EXPORT_FRAMES || cli_select_asks_stack(select) ? OPENETW_STATE_STACKS : 0);
 		f->decoder = openetw_decoder_create();
 		f->view = f->decoder ? cli_view_create(f->decoder, false) : NULL;
 	}
@@ -255,7 +256,7 @@ void export_feed_destroy(struct export_feed *f)
 	openetw_decoder_destroy(f->decoder);
 	inlines_destroy(f->names.inlines);
 	cli_kallsyms_free(f->names.kernel);
-	openetw_state_destroy(f->state);
+	cli_state_end(f->state);
 	strbuf_finish(&f->store);
 	strbuf_finish(&f->frame_names);
 	free(f->field);

@@ -3,7 +3,7 @@
 
 #include "tools/openetw/feed_session.h"
 
-#include "format/etl_layout.h"
+#include "format/etl_head.h"
 #include "format/kernel_class.h"
 
 #include <stdlib.h>
@@ -21,6 +21,7 @@ struct feed {
 	feed_fn *fn;
 	void *ctx;
 	uint64_t base_ns, base_filetime; /* the same instant */
+	uint64_t not_read;               /* records that are none we know, or too long */
 	uint8_t record[RECORD_MAX] __attribute__((aligned(8)));
 };
 
@@ -31,33 +32,33 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	const void *class = NULL; /* 16 bytes */
 	uint32_t head;
 	memset(e, 0, sizeof *e);
-	e->EventHeader.HeaderType = p[2];
+	e->EventHeader.HeaderType = p[ETL_HH_TYPE]; /* in the same place in all kinds */
 	e->EventHeader.Flags =
 		EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_PROCESSOR_INDEX;
 	e->EventHeader.TimeStamp.QuadPart = (LONGLONG)time;
 	e->EventHeader.ThreadId = e->EventHeader.ProcessId = UINT32_MAX;
 	e->BufferContext.ProcessorIndex = cpu;
-	switch (p[2]) {
+	switch (p[ETL_HH_TYPE]) {
 	case ETL_RT_SYSTEM64:
 	case ETL_RT_PERFINFO64:
-		head = p[2] == ETL_RT_SYSTEM64 ? ETL_SYSTEM_HEADER_SIZE : ETL_PERFINFO_HEADER_SIZE;
-		class = kernel_class_guid(le16_get(p + 6));
-		e->EventHeader.EventDescriptor.Version = p[0];
-		e->EventHeader.EventDescriptor.Opcode = p[6];
-		if (p[2] == ETL_RT_SYSTEM64) {
-			e->EventHeader.ThreadId = le32_get(p + 8);
-			e->EventHeader.ProcessId = le32_get(p + 12);
+		head = etl_hook_head_bytes(p[ETL_HH_TYPE]);
+		class = kernel_class_guid(le16_get(p + ETL_HH_HOOK));
+		e->EventHeader.EventDescriptor.Version = p[ETL_HH_VERSION];
+		e->EventHeader.EventDescriptor.Opcode = p[ETL_HH_HOOK];
+		if (p[ETL_HH_TYPE] == ETL_RT_SYSTEM64) {
+			e->EventHeader.ThreadId = le32_get(p + ETL_HH_TID);
+			e->EventHeader.ProcessId = le32_get(p + ETL_HH_PID);
 		}
 		break;
 	case ETL_RT_FULL64:
 	case ETL_RT_EVENT64:
-		head = p[2] == ETL_RT_FULL64 ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
+		head = p[ETL_HH_TYPE] == ETL_RT_FULL64 ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
 		class = p + ETL_EH_PROVIDER; /* of both kinds */
-		e->EventHeader.ThreadId = le32_get(p + 8);
-		e->EventHeader.ProcessId = le32_get(p + 12);
-		if (p[2] == ETL_RT_FULL64) {
-			e->EventHeader.EventDescriptor.Opcode = p[4];
-			e->EventHeader.EventDescriptor.Version = p[6];
+		e->EventHeader.ThreadId = le32_get(p + ETL_EH_TID);
+		e->EventHeader.ProcessId = le32_get(p + ETL_EH_PID);
+		if (p[ETL_HH_TYPE] == ETL_RT_FULL64) {
+			e->EventHeader.EventDescriptor.Opcode = p[ETL_FH_OPCODE];
+			e->EventHeader.EventDescriptor.Version = p[ETL_FH_VERSION];
 		} else {
 			memcpy(&e->EventHeader.EventDescriptor, p + ETL_EH_DESCRIPTOR,
 			       sizeof e->EventHeader.EventDescriptor);
@@ -82,7 +83,8 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	struct feed *f = ctx;
 	EVENT_RECORD e;
 	(void)sessions;
-	if (head_bytes + body_bytes > sizeof f->record) {
+	if (head_bytes > sizeof f->record || body_bytes > sizeof f->record - head_bytes) {
+		f->not_read++;
 		return;
 	}
 	memcpy(f->record, head, head_bytes);
@@ -93,6 +95,8 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		e.UserContext = f->ctx;
 		openetw_state_feed(f->state, &e);
 		f->fn(f->ctx, &e);
+	} else {
+		f->not_read++;
 	}
 }
 
@@ -222,7 +226,13 @@ void feed_stats(struct feed *f, struct kernel_stats *ret)
 		feed_session_stats(f->session, ret);
 	} else {
 		kernel_engine_stats(f->kernel, ret);
+		ret->lost += f->not_read;
 	}
+}
+
+uint64_t feed_not_read(const struct feed *f)
+{
+	return f->not_read;
 }
 
 uint64_t feed_filetime(const struct feed *f, uint64_t time_ns)

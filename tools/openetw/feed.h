@@ -25,7 +25,10 @@ bool feed_runs(const struct feed *f);
 /* It does not run any more because something died: what was lost is not known. */
 bool feed_broken_off(const struct feed *f);
 void feed_poll(struct feed *f, int timeout_ms);
+/* Lost: those that could not be read included. */
 void feed_stats(struct feed *f, struct kernel_stats *ret);
+/* Records that were too long, or of no kind that is known here. */
+uint64_t feed_not_read(const struct feed *f);
 uint64_t feed_filetime(const struct feed *f, uint64_t time_ns);
 void feed_close(struct feed *f);
 

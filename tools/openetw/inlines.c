@@ -10,12 +10,12 @@
 #include "base/open_foreign.h"
 #include "base/vec.h"
 #include "sandbox/sandbox.h"
+#include "tools/openetw/helper.h"
 #include "tools/openetw/tally.h"
 #include "tools/symbols/symbols_wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,32 +44,6 @@ struct inlines {
 	size_t text_count, text_cap;
 };
 
-/* OPENETW_SYMBOLS, then beside this program (in the build tree), then where it is installed: meson says where, seen from
- * this program, so that a tree of programs may be moved, or from the root. */
-static bool find_program(char *out, size_t cap)
-{
-	static const char *const places[] = {"", OPENETW_LIBEXECDIR "/"};
-	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_SYMBOLS");
-	if (env && env[0] == '/') {
-		int n = snprintf(out, cap, "%s", env);
-		return n > 0 && (size_t)n < cap && access(out, X_OK) == 0;
-	}
-	char here[4000];
-	ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-	if (length <= 0) {
-		return false;
-	}
-	here[length] = 0;
-	*(strrchr(here, '/') + 1) = 0;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		int n = snprintf(out, cap, "%s%sopenetw-symbols", places[i][0] == '/' ? "" : here, places[i]);
-		if (n > 0 && (size_t)n < cap && access(out, X_OK) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 struct inlines *inlines_create(void)
 {
 	char program[4200];
@@ -79,7 +53,8 @@ struct inlines *inlines_create(void)
 				    .processor_s = PROCESSOR_S,
 				    .answer_ms = ANSWER_MS,
 				    .starts_max = STARTS_MAX};
-	if (x && find_program(program, sizeof program) && sandbox_create(&o, &x->child) < 0) {
+	if (x && helper_find("openetw-symbols", "OPENETW_SYMBOLS", X_OK, program, sizeof program) &&
+	    sandbox_create(&o, &x->child) < 0) {
 		free(x);
 		x = NULL;
 	}

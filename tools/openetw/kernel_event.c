@@ -411,3 +411,20 @@ const char *kevent_waker_name(uint8_t waker)
 	static const char *const names[] = {NULL, "interrupt", "softirq", "timer", "DPC"};
 	return waker < BASE_ARRAY_LEN(names) ? names[waker] : NULL;
 }
+
+uint64_t kevent_switches_lost(const EVENT_RECORD *e)
+{
+	static const struct guid losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
+	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
+	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_LOST || bytes_left(&b) < 1 ||
+	    memcmp(&e->EventHeader.ProviderId, &losses, sizeof losses) != 0) {
+		return UINT64_MAX;
+	}
+	const char *what = (const char *)b.p;
+	size_t n = strnlen(what, bytes_left(&b));
+	if (!memmem(what, n, "CSwitch", 7) && !memmem(what, n, "switches", 8)) {
+		return UINT64_MAX;
+	}
+	return kernel_payload_get(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_COUNT);
+}

@@ -99,6 +99,8 @@ const char *kevent_thread_name(struct openetw_state *state, uint32_t tid, uint64
 void kevent_thread_text(const char *process, uint32_t pid, uint32_t tid, const char *thread,
 			char out[KEVENT_THREAD_SIZE]);
 const char *kevent_wait_reason(uint8_t reason);
+/* How many switches, or samples, this event of ours says were lost; UINT64_MAX: it says nothing of that. */
+uint64_t kevent_switches_lost(const EVENT_RECORD *e);
 /* "timer"; NULL: a thread. */
 const char *kevent_waker_name(uint8_t waker);
 

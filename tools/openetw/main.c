@@ -133,7 +133,8 @@ static int finish(const struct cli_args *a, int status)
 static void take_paths(const struct cli_args *a)
 {
 	const struct cli_command *c = a->command;
-	bool others = c == &cli_wpr || c == &cli_xperf; /* their words are also texts and outputs */
+	/* Their words are also texts and outputs. */
+	bool others = c == &cli_wpr || c == &cli_xperf || c == &cli_sql;
 	bool files = c->complete && strcmp(c->complete, "file") == 0 && !others;
 	for (int i = 0; files && i < a->count; i++) {
 		cli_path_input(a->words[i]);
@@ -152,7 +153,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 	for (int i = 0; i < argc; i++) {
 		for (size_t k = 0; k < help_count; k++) {
 			if (strcasecmp(argv[i], helps[k]) == 0) {
-				cli_help(stdout, c);
+				cli_help(stdout, c, i + 1 < argc ? argv[i + 1] : NULL);
 				return CLI_OK;
 			}
 		}
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
 			return no_such_verb(argv[2]);
 		}
 		if (c) {
-			cli_help(stdout, c);
+			cli_help(stdout, c, argc > 3 ? argv[3] : NULL);
 		} else {
 			cli_help_all(stdout);
 		}
@@ -218,7 +219,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			cli_help(stdout, a.command);
+			cli_help(stdout, a.command, NULL);
 			return CLI_OK;
 		}
 		if (a.command->rest_is_command && argv[i][0] != '-') {

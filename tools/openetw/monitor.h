@@ -27,6 +27,8 @@ enum column {
 	COL_REMOTE,
 	COL_COUNT,
 };
+/* By enum column; NULL behind them. Also the names of --filter. */
+extern const char *const monitor_names[COL_COUNT + 1];
 struct line { /* an operation */
 	struct kevent k;
 	bool waits; /* for its result */

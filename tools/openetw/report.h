@@ -53,13 +53,14 @@ struct report_counted { /* of a processor: its counters at the last switch */
 struct report_options {
 	uint64_t top;
 	struct cli_numbers pid;
-	const char *folded, *speedscope;
+	const char *filter, *folded, *speedscope;
 	bool off_cpu, events, no_inlines, json, explain;
 };
 struct report {
 	const struct cli_args *args;
 	const struct report_options *o;
 	struct openetw_state *state;
+	struct filter_expr *filter; /* NULL: everything */
 	struct cli_shortages shortages;
 	struct names names;
 	bool pid_seen[REPORT_PIDS_MAX];

@@ -2,9 +2,9 @@
  * report: what threads waited for, and who woke them.
  */
 #include "tools/openetw/report.h"
+#include "tools/common/table.h"
 
 #include "base/vec.h"
-#include "kernel_payload.h"
 
 #include <stdlib.h>
 
@@ -160,17 +160,9 @@ static void forget_waits(struct report *r, uint64_t lost)
 
 void report_losses(struct report *r, const EVENT_RECORD *e)
 {
-	static const GUID losses = {0x10b07d96, 0xe4a1, 0x59e4, {0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
-	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
-	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
-	if (e->EventHeader.EventDescriptor.Id != KP_OPEN_ETW_LOSSES_LOST || bytes_left(&b) < 1 ||
-	    !IsEqualGUID(&e->EventHeader.ProviderId, &losses)) {
-		return;
-	}
-	const char *what = (const char *)b.p;
-	size_t n = strnlen(what, bytes_left(&b));
-	if (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8)) {
-		forget_waits(r, kernel_payload_get(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_COUNT));
+	uint64_t lost = kevent_switches_lost(e);
+	if (lost != UINT64_MAX) {
+		forget_waits(r, lost);
 	}
 }
 
@@ -212,8 +204,11 @@ static void print_json(const struct wait *w, const char *reason)
 void report_print_waits(struct report *r, uint64_t top, bool json)
 {
 	qsort(r->waits, r->wait_count, sizeof r->waits[0], by_length);
+	static const struct table_column shown[] = {
+		{"MS", .right = true, .least = 10}, {"THREAD"}, {"REASON"}, {"WOKEN BY"}};
+	struct table *t = json ? NULL : table_create(shown, BASE_ARRAY_LEN(shown), 2);
 	if (!json && r->wait_count) {
-		printf("\nlongest waits\n  %10s  %-28s %-16s %s\n", "MS", "THREAD", "REASON", "WOKEN BY");
+		printf("\nlongest waits\n");
 	}
 	for (size_t i = 0; i < r->wait_count && i < top; i++) {
 		const struct wait *w = &r->waits[i];
@@ -224,8 +219,14 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 		if (json) {
 			print_json(w, reason);
 		} else {
-			printf("  %10.3f  %-28s %-16s %s\n", (double)w->length / 1e4, who, reason, waker);
+			table_cell(t, "%.3f", (double)w->length / 1e4);
+			table_cell(t, "%s", who);
+			table_cell(t, "%s", reason);
+			table_cell(t, "%s", waker);
 		}
+	}
+	if (!json) {
+		table_print(stdout, t);
 	}
 	static const char *const parts[] = {"THREAD", NULL};
 	static const struct tally_column columns[] = {{"MS", "ms", TALLY_US, WAIT_TIME},

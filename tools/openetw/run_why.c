@@ -40,7 +40,8 @@ static bool filtered(const struct cli_enable_options *o)
 
 static bool narrow(const struct cli_enable_options *o, const struct session_provider *p)
 {
-	return filtered(o) || (p->level > 0 && p->level < 5) || (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
+	return filtered(o) || p->expression[0] || (p->level > 0 && p->level < 5) ||
+	       (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
 }
 
 static void probe_start(struct run_why *w)
@@ -59,9 +60,13 @@ static void probe_start(struct run_why *w)
 	s.props.buffer_kb = 64;
 	for (uint32_t i = 0; i < w->session->provider_count; i++) {
 		struct session_provider *p = session_add_provider(&s, &w->session->provider[i].guid);
-		if (p) {
-			p->level = 255;
+		if (!p) {
+			fprintf(stderr, "openetw run: what the filters leave out is not counted: %s\n",
+				session_add_failed(&s));
+			session_finish(&s);
+			return;
 		}
+		p->level = 255;
 	}
 	struct cli_session_run r;
 	struct cli_session_how how = {.enable_ms = 1, .late_is_fine = true};

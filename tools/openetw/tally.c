@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/tally.h"
 #include "base/vec.h"
+#include "tools/common/table.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -132,31 +133,49 @@ static void print_json(FILE *f, const struct tally_row *r, const struct tally_ta
 	strbuf_finish(&b);
 }
 
-static void print_text(FILE *f, const struct tally_row *r, const struct tally_table *t)
+static void add_row(struct table *out, const struct tally_row *r, const struct tally_table *t)
 {
 	char text[32];
-	fputs(" ", f);
 	for (unsigned i = 0; i < t->column_count; i++) {
 		const struct tally_column *c = &t->columns[i];
 		switch (c->format) {
 		case TALLY_BYTES:
 			cli_size_text(r->v[c->value], text, sizeof text);
-			fprintf(f, " %10s", text);
+			table_cell(out, "%s", text);
 			break;
-		case TALLY_US: fprintf(f, " %10.3f", (double)r->v[c->value] / 1e3); break;
-		case TALLY_PERCENT_OF: fprintf(f, " %6.1f%%", percent(t, r->v[c->value])); break;
-		default: fprintf(f, " %8llu", (unsigned long long)r->v[c->value]); break;
+		case TALLY_US: table_cell(out, "%.3f", (double)r->v[c->value] / 1e3); break;
+		case TALLY_PERCENT_OF: table_cell(out, "%.1f%%", percent(t, r->v[c->value])); break;
+		default: table_cell(out, "%llu", (unsigned long long)r->v[c->value]); break;
 		}
 	}
-	for (const char *p = r->name;; p++) {
-		size_t n = strcspn(p, (const char[]){TALLY_PART, 0});
-		fprintf(f, "  %.*s", (int)n, p);
-		p += n;
-		if (!*p) {
-			break;
-		}
+	const char *p = r->name;
+	for (size_t i = 0; t->parts[i]; i++) {
+		size_t n = t->parts[i + 1] ? strcspn(p, (const char[]){TALLY_PART, 0}) : strlen(p);
+		table_cell(out, "%.*s", (int)n, p);
+		p += n + (p[n] != 0);
 	}
-	fputc('\n', f);
+}
+
+static void print_text(FILE *f, const struct tally *t, const struct tally_table *table, uint64_t top)
+{
+	struct table_column columns[2 * TALLY_VALUES + TALLY_PARTS] = {0};
+	unsigned count = 0;
+	for (; count < table->column_count; count++) {
+		const struct tally_column *c = &table->columns[count];
+		columns[count] = (struct table_column){c->title, .right = true,
+						       .least = c->format == TALLY_PERCENT_OF ? 7
+								: c->format == TALLY_COUNT    ? 8
+											      : 10};
+	}
+	for (size_t i = 0; table->parts[i]; i++) {
+		columns[count++] = (struct table_column){table->parts[i]};
+	}
+	struct table *out = table_create(columns, count, 2);
+	for (size_t i = 0; i < t->used && i < top; i++) {
+		add_row(out, &t->row[i], table);
+	}
+	fprintf(f, "\n%s\n", table->title);
+	table_print(f, out);
 }
 
 void tally_print(FILE *f, struct tally *t, const struct tally_table *table, uint64_t top, bool json)
@@ -166,23 +185,10 @@ void tally_print(FILE *f, struct tally *t, const struct tally_table *table, uint
 	}
 	tally_sort(t, table->sort_by);
 	if (!json) {
-		fprintf(f, "\n%s\n ", table->title);
-		for (unsigned i = 0; i < table->column_count; i++) {
-			const struct tally_column *c = &table->columns[i];
-			int width = c->format == TALLY_PERCENT_OF ? 7 : c->format == TALLY_COUNT ? 8 : 10;
-			fprintf(f, " %*s", width, c->title);
-		}
-		fputs(" ", f);
-		for (size_t i = 0; table->parts[i]; i++) {
-			fprintf(f, " %s%s", i ? " " : "", table->parts[i]);
-		}
-		fputc('\n', f);
+		print_text(f, t, table, top);
+		return;
 	}
 	for (size_t i = 0; i < t->used && i < top; i++) {
-		if (json) {
-			print_json(f, &t->row[i], table);
-		} else {
-			print_text(f, &t->row[i], table);
-		}
+		print_json(f, &t->row[i], table);
 	}
 }

@@ -8,6 +8,7 @@
 #include "tools/common/cli.h"
 
 #define TALLY_VALUES 10
+#define TALLY_PARTS  6
 #define TALLY_PART   '\x1f' /* between the parts of a name of several parts */
 
 struct tally_row {
@@ -37,7 +38,8 @@ struct tally_column {
 };
 struct tally_table {
 	const char *title, *json;
-	const char *const *parts; /* titles of the name's parts, ended by NULL; lower-case in JSON */
+	const char *const
+		*parts; /* titles of the name's parts, TALLY_PARTS at most, ended by NULL; lower-case in JSON */
 	const struct tally_column *columns;
 	unsigned column_count, sort_by;
 	uint64_t whole;

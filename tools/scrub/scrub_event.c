@@ -373,7 +373,7 @@ static void items(struct scrub *s, EVENT_RECORD *e)
 /* Descriptions of events: what providers call things. */
 static bool is_description(const EVENT_RECORD *e)
 {
-	static const GUID metadata = {0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
 	const uint8_t *p = e->UserData;
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0 ||
 	       (e->EventHeader.EventDescriptor.Id == EVENTSOURCE_MANIFEST && e->UserDataLength >= 8 && p[0] == 1 &&

@@ -10,6 +10,7 @@
 #include "tools/common/session_control.h"
 #include "tools/classic/explain_line.h"
 #include "tools/wpt/xperf.h"
+#include "tools/wpt/xperf_action.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,7 +351,7 @@ static int run_update(struct xperf *x)
 	uint32_t code = cli_session_query(name, &p);
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
 	ULONG flags = p.p.EnableFlags;
-	bool kernel = flags || cli_kernel_name(name) || (p.p.LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE);
+	bool kernel = flags || launch_is_kernel_name(name) || (p.p.LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE);
 	if (code) {
 		return cli_fail(a, code, "no session '%s'", name);
 	}
@@ -392,22 +393,13 @@ static int run_mark(struct cli_args *a)
 
 static int run_interval(struct cli_args *a, const char *verb)
 {
-	uint64_t n = 0;
-	uint32_t now, code;
+	uint32_t now, code, timer;
 	struct cli_counters c = {0};
-	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
-		return cli_told();
-	}
-	if (c.sampleds) { /* of sources with names */
-		code = xperf_set_intervals(&c);
-		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
-	}
 	if (strcmp(verb, "setprofint") == 0) {
-		const struct cli_option row = {.name = "setprofint", .min = 1, .max = UINT32_MAX};
-		if (!cli_take_number(a, &row, cli_words_last(&options_of(a)->intervals), &n)) {
-			return CLI_USAGE;
+		if (!xperf_intervals(a, &c) || !xperf_timer(a, &timer)) {
+			return cli_told();
 		}
-		code = cli_kernel_set_interval(0, (uint32_t)n);
+		code = xperf_set_intervals(timer, &c);
 		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
 	}
 	code = cli_kernel_get_interval(&now);
@@ -606,6 +598,8 @@ const struct cli_command cli_xperf = {
 	CLI_INTO(xperf_options),
 	.defaults = &(const struct xperf_options){.scopes = {.at = {XPERF_KERNEL_SCOPE}, .count = 1, .first = true}},
 	.run = run,
+	.topic = xperf_topic,
+	.topics = "reports",
 	.classic = true,
 	.raw = true,
 	.linked = true,

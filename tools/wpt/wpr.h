@@ -113,8 +113,8 @@ void wpr_session_name(const char *instance, const struct profile_collector *c, c
 bool wpr_recorded(const struct profile_collector *c);
 void wpr_sessions_describe(const struct wpr *w, const struct profile_collector *c, unsigned index,
 			   struct etw_session *ret);
-/* All but its GUID. False: its filters are longer than a session's file can say. */
-bool wpr_describe_provider(const struct profile_provider *p, struct session_provider *v);
+/* Its GUID is zero when that is not known; without `filters` there are none. False: *d says what is wrong with them. */
+bool wpr_describe_provider(const struct profile_provider *p, bool filters, struct session_provider *v, struct diag *d);
 /* Does any of them run? */
 bool wpr_sessions_run(const struct wpr *w);
 int wpr_sessions_start(struct wpr *w);
@@ -150,7 +150,12 @@ bool wpr_kernel_wanted(const struct profile_collector *c);
 bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 
 /* What a filter asks for, as the descriptors of EnableTraceEx2. */
-uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control, uint64_t keywords,
+enum wpr_enabling {
+	WPR_ENABLE,
+	WPR_CAPTURE,
+	WPR_DISABLE,
+};
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, enum wpr_enabling what, uint64_t keywords,
 		    uint32_t timeout_ms);
 
 /* ---- files while recording (wpr_parts.c) ----------------------------------------------------- */

@@ -3,7 +3,7 @@
  * starts; "wpr -stopboot" saves them as -stop does and takes the autologgers away. What is known about the
  * recording outlives the machine's next start, so it lies in the state directory.
  */
-#include "tools/common/session_options.h"
+#include "tools/common/session_start.h"
 #include "tools/common/mark.h"
 #include "tools/wpt/wpr.h"
 
@@ -48,47 +48,94 @@ bool wpr_boot_folder(char *out, size_t cap)
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
-/* False: longer than a session's file or a command line can say. */
-static bool ids_text(const struct profile_ids *s, char out[SESSION_FILTER_TEXT])
+/* Nothing is not everything. */
+static bool wpr_set_filter(struct session_provider *v, enum session_filter kind, const struct strbuf *text,
+			   struct diag *d)
 {
-	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
-	for (unsigned i = 0; s->present && i < s->count && n < SESSION_FILTER_TEXT; i++) {
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%u", i ? "," : "", s->id[i]);
+	if (text->failed) {
+		diag_at(d, UINT64_MAX, "its filters need more memory than there is");
+		return false;
 	}
-	return n < SESSION_FILTER_TEXT;
+	if (text->len == 0) {
+		diag_at(d, UINT64_MAX, "a filter of it names nothing");
+		return false;
+	}
+	struct diag why = {0};
+	int r = session_set_filter(v, kind, text->s, &why);
+	if (r < 0) {
+		diag_at(d, UINT64_MAX, "%s %s", session_filter_key(kind), why.text);
+	}
+	return r == 0;
 }
 
-static bool names_text(const struct profile_names *s, char out[SESSION_FILTER_TEXT])
+/* Of all events but none there is no filter. */
+static bool ids_set(struct session_provider *v, enum session_filter kind, const struct profile_ids *s, struct diag *d)
 {
-	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
-	for (const struct profile_word *v = s->names; s->present && v && n < SESSION_FILTER_TEXT; v = v->next) {
-		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", v == s->names ? "" : ",", v->text);
+	struct strbuf text = {0};
+	if (!s->present || (s->count == 0 && !s->in)) {
+		return true;
 	}
-	return n < SESSION_FILTER_TEXT;
+	session_filter_ids_text(&text, s->in, s->id, s->count);
+	bool fine = wpr_set_filter(v, kind, &text, d);
+	strbuf_finish(&text);
+	return fine;
 }
 
-bool wpr_describe_provider(const struct profile_provider *p, struct session_provider *v)
+static bool names_set(struct session_provider *v, enum session_filter kind, const struct profile_names *s,
+		      struct diag *d)
+{
+	struct strbuf text = {0};
+	if (!s->present || (!s->names && !s->in)) {
+		return true;
+	}
+	bool all = s->level == 0xFF && s->keywords == PROFILE_ALL;
+	session_filter_names_text(&text, s->in, all ? 0 : s->level, all ? 0 : s->keywords);
+	for (const struct profile_word *n = s->names; n; n = n->next) {
+		session_filter_name_text(&text, n == s->names, n->text);
+	}
+	bool fine = wpr_set_filter(v, kind, &text, d);
+	strbuf_finish(&text);
+	return fine;
+}
+
+bool wpr_describe_provider(const struct profile_provider *p, bool filters, struct session_provider *v, struct diag *d)
 {
 	struct guid plain;
+	GUID g;
 	const char *name = p->name + (*p->name == '*');
+	if (wpr_provider_guid(p->name, &g)) {
+		memcpy(v->guid.b, &g, sizeof v->guid.b);
+	}
 	snprintf(v->name, sizeof v->name, "%s", guid_parse(name, &plain) < 0 ? name : "");
 	v->level = p->level;
 	v->any = p->keywords;
 	v->properties = (p->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
 			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) | (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
 			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
-	snprintf(v->filter[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", p->exe ? p->exe : "");
-	return ids_text(&p->events, v->filter[SESSION_FILTER_EVENT_ID]) &&
-	       ids_text(&p->stack_events, v->filter[SESSION_FILTER_STACK_ID]) &&
-	       names_text(&p->event_names, v->filter[SESSION_FILTER_EVENT_NAME]) &&
-	       names_text(&p->stack_names, v->filter[SESSION_FILTER_STACK_NAME]) &&
-	       (!p->exe || strlen(p->exe) < SESSION_FILTER_TEXT);
+	if (!filters) {
+		return true;
+	}
+	struct strbuf exe = {0};
+	strbuf_adds(&exe, p->exe ? p->exe : "");
+	bool fine = (!p->exe || wpr_set_filter(v, SESSION_FILTER_EXE, &exe, d)) &&
+		    ids_set(v, SESSION_FILTER_EVENT_ID, &p->events, d) &&
+		    ids_set(v, SESSION_FILTER_STACK_ID, &p->stack_events, d) &&
+		    names_set(v, SESSION_FILTER_EVENT_NAME, &p->event_names, d) &&
+		    names_set(v, SESSION_FILTER_STACK_NAME, &p->stack_names, d);
+	strbuf_finish(&exe);
+	/* A filter of stacks asks for them, also one that lets all through. */
+	bool stacks = p->stack_events.present || p->stack_names.present;
+	if (stacks && !v->filter[SESSION_FILTER_STACK_ID] && !v->filter[SESSION_FILTER_STACK_NAME]) {
+		v->properties |= EVENT_ENABLE_PROPERTY_STACK_TRACE;
+	}
+	return fine;
 }
 
+/* False: said why not. */
 static bool add_provider(struct etw_session *s, const struct profile_provider *p)
 {
-	GUID g;
-	struct guid guid;
+	struct session_provider v = {.enabled = true};
+	struct diag d = {0};
 	if (p->capture_only) {
 		return true; /* asked at the end */
 	}
@@ -97,21 +144,21 @@ static bool add_provider(struct etw_session *s, const struct profile_provider *p
 				"providers in a profile\n");
 		return true;
 	}
-	if (!wpr_provider_guid(p->name, &g)) {
-		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its GUID is not known\n",
-			p->name);
+	bool fine = wpr_describe_provider(p, true, &v, &d);
+	if (!fine || guid_is_zero(&v.guid)) {
+		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: %s\n", p->name,
+			fine ? "its GUID is not known" : d.text);
+		session_provider_finish(&v);
 		return true;
 	}
-	memcpy(guid.b, &g, sizeof guid.b);
-	struct session_provider *v = session_add_provider(s, &guid);
-	if (!v) {
+	struct session_provider *to = session_add_provider(s, &v.guid);
+	if (!to) {
+		session_provider_finish(&v);
+		wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot record '%s' from boot: %s", p->name,
+			      session_add_failed(s));
 		return false;
 	}
-	if (!wpr_describe_provider(p, v)) {
-		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its filters are too long\n",
-			p->name);
-		s->provider_count--;
-	}
+	*to = v;
 	return true;
 }
 
@@ -146,7 +193,11 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 		}
 		struct guid mark;
 		memcpy(mark.b, &cli_mark_provider, sizeof mark.b);
-		ok = ok && (!marks || session_add_provider(s, &mark));
+		if (ok && marks && !session_add_provider(s, &mark)) {
+			wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot record marks from boot: %s",
+				      session_add_failed(s));
+			ok = false;
+		}
 	}
 	return ok;
 }
@@ -188,10 +239,17 @@ int wpr_boot_add(struct wpr *w)
 			continue;
 		}
 		struct etw_session s;
-		char path[4200];
+		char path[4200] = "the autologger";
 		bool ok = describe(w, c, index++, marks && c->kind == PROFILE_EVENT, &s);
 		marks = marks && c->kind != PROFILE_EVENT;
-		int r = ok && conf_path(s.name, path, sizeof path) ? 0 : -ENOMEM;
+		uint32_t code = ok ? cli_session_check(&s, SESSION_RUNNER_AUTOLOGGER) : 0;
+		if (!ok || code) { /* the former is said */
+			status = ok ? wpr_fail_call(code, "cannot record '%s' from boot: %s", s.name, cli_session_why())
+				    : CLI_FAILED;
+			session_finish(&s);
+			break;
+		}
+		int r = conf_path(s.name, path, sizeof path) ? 0 : -ENAMETOOLONG;
 		if (only_tell && r == 0) {
 			cli_session_explain(stdout, of_system() ? "--system autologger add" : "autologger add", &s,
 					    NULL);

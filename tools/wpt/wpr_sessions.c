@@ -6,10 +6,12 @@
  * callback has returned. What the callback wrote is then in the session; what it handed to another
  * thread is that thread's affair.
  */
-#include "tools/common/session_options.h"
+#include "tools/common/session_start.h"
 #include "tools/common/mark.h"
 #include "tools/common/output.h"
 #include "tools/wpt/wpr.h"
+
+#include "kernel_payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,85 +47,9 @@ bool wpr_sessions_run(const struct wpr *w)
 
 /* ---- enabling -------------------------------------------------------------------------------- */
 
-struct filters {
-	EVENT_FILTER_DESCRIPTOR d[8];
-	ULONG count;
-	uint8_t *memory[8];
-};
-
-static uint8_t *filter_add(struct filters *f, ULONG type, size_t bytes)
-{
-	uint8_t *m = calloc(1, bytes ? bytes : 1);
-	if (m) {
-		f->memory[f->count] = m;
-		f->d[f->count++] =
-			(EVENT_FILTER_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)m, .Size = (ULONG)bytes, .Type = type};
-	}
-	return m;
-}
-
-/* EVENT_FILTER_EVENT_ID: FilterIn, a byte, count, ids */
-static bool filter_ids(struct filters *f, ULONG type, const struct profile_ids *s)
-{
-	if (!s->present) {
-		return true;
-	}
-	uint8_t *m = filter_add(f, type, 4 + 2 * (size_t)s->count);
-	if (!m) {
-		return false;
-	}
-	m[0] = s->in;
-	le16_put(m + 2, (uint16_t)s->count);
-	memcpy(m + 4, s->id, 2 * (size_t)s->count);
-	return true;
-}
-
-/* EVENT_FILTER_EVENT_NAME: any, all, level, FilterIn, count, terminated names */
-static bool filter_names(struct filters *f, ULONG type, const struct profile_names *s)
-{
-	size_t bytes = 20, count = 0;
-	if (!s->present) {
-		return true;
-	}
-	for (const struct profile_word *n = s->names; n; n = n->next, count++) {
-		bytes += strlen(n->text) + 1;
-	}
-	uint8_t *m = filter_add(f, type, bytes);
-	if (!m) {
-		return false;
-	}
-	le64_put(m, s->keywords);
-	m[16] = s->level;
-	m[17] = s->in;
-	le16_put(m + 18, (uint16_t)count);
-	m += 20;
-	for (const struct profile_word *n = s->names; n; n = n->next) {
-		memcpy(m, n->text, strlen(n->text) + 1);
-		m += strlen(n->text) + 1;
-	}
-	return true;
-}
-
-static bool filter_exe(struct filters *f, const char *exe)
-{
-	uint16_t wide[512];
-	if (!exe) {
-		return true;
-	}
-	long units = utf8_to_utf16(exe, strlen(exe), wide, BASE_ARRAY_LEN(wide));
-	if (units < 0 || units >= (long)BASE_ARRAY_LEN(wide)) {
-		return false;
-	}
-	uint8_t *m = filter_add(f, EVENT_FILTER_TYPE_EXECUTABLE_NAME, 2 * (size_t)(units + 1));
-	if (m) {
-		memcpy(m, wide, 2 * (size_t)(units + 1));
-	}
-	return m != NULL;
-}
-
 bool wpr_provider_guid(const char *name, GUID *ret)
 {
-	static const GUID dotnet = {0xe13c0d23, 0xccbc, 0x4e12, {0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
+	static const GUID dotnet = GUID_INIT_WINDOWS(KP_DOT_NETRUNTIME_GUID);
 	if (strcasecmp(name, "DotNetProvider") == 0) {
 		*ret = dotnet;
 		return true;
@@ -131,41 +57,36 @@ bool wpr_provider_guid(const char *name, GUID *ret)
 	return cli_provider_guid(name, ret);
 }
 
-uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control, uint64_t keywords,
+/* With the reason that is known of it. */
+static int BASE_PRINTF(2, 0) fail_provider(uint32_t code, const char *what, const struct profile_provider *p)
+{
+	char text[300];
+	snprintf(text, sizeof text, what, p->name);
+	const char *why = cli_session_why();
+	return *why && !*openetw_last_error_text() ? wpr_fail_call(code, "%s: %s", text, why)
+						   : wpr_fail_call(code, "%s", text);
+}
+
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, enum wpr_enabling what, uint64_t keywords,
 		    uint32_t timeout_ms)
 {
-	struct filters f = {.count = 0};
-	GUID guid;
-	if (!wpr_provider_guid(p->name, &guid)) {
-		return ERROR_WMI_GUID_NOT_FOUND;
+	struct session_provider v = {.enabled = what != WPR_DISABLE};
+	struct diag d = {0};
+	if (!wpr_describe_provider(p, what == WPR_ENABLE, &v, &d)) {
+		session_provider_finish(&v);
+		return cli_session_refuse(ERROR_INVALID_PARAMETER, d.text);
 	}
-	bool ok = true;
-	if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-		ok = filter_ids(&f, EVENT_FILTER_TYPE_EVENT_ID, &p->events) &&
-		     filter_names(&f, EVENT_FILTER_TYPE_EVENT_NAME, &p->event_names) &&
-		     filter_ids(&f, EVENT_FILTER_TYPE_STACKWALK, &p->stack_events) &&
-		     filter_names(&f, EVENT_FILTER_TYPE_STACKWALK_NAME, &p->stack_names) && filter_exe(&f, p->exe);
+	v.any = keywords;
+	uint32_t code = guid_is_zero(&v.guid) ? (uint32_t)ERROR_WMI_GUID_NOT_FOUND
+					      : cli_session_control(session, &v,
+								    &(struct launch_enabling){
+									    .timeout_ms = timeout_ms,
+									    .capture = what == WPR_CAPTURE,
+								    });
+	if (code == ERROR_SUCCESS && v.name[0]) {
+		openetw_name_provider((const struct openetw_guid *)&v.guid, v.name, NULL); /* lists look better */
 	}
-	bool stack = p->stack || p->stack_events.present || p->stack_names.present;
-	ENABLE_TRACE_PARAMETERS parameters = {
-		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = (stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
-				  (p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) |
-				  (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
-				  (p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u),
-		.EnableFilterDesc = f.count ? f.d : NULL,
-		.FilterDescCount = f.count,
-	};
-	uint32_t code = ok ? EnableTraceEx2(session, &guid, control, p->level, keywords, 0, timeout_ms, &parameters)
-			   : ERROR_NOT_ENOUGH_MEMORY;
-	for (ULONG i = 0; i < f.count; i++) {
-		free(f.memory[i]);
-	}
-	struct guid plain;
-	const char *name = p->name + (*p->name == '*');
-	if (code == ERROR_SUCCESS && guid_parse(name, &plain) < 0) {
-		openetw_name_provider((const struct openetw_guid *)&guid, name, NULL); /* lists look better */
-	}
+	session_provider_finish(&v);
 	return code;
 }
 
@@ -192,18 +113,16 @@ static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wp
 	const struct profile_state *s = state_of(p, when);
 	uint32_t seconds = s->timeout_s ? s->timeout_s : when == WPR_ON_SAVE ? WPR_SAVE_TIMEOUT_S : WPR_START_TIMEOUT_S;
 	uint64_t mask = s->has_keywords ? p->keywords | s->keywords : p->keywords;
-	uint32_t code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, mask, 1000 * seconds);
+	uint32_t code = wpr_enable(h, p, WPR_ENABLE, mask, 1000 * seconds);
 	code = said_late(p, code, "take notice of being enabled");
 	if (code == ERROR_SUCCESS) {
-		code = wpr_enable(h, p, EVENT_CONTROL_CODE_CAPTURE_STATE, mask, 1000 * seconds);
+		code = wpr_enable(h, p, WPR_CAPTURE, mask, 1000 * seconds);
 		code = said_late(p, code, "report its state");
 	}
 	if (code == ERROR_SUCCESS && p->capture_only) {
-		GUID guid;
-		wpr_provider_guid(p->name, &guid);
-		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 1000 * seconds, NULL);
+		code = wpr_enable(h, p, WPR_DISABLE, 0, 1000 * seconds);
 	} else if (code == ERROR_SUCCESS) {
-		code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, 1000 * seconds);
+		code = wpr_enable(h, p, WPR_ENABLE, p->keywords, 1000 * seconds);
 	}
 	return said_late(p, code, "take notice of being enabled");
 }
@@ -216,7 +135,7 @@ static uint32_t start_provider(TRACEHANDLE h, const struct profile_provider *p)
 	if (p->capture_only) {
 		return ERROR_SUCCESS;
 	}
-	uint32_t code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, WPR_ENABLE_WAIT_MS);
+	uint32_t code = wpr_enable(h, p, WPR_ENABLE, p->keywords, WPR_ENABLE_WAIT_MS);
 	return said_late(p, code, "take notice of being enabled");
 }
 
@@ -392,9 +311,9 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 			continue;
 		}
 		if (v->strict || w->profile->strict) {
-			return wpr_fail_call(code, "cannot enable the provider '%s'", v->name);
+			return fail_provider(code, "cannot enable the provider '%s'", v);
 		}
-		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+		const char *why = cli_session_why(), *text = openetw_error_text(code);
 		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded: %s\n", v->name,
 			*why   ? why
 			: text ? text
@@ -444,7 +363,7 @@ int wpr_sessions_capture(struct wpr *w, enum wpr_moment when)
 			}
 			uint32_t code = capture(p.p.Wnode.HistoricalContext, v, when);
 			if (code) { /* the rest is worth saving */
-				status = wpr_fail_call(code, "cannot ask the provider '%s' for its state", v->name);
+				status = fail_provider(code, "cannot ask the provider '%s' for its state", v);
 			}
 		}
 	}
@@ -580,19 +499,16 @@ void wpr_sessions_cancel(struct wpr *w)
 static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask, bool capture)
 {
 	struct session_provider v = {.enabled = true};
-	GUID g;
-	if (!wpr_describe_provider(p, &v)) {
-		printf("# the filters of %s are too long for a command line\n", p->name);
-	}
-	if (wpr_provider_guid(p->name, &g)) {
-		memcpy(v.guid.b, &g, sizeof v.guid.b);
+	struct diag d = {0};
+	if (!wpr_describe_provider(p, !capture, &v, &d)) {
+		printf("# %s is not recorded: %s\n", p->name, d.text);
+		session_provider_finish(&v);
+		return;
 	}
 	snprintf(v.name, sizeof v.name, "%s", p->name); /* as the profile spells it */
 	v.any = mask;
-	if (capture) {
-		memset(v.filter, 0, sizeof v.filter);
-	}
 	cli_session_explain_enable(stdout, name, &v, capture ? "--capture-state" : NULL);
+	session_provider_finish(&v);
 }
 
 void wpr_sessions_explain(const struct wpr *w)

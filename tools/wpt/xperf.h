@@ -75,9 +75,12 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 /* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
 int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct session_kernel *ret,
 		      struct cli_counters *counters);
-/* -SetProfInt SOURCE N, repeatable, as sources with intervals; and to the machine. */
+/* -SetProfInt SOURCE N, repeatable, as sources with intervals; -SetProfInt N, that of the timer in 100 ns (0: not
+ * said). False: told what is wrong. */
 bool xperf_intervals(const struct cli_args *a, struct cli_counters *c);
-uint32_t xperf_set_intervals(const struct cli_counters *c);
+bool xperf_timer(const struct cli_args *a, uint32_t *ret);
+/* To the machine. */
+uint32_t xperf_set_intervals(uint32_t timer, const struct cli_counters *c);
 /* -boottrace FLAGS|off. */
 int xperf_boot(struct xperf *x);
 /* ---- reports: xperf_read.c, xperf_action.h --------------------------------------------------------- */

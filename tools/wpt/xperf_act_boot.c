@@ -17,10 +17,12 @@ struct run {
 	double cpu;
 	char *name, *command;
 };
-struct boot {
-	double least_cpu, least_interval;
-	uint32_t most_files;
+struct boot_options {
+	double least_cpu, least_interval, most_files;
 	const char *shell, *expected_file;
+};
+struct boot {
+	struct boot_options o;
 	struct strbuf expected;
 	struct run *run;
 	size_t runs, run_cap;
@@ -32,37 +34,26 @@ struct boot {
 	double shell_at;
 };
 
-static bool number(struct xperf_job *j, const char *option, double *out)
+static bool take_decimal(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
-	const char *v = winargs_value(j->w, option, NULL);
 	char *end;
-	if (v) {
-		*out = strtod(v, &end);
-		if (end == v || *end || !(*out >= 0)) {
-			cli_usage(j->a, "-%s takes a number, not '%s'", option, v);
-			return false;
-		}
+	double v = strtod(value, &end);
+	if (end == value || *end || !(v >= 0)) {
+		cli_usage(a, "-%s takes a number, not '%s'", o->name, value);
+		return false;
 	}
+	*(double *)member = v;
 	return true;
 }
 
 static bool begin(struct xperf_job *j)
 {
 	struct boot *b = j->own;
-	double files = 20;
-	b->least_interval = 10;
 	b->shell_at = -1;
-	b->shell = winargs_value(j->w, "userShellExecutable", "explorer.exe");
-	b->expected_file = winargs_value(j->w, "expectedProcessesFile", NULL);
-	if (!number(j, "minCPUToShow", &b->least_cpu) || !number(j, "minIntervalToShow", &b->least_interval) ||
-	    !number(j, "maxFilesToShow", &files)) {
-		return false;
-	}
-	b->most_files = files < 1e9 ? (uint32_t)files : UINT32_MAX;
-	if (b->expected_file) {
-		int r = cli_file_read(b->expected_file, 1 << 20, &b->expected);
+	if (b->o.expected_file) {
+		int r = cli_file_read(b->o.expected_file, 1 << 20, &b->expected);
 		if (r < 0) {
-			cli_usage(j->a, "-expectedProcessesFile: cannot read %s: %s", b->expected_file, strerror(-r));
+			cli_usage(j->a, "-expectedProcessesFile: cannot read %s: %s", b->o.expected_file, strerror(-r));
 			return false;
 		}
 		strbuf_addc(&b->expected, 0);
@@ -107,7 +98,7 @@ static void process_event(struct xperf_job *j)
 			  .name = strdup(xperf_text(j, "ImageFileName")),
 			  .command = strdup(xperf_text(j, "CommandLine"))};
 	j->failed = j->failed || !r->name || !r->command;
-	if (r->name && b->shell_at < 0 && r->from >= 0 && strcasecmp(r->name, b->shell) == 0) {
+	if (r->name && b->shell_at < 0 && r->from >= 0 && strcasecmp(r->name, b->o.shell) == 0) {
 		b->shell_at = r->from;
 	}
 }
@@ -177,7 +168,7 @@ static void end(struct xperf_job *j)
 	fprintf(f, "<timing traceStart=\"0\" traceEnd=\"%.0f\" cpuTime=\"%.0f\" cpuPercent=\"%.2f\" diskTime=\"%.0f\"",
 		j->length_us, b->cpu_total, whole > 0 ? 100 * b->cpu_total / whole : 0, b->disk_total);
 	if (b->shell_at >= 0) {
-		attribute(j, "userShell", b->shell);
+		attribute(j, "userShell", b->o.shell);
 		fprintf(f, " userShellStart=\"%.0f\"", b->shell_at);
 	}
 	fputs("/>\n<processes>\n", f);
@@ -185,7 +176,7 @@ static void end(struct xperf_job *j)
 		const struct run *r = &b->run[i];
 		double us = r->cpu, percent = b->cpu_total > 0 ? 100 * us / b->cpu_total : 0;
 		double length = (r->to < 0 ? j->length_us : r->to) - (r->from < 0 ? 0 : r->from);
-		if (percent < b->least_cpu || length < b->least_interval) {
+		if (percent < b->o.least_cpu || length < b->o.least_interval) {
 			continue;
 		}
 		fputs("<process", f);
@@ -198,7 +189,7 @@ static void end(struct xperf_job *j)
 			fprintf(f, " endTime=\"%.0f\"", r->to);
 		}
 		fprintf(f, " cpuTime=\"%.0f\" cpuPercent=\"%.2f\"", us, percent);
-		if (b->expected_file) {
+		if (b->o.expected_file) {
 			attribute(j, "expected", expected(b, r->name) ? "true" : "false");
 		}
 		attribute(j, "commandLine", r->command);
@@ -206,7 +197,7 @@ static void end(struct xperf_job *j)
 	}
 	fputs("</processes>\n<files>\n", f);
 	xperf_sums_sort(&b->files, 2);
-	for (size_t i = 0; i < b->files.count && i < b->most_files; i++) {
+	for (size_t i = 0; i < b->files.count && (double)i < b->o.most_files; i++) {
 		const struct xperf_sum *s = &b->files.list[i];
 		fputs("<file", f);
 		attribute(j, "name", s->key);
@@ -237,11 +228,25 @@ static void release(struct xperf_job *j)
 }
 
 static const struct cli_option options[] = {
-	{0, "minCPUToShow", "PERCENT", "only processes that took as much of the processors' time", NULL},
-	{0, "maxFilesToShow", "N", "at most so many files (default 20)", NULL},
-	{0, "expectedProcessesFile", "FILE", "names of processes, one a line: others are told apart", NULL},
-	{0, "minIntervalToShow", "USEC", "only processes that were there so long (default 10)", NULL},
-	{0, "userShellExecutable", "NAME", "the process whose start ends the boot (default explorer.exe)", NULL},
+	{.name = "minCPUToShow",
+	 .arg = "PERCENT",
+	 .help = "only processes that took as much of the processors' time",
+	 .take = take_decimal,
+	 .offset = CLI_AT(boot, o.least_cpu, double)},
+	{.name = "maxFilesToShow",
+	 .arg = "N",
+	 .help = "at most so many files (default 20)",
+	 .take = take_decimal,
+	 .offset = CLI_AT(boot, o.most_files, double)},
+	CLI_WORD(boot, o.expected_file, 0, "expectedProcessesFile", "FILE",
+		 "names of processes, one a line: others are told apart"),
+	{.name = "minIntervalToShow",
+	 .arg = "USEC",
+	 .help = "only processes that were there so long (default 10)",
+	 .take = take_decimal,
+	 .offset = CLI_AT(boot, o.least_interval, double)},
+	CLI_WORD(boot, o.shell, 0, "userShellExecutable", "NAME",
+		 "the process whose start ends the boot (default explorer.exe)"),
 	{0},
 };
 
@@ -253,6 +258,7 @@ const struct xperf_action xperf_boot_actions[] = {
 		   "DiskIo/Write " XPERF_DPC_EVENTS,
 	 .source = "PROC_THREAD+LOADER+CSWITCH+DISK_IO",
 	 .own = sizeof(struct boot),
+	 XPERF_DEFAULTS(boot_options, .least_interval = 10, .most_files = 20, .shell = "explorer.exe"),
 	 .begin = begin,
 	 .event = event,
 	 .end = end,

@@ -9,81 +9,70 @@
 
 /* ---- sysconfig -------------------------------------------------------------------------------------- */
 
+/* What can be asked for by name. */
+enum { NETIDENTITY, CPU, MEMORY, BUILD, ETW, POWER, DISK, IDECHANNEL, VIDEO, NIC, IRQ, SERVICES, PNP };
+
 /* One kind of record, in the order of the report. Fields "Label=Field", separated by |. */
 static const struct part {
-	const char *option, *title, *event, *fields;
+	int group;
+	const char *title, *event, *fields;
 } parts[] = {
-	{"cpu", "CPU", "SystemConfig/CPU",
+	{CPU, "CPU", "SystemConfig/CPU",
 	 "ComputerName=ComputerName|DomainName=DomainName|ProcessorNum=NumberOfProcessors|ProcessorSpeed=MHz|"
 	 "ProcessorArchitecture=ProcessorArchitecture|ProcessorLevel=ProcessorLevel|ProcessorRevision="
 	 "ProcessorRevision|"
 	 "HyperThreadingFlag=HyperThreadingFlag"},
-	{"cpu", "Processor", "SystemConfig/Processors",
+	{CPU, "Processor", "SystemConfig/Processors",
 	 "ProcessorIndex=ProcessorIndex|Name=ProcessorName|Vendor=ProcessorIdentifier|Identifier=VendorIdentifier|"
 	 "Speed=ProcessorSpeed"},
-	{"cpu", "NUMA", "SystemConfig/NumaNode", "NodeCount=NodeCount|NodeMap=NodeMap"},
-	{"memory", "Memory", "SystemConfig/CPU",
+	{CPU, "NUMA", "SystemConfig/NumaNode", "NodeCount=NodeCount|NodeMap=NodeMap"},
+	{MEMORY, "Memory", "SystemConfig/CPU",
 	 "MemorySize=MemSize|PageSize=PageSize|AllocationGranularity=AllocationGranularity|"
 	 "HighestUserAddress=HighestUserAddress|MemorySpeed=MemorySpeed"},
-	{"build", "Build", "SystemConfigEx/BuildInfo",
+	{BUILD, "Build", "SystemConfigEx/BuildInfo",
 	 "BuildLab=BuildLab|ProductName=ProductName|InstallDate=InstallDate"},
-	{"build", "Platform", "SystemConfig/Platform",
+	{BUILD, "Platform", "SystemConfig/Platform",
 	 "Manufacturer=SystemManufacturer|Product=SystemProductName|BiosDate=BiosDate|BiosVersion=BiosVersion"},
-	{"etw", "ETW", "EventTrace/Header",
+	{ETW, "ETW", "EventTrace/Header",
 	 "OS "
 	 "Version=Version|Build=ProviderVersion|BufferSize=BufferSize|Processors=NumberOfProcessors|PointerSize="
 	 "PointerSize|"
 	 "TimerResolution=TimerResolution|ClockFrequency=PerfFreq|BootTime=BootTime"},
-	{"power", "Power", "SystemConfig/Power", "S1=S1|S2=S2|S3=S3|S4=S4|S5=S5"},
-	{"disk", "Disk", "SystemConfig/PhyDisk",
+	{POWER, "Power", "SystemConfig/Power", "S1=S1|S2=S2|S3=S3|S4=S4|S5=S5"},
+	{DISK, "Disk", "SystemConfig/PhyDisk",
 	 "DiskNumber=DiskNumber|Model=Manufacturer|BytesPerSector=BytesPerSector|SectorsPerTrack=SectorsPerTrack|"
 	 "TracksPerCylinder=TracksPerCylinder|Cylinders=Cylinders|WriteCacheEnabled=WriteCacheEnabled|"
 	 "PartitionCount=PartitionCount"},
-	{"disk", "Volume", "SystemConfig/LogDisk",
+	{DISK, "Volume", "SystemConfig/LogDisk",
 	 "DriveLetter=DriveLetterString|DiskNumber=DiskNumber|FileSystem=FileSystem|StartOffset=StartOffset|"
 	 "PartitionSize=PartitionSize|SectorsPerCluster=SectorsPerCluster|BytesPerSector=BytesPerSector|"
 	 "FreeClusters=NumberOfFreeClusters|TotalClusters=TotalNumberOfClusters"},
-	{"disk", "Optical disk", "SystemConfig/OpticalDisk", "DiskNumber=DiskNumber|Device=DeviceName|Size=Size"},
-	{"idechannel", "IDE channel", "SystemConfig/IDEChannel",
+	{DISK, "Optical disk", "SystemConfig/OpticalDisk", "DiskNumber=DiskNumber|Device=DeviceName|Size=Size"},
+	{IDECHANNEL, "IDE channel", "SystemConfig/IDEChannel",
 	 "TargetId=TargetId|DeviceType=DeviceType|DeviceTimingMode=DeviceTimingMode|Location=LocationInformation"},
-	{"video", "Video", "SystemConfig/Video",
+	{VIDEO, "Video", "SystemConfig/Video",
 	 "Adapter=AdapterString|Chip=ChipType|MemorySize=MemorySize|XResolution=XResolution|YResolution=YResolution|"
 	 "BitsPerPixel=BitsPerPixel|VRefresh=VRefresh"},
-	{"nic", "NIC", "SystemConfig/NIC",
+	{NIC, "NIC", "SystemConfig/NIC",
 	 "Device "
 	 "Desc=NICDescription|Name=NICName|PhysicalAddr=PhysicalAddr|IpAddresses=IpAddresses|IpAddress=IpAddress|"
 	 "DnsServers=DnsServerAddresses"},
-	{"netidentity", "Network", "SystemConfig/Network",
+	{NETIDENTITY, "Network", "SystemConfig/Network",
 	 "TcbTablePartitions=TcbTablePartitions|MaxHashTableSize=MaxHashTableSize|MaxUserPort=MaxUserPort|"
 	 "TcpTimedWaitDelay=TcpTimedWaitDelay"},
-	{"irq", "IRQ", "SystemConfig/IRQ", "IRQ=IRQNum|Affinity=IRQAffinity|Group=IRQGroup|Device=DeviceDescription"},
-	{"services", "Service", "SystemConfig/Services",
+	{IRQ, "IRQ", "SystemConfig/IRQ", "IRQ=IRQNum|Affinity=IRQAffinity|Group=IRQGroup|Device=DeviceDescription"},
+	{SERVICES, "Service", "SystemConfig/Services",
 	 "Name=ServiceName|DisplayName=DisplayName|Process=ProcessName|PID=ProcessId|State=ServiceState"},
-	{"pnp", "PnP", "SystemConfig/PnP",
+	{PNP, "PnP", "SystemConfig/PnP",
 	 "DeviceID=DeviceID|Description=DeviceDescription|FriendlyName=FriendlyName|Service=ServiceName|Pdo=PdoName"},
 };
 
 struct sysconfig {
-	bool xml, some, opened;
+	bool xml;
+	uint32_t groups;                           /* 1 << CPU, …; none: all */
 	struct strbuf text[BASE_ARRAY_LEN(parts)]; /* each part's records, told in the order above */
 	uint32_t count[BASE_ARRAY_LEN(parts)];
 };
-
-static bool asked(struct xperf_job *j, const struct part *p)
-{
-	struct sysconfig *s = j->own;
-	return !s->some || winargs_on(j->w, p->option);
-}
-
-static bool config_begin(struct xperf_job *j)
-{
-	struct sysconfig *s = j->own;
-	s->xml = winargs_on(j->w, "xml");
-	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		s->some = s->some || winargs_on(j->w, parts[i].option);
-	}
-	return true;
-}
 
 /* A name for XML: no blanks. */
 static void add_tag(struct strbuf *b, const char *s, size_t n)
@@ -140,8 +129,9 @@ static void add_record(struct xperf_job *j, size_t at)
 
 static void config_event(struct xperf_job *j)
 {
+	const struct sysconfig *s = j->own;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		if (strcmp(j->name, parts[i].event) == 0 && asked(j, &parts[i])) {
+		if (strcmp(j->name, parts[i].event) == 0 && (!s->groups || s->groups >> parts[i].group & 1)) {
 			add_record(j, i);
 		}
 	}
@@ -181,20 +171,20 @@ static void config_release(struct xperf_job *j)
 }
 
 static const struct cli_option config_options[] = {
-	{0, "xml", NULL, "as XML", NULL},
-	{0, "netidentity", NULL, "settings of the network", NULL},
-	{0, "cpu", NULL, "processors", NULL},
-	{0, "memory", NULL, "memory", NULL},
-	{0, "build", NULL, "the system's build", NULL},
-	{0, "etw", NULL, "of the trace's header", NULL},
-	{0, "power", NULL, "sleep states", NULL},
-	{0, "disk", NULL, "disks and volumes", NULL},
-	{0, "idechannel", NULL, "IDE channels", NULL},
-	{0, "video", NULL, "video adapters", NULL},
-	{0, "nic", NULL, "network adapters", NULL},
-	{0, "irq", NULL, "interrupts", NULL},
-	{0, "services", NULL, "services", NULL},
-	{0, "pnp", NULL, "devices", NULL},
+	CLI_FLAG(sysconfig, xml, 0, "xml", "as XML"),
+	CLI_BITS(sysconfig, groups, 1 << NETIDENTITY, 0, "netidentity", "settings of the network"),
+	CLI_BITS(sysconfig, groups, 1 << CPU, 0, "cpu", "processors"),
+	CLI_BITS(sysconfig, groups, 1 << MEMORY, 0, "memory", "memory"),
+	CLI_BITS(sysconfig, groups, 1 << BUILD, 0, "build", "the system's build"),
+	CLI_BITS(sysconfig, groups, 1 << ETW, 0, "etw", "of the trace's header"),
+	CLI_BITS(sysconfig, groups, 1 << POWER, 0, "power", "sleep states"),
+	CLI_BITS(sysconfig, groups, 1 << DISK, 0, "disk", "disks and volumes"),
+	CLI_BITS(sysconfig, groups, 1 << IDECHANNEL, 0, "idechannel", "IDE channels"),
+	CLI_BITS(sysconfig, groups, 1 << VIDEO, 0, "video", "video adapters"),
+	CLI_BITS(sysconfig, groups, 1 << NIC, 0, "nic", "network adapters"),
+	CLI_BITS(sysconfig, groups, 1 << IRQ, 0, "irq", "interrupts"),
+	CLI_BITS(sysconfig, groups, 1 << SERVICES, 0, "services", "services"),
+	CLI_BITS(sysconfig, groups, 1 << PNP, 0, "pnp", "devices"),
 	{0},
 };
 
@@ -209,9 +199,7 @@ struct symcache {
 static bool sym_begin(struct xperf_job *j)
 {
 	struct symcache *s = j->own;
-	s->imageid = winargs_on(j->w, "imageid");
-	s->build = winargs_on(j->w, "build");
-	s->dbgid = winargs_on(j->w, "dbgid") || (!s->imageid && !s->build);
+	s->dbgid = s->dbgid || (!s->imageid && !s->build);
 	return true;
 }
 
@@ -302,9 +290,9 @@ static void sym_release(struct xperf_job *j)
 }
 
 static const struct cli_option sym_options[] = {
-	{0, "build", NULL, "of which images symbols are found", NULL},
-	{0, "imageid", NULL, "the images of the trace", NULL},
-	{0, "dbgid", NULL, "and the builds that they are of (default)", NULL},
+	CLI_FLAG(symcache, build, 0, "build", "of which images symbols are found"),
+	CLI_FLAG(symcache, imageid, 0, "imageid", "the images of the trace"),
+	CLI_FLAG(symcache, dbgid, 0, "dbgid", "and the builds that they are of (default)"),
 	{0},
 };
 
@@ -315,7 +303,6 @@ const struct xperf_action xperf_config_actions[] = {
 	 .events = "SystemConfig/* SystemConfigEx/* EventTrace/Header",
 	 .source = "any kernel flag",
 	 .own = sizeof(struct sysconfig),
-	 .begin = config_begin,
 	 .event = config_event,
 	 .end = config_end,
 	 .release = config_release},

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define RANGE                                                                                            \
-	{                                                                                                \
-		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
-	}
-
 /* "StartTime, EndTime, Cpu 0, …": percent of each interval. */
 static void print_grid(struct xperf_job *j, const struct xperf_grid *g, bool rest)
 {
@@ -54,11 +49,6 @@ static bool profile_begin(struct xperf_job *j)
 {
 	struct profile *p = j->own;
 	p->interval_us = 1000;
-	p->detail = winargs_on(j->w, "detail");
-	p->freq = winargs_on(j->w, "freq");
-	if (!xperf_seconds(j, "util", 1, &p->util_us)) {
-		return false;
-	}
 	if (!p->detail && !p->freq && p->util_us <= 0) {
 		p->util_us = 1e6;
 	}
@@ -135,10 +125,11 @@ static void profile_release(struct xperf_job *j)
 }
 
 static const struct cli_option profile_options[] = {
-	{0, "util", "[SECONDS]", "how busy each processor was in intervals of this length (default 1)", NULL},
-	{0, "detail", NULL, "samples by process and function", NULL},
-	{0, "freq", NULL, "samples of each processor", NULL},
-	RANGE,
+	XPERF_INTERVAL(profile, util_us, 1, "util",
+		       "how busy each processor was in intervals of this length (default 1)"),
+	CLI_FLAG(profile, detail, 0, "detail", "samples by process and function"),
+	CLI_FLAG(profile, freq, 0, "freq", "samples of each processor"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -163,12 +154,6 @@ struct cswitch {
 static bool cswitch_begin(struct xperf_job *j)
 {
 	struct cswitch *c = j->own;
-	c->process = winargs_on(j->w, "process");
-	c->thread = winargs_on(j->w, "thread");
-	c->exclude = winargs_on(j->w, "exc_dpcisr");
-	if (!xperf_seconds(j, "avail", 1, &c->avail_us) || !xperf_seconds(j, "util", 1, &c->util_us)) {
-		return false;
-	}
 	if (!c->process && !c->thread && c->util_us <= 0 && c->avail_us <= 0) {
 		c->avail_us = 1e6;
 	}
@@ -274,12 +259,13 @@ static void cswitch_release(struct xperf_job *j)
 }
 
 static const struct cli_option cswitch_options[] = {
-	{0, "avail", "[SECONDS]", "free time of each processor in intervals of this length (default)", NULL},
-	{0, "util", "[SECONDS]", "busy time of each processor in intervals of this length", NULL},
-	{0, "process", NULL, "time by process", NULL},
-	{0, "thread", NULL, "time by thread", NULL},
-	{0, "exc_dpcisr", NULL, "without the time that DPCs and ISRs took", NULL},
-	RANGE,
+	XPERF_INTERVAL(cswitch, avail_us, 1, "avail",
+		       "free time of each processor in intervals of this length (default)"),
+	XPERF_INTERVAL(cswitch, util_us, 1, "util", "busy time of each processor in intervals of this length"),
+	CLI_FLAG(cswitch, process, 0, "process", "time by process"),
+	CLI_FLAG(cswitch, thread, 0, "thread", "time by thread"),
+	CLI_FLAG(cswitch, exclude, 0, "exc_dpcisr", "without the time that DPCs and ISRs took"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -293,9 +279,8 @@ struct ready {
 static bool ready_begin(struct xperf_job *j)
 {
 	struct ready *r = j->own;
-	r->stacks = winargs_on(j->w, "stacks");
-	r->list = winargs_on(j->w, "list") || r->stacks;
-	r->counts = winargs_on(j->w, "counts") || !r->list;
+	r->list = r->list || r->stacks;
+	r->counts = r->counts || !r->list;
 	return true;
 }
 
@@ -374,10 +359,10 @@ static void ready_release(struct xperf_job *j)
 }
 
 static const struct cli_option ready_options[] = {
-	{0, "counts", NULL, "how often one process made threads of another ready (default)", NULL},
-	{0, "list", NULL, "each of these events", NULL},
-	{0, "stacks", NULL, "each with its call stack", NULL},
-	RANGE,
+	CLI_FLAG(ready, counts, 0, "counts", "how often one process made threads of another ready (default)"),
+	CLI_FLAG(ready, list, 0, "list", "each of these events"),
+	CLI_FLAG(ready, stacks, 0, "stacks", "each with its call stack"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -390,7 +375,9 @@ struct slot {
 	struct xperf_sums sums; /* 0 cpu, 1 reads, 2 bytes, 3 writes, 4 bytes, 5 service */
 };
 struct cpudisk {
-	bool thread, exclude;
+	bool thread, exclude, times;
+	struct cli_numbers pids;
+	struct cli_words exes, marks;
 	struct slot *slot;
 	size_t slots, slot_cap;
 	struct running *cpu;
@@ -421,11 +408,10 @@ static bool add_slot(struct xperf_job *j, double from, double to, const char *a,
 static void on_mark(struct xperf_job *j, void *ctx)
 {
 	struct cpudisk *c = j->own;
-	const struct winarg *wanted = ctx;
 	const char *text = xperf_text(j, "Message");
-	bool take = !wanted;
-	for (int i = 0; wanted && i < wanted->count; i++) {
-		take = take || strcasecmp(wanted->value[i], text) == 0;
+	bool take = c->marks.count == 0;
+	for (int i = 0; i < c->marks.count; i++) {
+		take = take || strcasecmp(c->marks.text[i], text) == 0;
 	}
 	if (!take) {
 		return;
@@ -437,32 +423,26 @@ static void on_mark(struct xperf_job *j, void *ctx)
 	snprintf(c->mark, sizeof c->mark, "%s", *text ? text : "(mark)");
 }
 
-static bool cpudisk_begin(struct xperf_job *j)
+static bool take_slots(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
 {
-	struct cpudisk *c = j->own;
-	const struct winarg *marks = winargs_find(j->w, "marks"), *times = winargs_find(j->w, "times");
-	c->thread = winargs_on(j->w, "thread");
-	c->exclude = winargs_on(j->w, "exc_dpcisr");
-	c->interval_us = 1000;
-	c->cpu = calloc(j->cpus, sizeof *c->cpu);
-	j->failed = !c->cpu;
-	if (j->failed) {
-		return false;
-	}
-	for (int i = 0; times && i + 1 < times->count; i++) {
-		double from, to;
-		if (!xperf_time(j, "times", times->value[i], &from) ||
-		    !xperf_time(j, "times", times->value[i + 1], &to) ||
-		    !add_slot(j, from, to, times->value[i], times->value[i + 1])) {
+	double before = 0, at;
+	for (int i = 0; i < count; i++, before = at) {
+		if (!xperf_take_time(a, o, value[i], &at) ||
+		    (i > 0 && !add_slot(a->context, before, at, value[i - 1], value[i]))) {
 			return false;
 		}
 	}
-	if (times && times->count < 2) {
-		cli_usage(j->a, "-times takes two times or more");
-		return false;
-	}
-	if (!times && !(marks && marks->count == 0) &&
-	    !xperf_pass(j, "PerfInfo/Mark", on_mark, (void *)(uintptr_t)marks)) {
+	return *(bool *)member = true;
+}
+
+static bool cpudisk_begin(struct xperf_job *j)
+{
+	struct cpudisk *c = j->own;
+	bool none = c->marks.count == 1 && !c->marks.text[0][0];
+	c->interval_us = 1000;
+	c->cpu = calloc(j->cpus, sizeof *c->cpu);
+	j->failed = !c->cpu;
+	if (j->failed || (!c->times && !none && !xperf_pass(j, "PerfInfo/Mark", on_mark, NULL))) {
 		return false;
 	}
 	return c->slots > 0 || add_slot(j, 0, j->length_us > 0 ? j->length_us : 1e18, "start", "end");
@@ -470,20 +450,14 @@ static bool cpudisk_begin(struct xperf_job *j)
 
 static bool wanted_process(struct xperf_job *j, uint32_t pid, const char *name)
 {
-	const struct winarg *pids = winargs_find(j->w, "pids"), *exes = winargs_find(j->w, "exes");
-	for (int i = 0; pids && i < pids->count; i++) {
-		if (strtoul(pids->value[i], NULL, 0) == pid) {
+	const struct cpudisk *c = j->own;
+	for (int i = 0; name && i < c->exes.count; i++) {
+		size_t n = strlen(c->exes.text[i]);
+		if (strncasecmp(name, c->exes.text[i], n) == 0 && (name[n] == 0 || strcasecmp(name + n, ".exe") == 0)) {
 			return true;
 		}
 	}
-	for (int i = 0; exes && i < exes->count; i++) {
-		size_t n = strlen(exes->value[i]);
-		if (name && strncasecmp(name, exes->value[i], n) == 0 &&
-		    (name[n] == 0 || strcasecmp(name + n, ".exe") == 0)) {
-			return true;
-		}
-	}
-	return !pids && !exes;
+	return xperf_numbers_have(&c->pids, pid) || (c->pids.count == 0 && c->exes.count == 0);
 }
 
 static struct xperf_sum *slot_sum(struct xperf_job *j, struct slot *s)
@@ -608,14 +582,15 @@ static void cpudisk_release(struct xperf_job *j)
 }
 
 static const struct cli_option cpudisk_options[] = {
-	{0, "thread", NULL, "by thread", NULL},
-	{0, "exc_dpcisr", NULL, "without the time that DPCs and ISRs took", NULL},
-	{0, "pids", "PID…", "only these processes", NULL},
-	{0, "exes", "NAME…", "only processes of these names", NULL},
-	{0, "marks", "[MARK…]", "the intervals are between these marks (default: all); without one, marks do not count",
-	 NULL},
-	{0, "times", "FROM TO…", "the intervals are between these times", NULL},
-	RANGE,
+	CLI_FLAG(cpudisk, thread, 0, "thread", "by thread"),
+	CLI_FLAG(cpudisk, exclude, 0, "exc_dpcisr", "without the time that DPCs and ISRs took"),
+	XPERF_IDS(cpudisk, pids, "pids", "PID…", "only these processes"),
+	CLI_WORDS(cpudisk, exes, 0, "exes", "NAME…", "only processes of these names"),
+	CLI_WORDS(cpudisk, marks, 0, "marks", "[MARK…]",
+		  "the intervals are between these marks (default: all); without one, marks do not count"),
+	CLI_OWN_ALL(cpudisk, times, bool, take_slots, NULL, "times", "FROM TO…",
+		    "the intervals are between these times"),
+	XPERF_RANGE,
 	{0},
 };
 

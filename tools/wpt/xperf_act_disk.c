@@ -5,13 +5,8 @@
 #include "base/vec.h"
 #include "tools/wpt/xperf_rows.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
-#define RANGE                                                                                            \
-	{                                                                                                \
-		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
-	}
 #define DISKS_MAX 256u
 #define DEPTH_MAX 4096u /* requests that are compared with one another */
 
@@ -116,13 +111,6 @@ struct diskio {
 static bool diskio_begin(struct xperf_job *j)
 {
 	struct diskio *d = j->own;
-	d->summary = winargs_on(j->w, "summary");
-	d->counts = winargs_on(j->w, "counts");
-	d->detail = winargs_on(j->w, "detail");
-	d->overlap = winargs_on(j->w, "overlap");
-	if (!xperf_seconds(j, "util", 1, &d->util_us)) {
-		return false;
-	}
 	if (!d->summary && !d->counts && !d->detail && !d->overlap && d->util_us <= 0) {
 		d->util_us = 1e6;
 	}
@@ -375,115 +363,61 @@ static void diskio_release(struct xperf_job *j)
 }
 
 static const struct cli_option diskio_options[] = {
-	{0, "util", "[SECONDS]", "how busy each disk was in intervals of this length (default 1)", NULL},
-	{0, "summary", NULL, "by file", NULL},
-	{0, "counts", NULL, "by process", NULL},
-	{0, "detail", NULL, "each access", NULL},
-	{0, "overlap", NULL, "each access drawn beside those that were under way", NULL},
-	RANGE,
+	XPERF_INTERVAL(diskio, util_us, 1, "util", "how busy each disk was in intervals of this length (default 1)"),
+	CLI_FLAG(diskio, summary, 0, "summary", "by file"),
+	CLI_FLAG(diskio, counts, 0, "counts", "by process"),
+	CLI_FLAG(diskio, detail, 0, "detail", "each access"),
+	CLI_FLAG(diskio, overlap, 0, "overlap", "each access drawn beside those that were under way"),
+	XPERF_RANGE,
 	{0},
 };
 
 /* ---- diskidlehistogram ------------------------------------------------------------------------------ */
 
-#define BUCKETS_MAX 64
-struct idle {
-	struct accesses a;
-	double bucket[BUCKETS_MAX], timeout[BUCKETS_MAX], threshold, down, up;
-	int buckets, timeouts;
-	int64_t disk; /* -1: all */
-	const struct winarg *file, *part;
-	regex_t *re;
-	int re_count;
+#define BUCKETS_MAX BASE_ARRAY_LEN(((struct xperf_times *)0)->us)
+#define ALL_DISKS   UINT64_MAX
+struct idle_options {
+	struct xperf_times buckets, timeouts;
+	double threshold, down, up;
+	uint64_t disk;
+	struct cli_words files, parts;
+	struct xperf_regexes patterns;
 };
-
-static bool spans(struct xperf_job *j, const char *option, double *out, int *ret_n)
-{
-	const struct winarg *g = winargs_find(j->w, option);
-	if (!g) {
-		return true;
-	}
-	*ret_n = 0;
-	for (int i = 0; i < g->count && i < BUCKETS_MAX; i++) {
-		if (!xperf_span(j, option, g->value[i], 1000000000, &out[*ret_n])) {
-			return false;
-		}
-		if (*ret_n > 0 && out[*ret_n] <= out[*ret_n - 1]) {
-			cli_usage(j->a, "-%s takes growing times", option);
-			return false;
-		}
-		++*ret_n;
-	}
-	return true;
-}
+struct idle {
+	struct idle_options o;
+	struct accesses a;
+};
 
 static bool idle_begin(struct xperf_job *j)
 {
-	static const double buckets[] = {1, 5, 60, 180, 600, 900, 1200, 1800}, timeouts[] = {5, 60, 180, 600, 1800};
+	static const struct xperf_times buckets = {8, {1e6, 5e6, 60e6, 180e6, 600e6, 900e6, 1200e6, 1800e6}};
+	static const struct xperf_times timeouts = {5, {5e6, 60e6, 180e6, 600e6, 1800e6}};
 	struct idle *d = j->own;
-	uint32_t disk = UINT32_MAX;
-	const struct winarg *re = winargs_find(j->w, "exc_filere"), *g;
-	for (d->buckets = 0; d->buckets < (int)BASE_ARRAY_LEN(buckets); d->buckets++) {
-		d->bucket[d->buckets] = buckets[d->buckets] * 1e6;
-	}
-	for (d->timeouts = 0; d->timeouts < (int)BASE_ARRAY_LEN(timeouts); d->timeouts++) {
-		d->timeout[d->timeouts] = timeouts[d->timeouts] * 1e6;
-	}
-	if (!spans(j, "buckets", d->bucket, &d->buckets) || !spans(j, "idletimeout", d->timeout, &d->timeouts) ||
-	    !winargs_u32(j->w, "disknum", 0, 0, DISKS_MAX - 1, &disk) ||
-	    !xperf_seconds(j, "idlethreshold", 0, &d->threshold)) {
-		return false;
-	}
-	g = winargs_find(j->w, "idletheshold"); /* as the documentation spells it */
-	if (g && !xperf_span(j, "idletheshold", g->value[0], 1000000000, &d->threshold)) {
-		return false;
-	}
-	g = winargs_find(j->w, "spindownOverhead");
-	if (g && g->count && !xperf_span(j, "spindownOverhead", g->value[0], 1000000000, &d->down)) {
-		return false;
-	}
-	g = winargs_find(j->w, "spinupOverhead");
-	if (g && g->count && !xperf_span(j, "spinupOverhead", g->value[0], 1000000000, &d->up)) {
-		return false;
-	}
-	d->disk = disk == UINT32_MAX ? -1 : (int64_t)disk;
-	d->file = winargs_find(j->w, "exc_file");
-	d->part = winargs_find(j->w, "exc_filestr");
-	if (re) {
-		d->re = calloc((size_t)re->count, sizeof *d->re);
-		for (int i = 0; d->re && i < re->count; i++) {
-			if (regcomp(&d->re[i], re->value[i], REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0) {
-				cli_usage(j->a, "-exc_filere: '%s' is no regular expression", re->value[i]);
-				return false;
-			}
-			d->re_count++;
-		}
-		j->failed = !d->re;
-	}
-	return !j->failed;
+	d->o.buckets = d->o.buckets.count ? d->o.buckets : buckets;
+	d->o.timeouts = d->o.timeouts.count ? d->o.timeouts : timeouts;
+	return true;
 }
 
 static void idle_event(struct xperf_job *j)
 {
 	struct idle *d = j->own;
+	const struct idle_options *o = &d->o;
 	const char *file = j->origin.file ? j->origin.file : "";
-	bool out = false;
-	for (int i = 0; d->file && i < d->file->count; i++) {
-		out = out || strcmp(d->file->value[i], file) == 0;
+	bool out = o->patterns.count > 0 && xperf_regexes_match(&o->patterns, file);
+	for (int i = 0; i < o->files.count; i++) {
+		out = out || strcmp(o->files.text[i], file) == 0;
 	}
-	for (int i = 0; d->part && i < d->part->count; i++) {
-		out = out || strstr(file, d->part->value[i]) != NULL;
+	for (int i = 0; i < o->parts.count; i++) {
+		out = out || strstr(file, o->parts.text[i]) != NULL;
 	}
-	for (int i = 0; i < d->re_count; i++) {
-		out = out || regexec(&d->re[i], file, 0, NULL, 0) == 0;
-	}
-	if (!out && (d->disk < 0 || (uint64_t)d->disk == xperf_number(j, "DiskNumber"))) {
+	if (!out && (o->disk == ALL_DISKS || o->disk == xperf_number(j, "DiskNumber"))) {
 		take(j, &d->a);
 	}
 }
 
 static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 {
+	const struct idle_options *o = &d->o;
 	double time[BUCKETS_MAX + 1] = {0}, standby[BUCKETS_MAX] = {0}, all = 0;
 	uint64_t count[BUCKETS_MAX + 1] = {0}, downs[BUCKETS_MAX] = {0}, periods = 0;
 	double busy_until = j->ranged ? j->from_us : 0,
@@ -494,17 +428,17 @@ static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 			continue;
 		}
 		double idle = (x ? x->from : last) - busy_until;
-		if (idle > d->threshold && idle > 0) {
+		if (idle > o->threshold && idle > 0) {
 			int b = 0;
-			while (b < d->buckets && idle > d->bucket[b]) {
+			while (b < o->buckets.count && idle > o->buckets.us[b]) {
 				b++;
 			}
 			time[b] += idle;
 			count[b]++;
 			all += idle;
 			periods++;
-			for (int t = 0; t < d->timeouts; t++) {
-				double down = idle - d->timeout[t] - d->down - d->up;
+			for (int t = 0; t < o->timeouts.count; t++) {
+				double down = idle - o->timeouts.us[t] - o->down - o->up;
 				standby[t] += down > 0 ? down : 0;
 				downs[t] += down > 0;
 			}
@@ -512,37 +446,37 @@ static void idle_disk(struct xperf_job *j, struct idle *d, uint32_t disk)
 		busy_until = x && x->to > busy_until ? x->to : busy_until;
 	}
 	fprintf(j->out, "Disk %u\n%-28s", disk, "");
-	for (int b = 0; b <= d->buckets; b++) {
+	for (int b = 0; b <= o->buckets.count; b++) {
 		char cell[40];
-		if (b < d->buckets) {
-			snprintf(cell, sizeof cell, "[%g s, %g s]", b ? d->bucket[b - 1] / 1e6 : 0.0,
-				 d->bucket[b] / 1e6);
+		if (b < o->buckets.count) {
+			snprintf(cell, sizeof cell, "[%g s, %g s]", b ? o->buckets.us[b - 1] / 1e6 : 0.0,
+				 o->buckets.us[b] / 1e6);
 		} else {
-			snprintf(cell, sizeof cell, "[%g s, +inf]", b ? d->bucket[b - 1] / 1e6 : 0.0);
+			snprintf(cell, sizeof cell, "[%g s, +inf]", b ? o->buckets.us[b - 1] / 1e6 : 0.0);
 		}
 		fprintf(j->out, ", %16s", cell);
 	}
 	fprintf(j->out, "\n%-28s", "Idle time (s)");
-	for (int b = 0; b <= d->buckets; b++) {
+	for (int b = 0; b <= o->buckets.count; b++) {
 		fprintf(j->out, ", %16.3f", time[b] / 1e6);
 	}
 	fprintf(j->out, "\n%-28s", "Percent of total idle time");
-	for (int b = 0; b <= d->buckets; b++) {
+	for (int b = 0; b <= o->buckets.count; b++) {
 		fprintf(j->out, ", %16.2f", all > 0 ? 100 * time[b] / all : 0);
 	}
 	fprintf(j->out, "\n%-28s", "Idle count");
-	for (int b = 0; b <= d->buckets; b++) {
+	for (int b = 0; b <= o->buckets.count; b++) {
 		fprintf(j->out, ", %16llu", (unsigned long long)count[b]);
 	}
 	fprintf(j->out, "\n%-28s", "Percent of total idle count");
-	for (int b = 0; b <= d->buckets; b++) {
+	for (int b = 0; b <= o->buckets.count; b++) {
 		fprintf(j->out, ", %16.2f", periods ? 100.0 * (double)count[b] / (double)periods : 0);
 	}
 	fprintf(j->out, "\n\n%-28s, %16s, %16s, %16s\n", "Idle timeout (s)", "Spin-downs", "Standby time (s)",
 		"% of trace");
-	for (int t = 0; t < d->timeouts; t++) {
-		fprintf(j->out, "%-28g, %16llu, %16.3f, %16.2f\n", d->timeout[t] / 1e6, (unsigned long long)downs[t],
-			standby[t] / 1e6, last > 0 ? 100 * standby[t] / last : 0);
+	for (int t = 0; t < o->timeouts.count; t++) {
+		fprintf(j->out, "%-28g, %16llu, %16.3f, %16.2f\n", o->timeouts.us[t] / 1e6,
+			(unsigned long long)downs[t], standby[t] / 1e6, last > 0 ? 100 * standby[t] / last : 0);
 	}
 	fputc('\n', j->out);
 }
@@ -552,7 +486,7 @@ static void idle_end(struct xperf_job *j)
 	struct idle *d = j->own;
 	qsort(d->a.list, d->a.count, sizeof *d->a.list, by_start);
 	for (uint32_t disk = 0, n = disk_count(&d->a); disk < n; disk++) {
-		if (d->disk < 0 || d->disk == disk) {
+		if (d->o.disk == ALL_DISKS || d->o.disk == disk) {
 			idle_disk(j, d, disk);
 		}
 	}
@@ -562,24 +496,23 @@ static void idle_release(struct xperf_job *j)
 {
 	struct idle *d = j->own;
 	finish(&d->a);
-	for (int i = 0; i < d->re_count; i++) {
-		regfree(&d->re[i]);
-	}
-	free(d->re);
+	xperf_regexes_finish(&d->o.patterns);
 }
 
 static const struct cli_option idle_options[] = {
-	{0, "disknum", "N", "only this disk", NULL},
-	{0, "buckets", "SECONDS…", "the histogram's bounds (default 1 5 60 180 600 900 1200 1800)", NULL},
-	{0, "idletimeout", "SECONDS…", "after how long a disk would stop (default 5 60 180 600 1800)", NULL},
-	{0, "idlethreshold", "SECONDS", "shorter times do not count as idle", NULL},
-	{0, "idletheshold", "SECONDS", NULL, NULL},
-	{0, "spindownOverhead", "[SECONDS]", "stopping takes that long", NULL},
-	{0, "spinupOverhead", "[SECONDS]", "starting again takes that long", NULL},
-	{0, "exc_file", "FILE…", "without accesses to these files", NULL},
-	{0, "exc_filestr", "TEXT…", "without files whose path has this in it", NULL},
-	{0, "exc_filere", "REGEX…", "without files whose path this matches", NULL},
-	RANGE,
+	CLI_NUMBER(idle, o.disk, 0, "disknum", "N", 0, DISKS_MAX - 1, "only this disk"),
+	XPERF_SPANS(idle, o.buckets, "buckets", "SECONDS…",
+		    "the histogram's bounds (default 1 5 60 180 600 900 1200 1800)"),
+	XPERF_SPANS(idle, o.timeouts, "idletimeout", "SECONDS…",
+		    "after how long a disk would stop (default 5 60 180 600 1800)"),
+	XPERF_SPAN(idle, o.threshold, "idlethreshold", "SECONDS", 1000000000, "shorter times do not count as idle"),
+	XPERF_SPAN(idle, o.threshold, "idletheshold", "SECONDS", 1000000000, NULL),
+	XPERF_SPAN(idle, o.down, "spindownOverhead", "[SECONDS]", 1000000000, "stopping takes that long"),
+	XPERF_SPAN(idle, o.up, "spinupOverhead", "[SECONDS]", 1000000000, "starting again takes that long"),
+	CLI_WORDS(idle, o.files, 0, "exc_file", "FILE…", "without accesses to these files"),
+	CLI_WORDS(idle, o.parts, 0, "exc_filestr", "TEXT…", "without files whose path has this in it"),
+	XPERF_REGEXES(idle, o.patterns, "exc_filere", "without files whose path this matches"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -600,6 +533,7 @@ const struct xperf_action xperf_disk_actions[] = {
 	 .events = "DiskIo/Read DiskIo/Write DiskIo/FlushBuffers",
 	 .source = "DISK_IO",
 	 .own = sizeof(struct idle),
+	 XPERF_DEFAULTS(idle_options, .disk = ALL_DISKS),
 	 .begin = idle_begin,
 	 .event = idle_event,
 	 .end = idle_end,

@@ -31,14 +31,8 @@ struct dpcisr {
 static bool begin(struct xperf_job *j)
 {
 	struct dpcisr *d = j->own;
-	d->dpc = winargs_on(j->w, "dpc");
-	d->isr = winargs_on(j->w, "isr");
-	d->summary = winargs_on(j->w, "summary");
 	if (!d->dpc && !d->isr) {
 		d->dpc = d->isr = true;
-	}
-	if (!xperf_seconds(j, "interval", 1, &d->interval_us) || !xperf_seconds(j, "bucket", 2, &d->bucket_us)) {
-		return false;
 	}
 	if (!d->summary && d->interval_us <= 0 && d->bucket_us <= 0) {
 		d->summary = true;
@@ -280,12 +274,13 @@ static void release(struct xperf_job *j)
 }
 
 static const struct cli_option options[] = {
-	{0, "dpc", NULL, "deferred procedure calls only", NULL},
-	{0, "isr", NULL, "interrupts only", NULL},
-	{0, "summary", NULL, "by module, with histograms of how long they took", NULL},
-	{0, "interval", "[SECONDS]", "how much of each interval they took (default 1)", NULL},
-	{0, "bucket", "[SECONDS]", "how many intervals of this length they took how much of (default 2)", NULL},
-	{0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL},
+	CLI_FLAG(dpcisr, dpc, 0, "dpc", "deferred procedure calls only"),
+	CLI_FLAG(dpcisr, isr, 0, "isr", "interrupts only"),
+	CLI_FLAG(dpcisr, summary, 0, "summary", "by module, with histograms of how long they took"),
+	XPERF_INTERVAL(dpcisr, interval_us, 1, "interval", "how much of each interval they took (default 1)"),
+	XPERF_INTERVAL(dpcisr, bucket_us, 2, "bucket",
+		       "how many intervals of this length they took how much of (default 2)"),
+	XPERF_RANGE,
 	{0},
 };
 

@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-#define RANGE                                                                                            \
-	{                                                                                                \
-		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
-	}
-
 /* ---- fileio: operations, and what they took ------------------------------------------------------ */
 
 #define OPEN_MAX 65536u /* operations without an end yet */
@@ -30,7 +25,7 @@ struct fileio {
 static bool fileio_begin(struct xperf_job *j)
 {
 	struct fileio *f = j->own;
-	f->detail = winargs_on(j->w, "detail") || strcmp(j->action->name, "fileiodetail") == 0;
+	f->detail = f->detail || strcmp(j->action->name, "fileiodetail") == 0;
 	f->open = calloc(OPEN_MAX, sizeof *f->open);
 	j->failed = !f->open;
 	return !j->failed;
@@ -141,8 +136,8 @@ static void fileio_release(struct xperf_job *j)
 }
 
 static const struct cli_option fileio_options[] = {
-	{0, "detail", NULL, "each operation", NULL},
-	RANGE,
+	CLI_FLAG(fileio, detail, 0, "detail", "each operation"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -172,14 +167,6 @@ struct hardfault {
 	bool by_file, by_bytes;
 	struct xperf_sums groups, rows;
 };
-
-static bool hardfault_begin(struct xperf_job *j)
-{
-	struct hardfault *h = j->own;
-	h->by_file = winargs_on(j->w, "file");
-	h->by_bytes = winargs_on(j->w, "bytes");
-	return true;
-}
 
 static void hardfault_event(struct xperf_job *j)
 {
@@ -270,9 +257,9 @@ static void hardfault_release(struct xperf_job *j)
 }
 
 static const struct cli_option hardfault_options[] = {
-	{0, "file", NULL, "by file first, then by process", NULL},
-	{0, "bytes", NULL, "the most bytes first, not the most faults", NULL},
-	RANGE,
+	CLI_FLAG(hardfault, by_file, 0, "file", "by file first, then by process"),
+	CLI_FLAG(hardfault, by_bytes, 0, "bytes", "the most bytes first, not the most faults"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -285,13 +272,6 @@ struct pagefault {
 	bool detail;
 	struct xperf_sums sums; /* one value for each kind, then all */
 };
-
-static bool pagefault_begin(struct xperf_job *j)
-{
-	struct pagefault *p = j->own;
-	p->detail = winargs_on(j->w, "detail");
-	return true;
-}
 
 static void pagefault_event(struct xperf_job *j)
 {
@@ -341,8 +321,8 @@ static void pagefault_release(struct xperf_job *j)
 }
 
 static const struct cli_option pagefault_options[] = {
-	{0, "detail", NULL, "by the code that made them too", NULL},
-	RANGE,
+	CLI_FLAG(pagefault, detail, 0, "detail", "by the code that made them too"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -372,7 +352,6 @@ const struct xperf_action xperf_file_actions[] = {
 	 .events = "PageFault/HardFault",
 	 .source = "HARD_FAULTS",
 	 .own = sizeof(struct hardfault),
-	 .begin = hardfault_begin,
 	 .event = hardfault_event,
 	 .end = hardfault_end,
 	 .release = hardfault_release},
@@ -383,7 +362,6 @@ const struct xperf_action xperf_file_actions[] = {
 		   "PageFault/GuardPageFault PageFault/HardPageFault PageFault/AccessViolation",
 	 .source = "ALL_FAULTS",
 	 .own = sizeof(struct pagefault),
-	 .begin = pagefault_begin,
 	 .event = pagefault_event,
 	 .end = pagefault_end,
 	 .release = pagefault_release},

@@ -3,14 +3,14 @@
  */
 #include "tools/wpt/xperf_action.h"
 #include "base/vec.h"
-#include "base/parse.h"
 #include "tools/wpt/xperf_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#define DEPTH_MAX 64u
+#define DEPTH_MAX     64u
+#define ALL_PROCESSES UINT64_MAX
 
 /* Sums of one row. */
 enum { ALLOCS, ALLOC_BYTES, LEFT, LEFT_BYTES, REALLOCS };
@@ -21,15 +21,23 @@ struct block {
 	double since;
 	size_t row; /* index into `rows`, + 1 */
 };
+enum sort { BY_LEFT_BYTES, BY_LEFT, BY_ALLOC_BYTES, BY_ALLOCS, BY_REALLOCS };
+struct range {
+	double from, to;
+};
+struct heap_options {
+	enum sort sort;
+	bool frames, images, totals;
+	uint64_t pid, top;
+	struct range life, size;
+	struct cli_words cull, required; /* frames that are not shown, and such that have to be there */
+	const char *list;
+};
 struct heap {
-	bool stacks, frames, images, totals;
-	int sort;
-	uint32_t pid, top;
-	double life_from, life_to, size_from, size_to;
-	char **cull; /* frames that are not shown, and such that have to be there */
-	int cull_count, required_count, list_count, list_cap;
-	char **required;
-	char **list;             /* -cullLists */
+	struct heap_options o;
+	bool stacks;
+	char **list; /* -cullLists */
+	int list_count, list_cap;
 	struct xperf_sums names; /* tag: row + 1 */
 	struct row {
 		char *name;
@@ -55,7 +63,7 @@ static bool is_frame(const char *symbol, const char *pattern)
 	return image && (bang[1] == 0 || (own && strcasecmp(own + 1, bang + 1) == 0));
 }
 
-static bool in_list(const char *symbol, char **list, int n)
+static bool in_list(const char *symbol, const char *const *list, int n)
 {
 	for (int i = 0; i < n; i++) {
 		if (is_frame(symbol, list[i])) {
@@ -89,63 +97,11 @@ static bool read_list(struct xperf_job *j, struct heap *h, const char *path)
 	return true;
 }
 
-static bool two(struct xperf_job *j, const char *option, bool time, double *from, double *to)
-{
-	const struct winarg *g = winargs_find(j->w, option);
-	uint64_t a, b;
-	*from = 0;
-	*to = HUGE_VAL;
-	if (!g) {
-		return true;
-	}
-	if (time) {
-		return xperf_span(j, option, g->value[0], 1000, from) && xperf_span(j, option, g->value[1], 1000, to);
-	}
-	if (!parse_number(g->value[0], 0, UINT64_MAX, &a) || !parse_number(g->value[1], 0, UINT64_MAX, &b)) {
-		cli_usage(j->a, "-%s takes two numbers of bytes", option);
-		return false;
-	}
-	*from = (double)a;
-	*to = (double)b;
-	return true;
-}
-
 static bool begin(struct xperf_job *j)
 {
-	static const struct {
-		const char *word;
-		int by;
-	} sorts[] = {{"so", LEFT_BYTES}, {"soc", LEFT}, {"st", ALLOC_BYTES}, {"stc", ALLOCS}, {"src", REALLOCS}};
 	struct heap *h = j->own;
-	const struct winarg *cull = winargs_find(j->w, "cullframes"), *required = winargs_find(j->w, "requireframes");
-	const char *list = winargs_value(j->w, "cullLists", NULL);
-	const char *how = winargs_value(j->w, "stacks", winargs_value(j->w, "frames", NULL));
-	h->frames = winargs_on(j->w, "frames");
-	h->images = winargs_on(j->w, "images");
-	h->totals = winargs_on(j->w, "totals");
-	h->stacks = !h->frames && !h->images;
-	h->sort = LEFT_BYTES;
-	h->pid = UINT32_MAX;
-	h->top = UINT32_MAX;
-	bool known = !how;
-	for (size_t i = 0; how && i < BASE_ARRAY_LEN(sorts); i++) {
-		if (strcasecmp(how, sorts[i].word) == 0) {
-			h->sort = sorts[i].by;
-			known = true;
-		}
-	}
-	if (!known) {
-		cli_usage(j->a, "-stacks and -frames sort by so, soc, st, stc or src, not '%s'", how);
-		return false;
-	}
-	h->cull = cull ? cull->value : NULL;
-	h->cull_count = cull ? cull->count : 0;
-	h->required = required ? required->value : NULL;
-	h->required_count = required ? required->count : 0;
-	return winargs_u32(j->w, "pid", 0, 0, UINT32_MAX, &h->pid) &&
-	       winargs_u32(j->w, "top", 0, 1, UINT32_MAX, &h->top) &&
-	       two(j, "lifetime", true, &h->life_from, &h->life_to) &&
-	       two(j, "size", false, &h->size_from, &h->size_to) && (!list || read_list(j, h, list));
+	h->stacks = !h->o.frames && !h->o.images;
+	return !h->o.list || read_list(j, h, h->o.list);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
@@ -157,7 +113,7 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 	struct openetw_stack k = {.size = sizeof k};
 	struct strbuf frame = {0};
 	uint64_t address[DEPTH_MAX];
-	bool found = h->required_count == 0, listed = h->list_count == 0;
+	bool found = h->o.required.count == 0, listed = h->list_count == 0;
 	uint32_t n = 0, shown = 0;
 	if (openetw_state_stack(j->state, j->e, &k) == ERROR_SUCCESS) {
 		n = BASE_MIN(k.count, DEPTH_MAX);
@@ -169,14 +125,14 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 		strbuf_clear(&frame);
 		xperf_symbol_cell(&frame, j->state, pid, address[i], j->time);
 		const char *symbol = frame.s ? frame.s : "";
-		found = found || in_list(symbol, h->required, h->required_count);
-		listed = listed || in_list(symbol, h->list, h->list_count);
-		if ((shown == 0 && in_list(symbol, h->cull, h->cull_count)) ||
-		    in_list(symbol, h->list, h->list_count) || (!h->stacks && shown > 0)) {
+		found = found || in_list(symbol, h->o.required.text, h->o.required.count);
+		listed = listed || in_list(symbol, (const char *const *)h->list, h->list_count);
+		if ((shown == 0 && in_list(symbol, h->o.cull.text, h->o.cull.count)) ||
+		    in_list(symbol, (const char *const *)h->list, h->list_count) || (!h->stacks && shown > 0)) {
 			continue;
 		}
 		shown++;
-		size_t m = h->images ? strcspn(symbol, "!") : strlen(symbol);
+		size_t m = h->o.images ? strcspn(symbol, "!") : strlen(symbol);
 		strbuf_adds(&j->key, shown == 1 ? ", " : " <- ");
 		strbuf_add(&j->key, symbol, m);
 	}
@@ -263,7 +219,7 @@ static void freed(struct xperf_job *j, uint32_t pid, uint64_t address)
 		return;
 	}
 	double life = j->us - b->since;
-	if (life >= h->life_from && life < h->life_to) {
+	if (life >= h->o.life.from && life < h->o.life.to) {
 		count(h, b->row, ALLOCS, 1, (double)b->bytes);
 	}
 	forget_block(h, b, at);
@@ -272,7 +228,7 @@ static void freed(struct xperf_job *j, uint32_t pid, uint64_t address)
 static void allocated(struct xperf_job *j, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	struct heap *h = j->own;
-	if ((double)bytes < h->size_from || (double)bytes >= h->size_to) {
+	if ((double)bytes < h->o.size.from || (double)bytes >= h->o.size.to) {
 		return;
 	}
 	size_t row = row_of(j, pid);
@@ -293,7 +249,7 @@ static void event(struct xperf_job *j)
 {
 	struct heap *h = j->own;
 	uint32_t pid = j->origin.pid;
-	if (h->pid != UINT32_MAX && pid != h->pid) {
+	if (h->o.pid != ALL_PROCESSES && pid != h->o.pid) {
 		return;
 	}
 	if (strcmp(j->name, "Heap/Alloc") == 0) {
@@ -311,6 +267,7 @@ static void event(struct xperf_job *j)
 	}
 }
 
+static const int sorts[] = {LEFT_BYTES, LEFT, ALLOC_BYTES, ALLOCS, REALLOCS}; /* by enum sort */
 static int sorting;
 
 static int by_value(const void *pa, const void *pb)
@@ -331,21 +288,21 @@ static void end(struct xperf_job *j)
 	for (size_t i = 0; i < h->blocks; i++) { /* what is there still lived from then to the end */
 		struct block *b = &h->block[i];
 		double life = BASE_MAX(j->length_us, b->since) - b->since;
-		if (life >= h->life_from && life < h->life_to) {
+		if (life >= h->o.life.from && life < h->o.life.to) {
 			count(h, b->row, ALLOCS, 1, (double)b->bytes);
 			count(h, b->row, LEFT, 1, (double)b->bytes);
 		}
 	}
 	fprintf(j->out, "%10s, %14s, %10s, %14s, %10s, %6s, %s\n", "Alloc #", "Alloc (KB)", "Out #", "Out (KB)",
 		"Realloc #", "PID",
-		h->images   ? "Heap Handle, Image"
-		: h->frames ? "Heap Handle, Image!Function"
-			    : "Heap Handle, Stack");
-	sorting = h->sort;
+		h->o.images   ? "Heap Handle, Image"
+		: h->o.frames ? "Heap Handle, Image!Function"
+			      : "Heap Handle, Stack");
+	sorting = sorts[h->o.sort];
 	if (h->rows) {
 		qsort(h->row, h->rows, sizeof *h->row, by_value);
 	}
-	for (size_t i = 0; i < h->rows && i < h->top && !h->totals; i++) {
+	for (size_t i = 0; i < h->rows && i < h->o.top && !h->o.totals; i++) {
 		put_row(j->out, h->row[i].v, h->row[i].name);
 	}
 	put_row(j->out, h->total, "Total");
@@ -368,19 +325,62 @@ static void release(struct xperf_job *j)
 	map_free(&h->places);
 }
 
+static bool take_sizes(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct range *r = member;
+	uint64_t from, to;
+	if (!cli_take_number(a, o, value[0], &from) || !cli_take_number(a, o, value[1], &to)) {
+		return false;
+	}
+	*r = (struct range){(double)from, (double)to};
+	return true;
+}
+
+static bool take_lives(const struct cli_args *a, const struct cli_option *o, int count, char **value, void *member)
+{
+	struct range *r = member;
+	return xperf_take_span(a, o, value[0], &r->from) && xperf_take_span(a, o, value[1], &r->to);
+}
+
+/* -frames [SORT] */
+static bool take_frames(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	struct heap_options *h = member;
+	h->frames = true;
+	return cli_take_choice(a, o, value, &h->sort);
+}
+
+#define SORTS "so|soc|st|stc|src" /* enum sort */
 static const struct cli_option heap_options[] = {
-	{0, "pid", "PID", "only this process", NULL},
-	{0, "stacks", "[SORT]", "by call stack (default); SORT: so, soc, st, stc, src", NULL},
-	{0, "frames", "[SORT]", "by the innermost function", NULL},
-	{0, "images", NULL, "by the innermost function's image", NULL},
-	{0, "range", "FROM TO", "only events of these times: 1.5s, 20ms, microseconds", NULL},
-	{0, "lifetime", "FROM TO", "only allocations that lived so long, in microseconds", NULL},
-	{0, "size", "FROM TO", "only allocations of so many bytes", NULL},
-	{0, "cullframes", "FRAME…", "leave out these innermost functions: [image!][function]", NULL},
-	{0, "requireframes", "FRAME…", "only stacks that have one of these", NULL},
-	{0, "cullLists", "FILE", "frames that are left out, one a line; only stacks that have one count", NULL},
-	{0, "top", "N", "only the first N rows", NULL},
-	{0, "totals", NULL, "only the totals", NULL},
+	CLI_NUMBER(heap, o.pid, 0, "pid", "PID", 0, UINT32_MAX, "only this process"),
+	CLI_CHOICE(heap, o.sort, BY_LEFT_BYTES, 0, "stacks", "[SORT]", SORTS,
+		   "by call stack (default); SORT: so, soc, st, stc, src"),
+	{.name = "frames",
+	 .arg = "[SORT]",
+	 .values = SORTS,
+	 .take = take_frames,
+	 .offset = CLI_AT(heap, o, struct heap_options),
+	 .help = "by the innermost function"},
+	CLI_FLAG(heap, o.images, 0, "images", "by the innermost function's image"),
+	XPERF_RANGE,
+	{.name = "lifetime",
+	 .arg = "FROM TO",
+	 .help = "only allocations that lived so long, in microseconds",
+	 .take_all = take_lives,
+	 .offset = CLI_AT(heap, o.life, struct range),
+	 .unit = 1000},
+	{.name = "size",
+	 .arg = "FROM TO",
+	 .help = "only allocations of so many bytes",
+	 .take_all = take_sizes,
+	 .offset = CLI_AT(heap, o.size, struct range),
+	 .max = UINT64_MAX},
+	CLI_WORDS(heap, o.cull, 0, "cullframes", "FRAME…", "leave out these innermost functions: [image!][function]"),
+	CLI_WORDS(heap, o.required, 0, "requireframes", "FRAME…", "only stacks that have one of these"),
+	CLI_WORD(heap, o.list, 0, "cullLists", "FILE",
+		 "frames that are left out, one a line; only stacks that have one count"),
+	CLI_NUMBER(heap, o.top, 0, "top", "N", 1, UINT32_MAX, "only the first N rows"),
+	CLI_FLAG(heap, o.totals, 0, "totals", "only the totals"),
 	{0},
 };
 
@@ -390,13 +390,6 @@ struct pool {
 	bool images;
 	struct xperf_sums sums;
 };
-
-static bool pool_begin(struct xperf_job *j)
-{
-	struct pool *p = j->own;
-	p->images = winargs_on(j->w, "images");
-	return true;
-}
 
 static void pool_event(struct xperf_job *j)
 {
@@ -446,9 +439,9 @@ static void pool_release(struct xperf_job *j)
 }
 
 static const struct cli_option pool_options[] = {
-	{0, "pooltags", NULL, "by tag (always)", NULL},
-	{0, "images", NULL, "by image too", NULL},
-	{0, "range", "FROM TO", "only events of these times: 1.5s, 20ms, microseconds", NULL},
+	CLI_ACCEPTED(0, "pooltags", NULL, "by tag (always)"),
+	CLI_FLAG(pool, images, 0, "images", "by image too"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -459,6 +452,8 @@ const struct xperf_action xperf_heap_actions[] = {
 	 .events = "Heap/Alloc Heap/Free Heap/ReAlloc",
 	 .source = ":'openetw record --heap PID' records them",
 	 .own = sizeof(struct heap),
+	 XPERF_DEFAULTS(heap_options, .pid = ALL_PROCESSES, .top = UINT64_MAX, .life = {0, HUGE_VAL},
+			.size = {0, HUGE_VAL}),
 	 .begin = begin,
 	 .event = event,
 	 .end = end,
@@ -469,7 +464,6 @@ const struct xperf_action xperf_heap_actions[] = {
 	 .options = pool_options,
 	 .events = "Pool/Alloc Pool/AllocSession Pool/Free Pool/FreeSession",
 	 .own = sizeof(struct pool),
-	 .begin = pool_begin,
 	 .event = pool_event,
 	 .end = pool_end,
 	 .release = pool_release,

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define RANGE                                                                                            \
-	{                                                                                                \
-		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
-	}
-
 /* ---- lists of the events of a provider -------------------------------------------------------------- */
 
 /* Whose events: a provider's name with, behind a /, a part of the event's name. */
@@ -73,18 +68,18 @@ static void list_end(struct xperf_job *j)
 
 /* Options that these have are taken, so that scripts' lines work. */
 static const struct cli_option list_options[] = {
-	{0, "summary", NULL, "accepted", NULL},
-	{0, "events", NULL, "accepted", NULL},
-	{0, "xml", NULL, NULL, NULL},
-	{0, "timeunit", "UNIT [PRECISION]", NULL, NULL},
-	{0, "timeout", "UNIT [PRECISION]", NULL, NULL},
-	{0, "min", "DURATION", NULL, NULL},
-	{0, "minCPUToShow", "PERCENT", NULL, NULL},
-	{0, "maxFilesToShow", "N", NULL, NULL},
-	{0, "poiThreshold_ContainerInit", "TIME", NULL, NULL},
-	{0, "poiThreshold_ImageLoad", "TIME", NULL, NULL},
-	{0, "poiThreshold_ServiceInit", "TIME", NULL, NULL},
-	RANGE,
+	CLI_ACCEPTED(0, "summary", NULL, "accepted"),
+	CLI_ACCEPTED(0, "events", NULL, "accepted"),
+	CLI_ACCEPTED(0, "xml", NULL, NULL),
+	CLI_ACCEPTED(0, "timeunit", "UNIT [PRECISION]", NULL),
+	CLI_ACCEPTED(0, "timeout", "UNIT [PRECISION]", NULL),
+	CLI_ACCEPTED(0, "min", "DURATION", NULL),
+	CLI_ACCEPTED(0, "minCPUToShow", "PERCENT", NULL),
+	CLI_ACCEPTED(0, "maxFilesToShow", "N", NULL),
+	CLI_ACCEPTED(0, "poiThreshold_ContainerInit", "TIME", NULL),
+	CLI_ACCEPTED(0, "poiThreshold_ImageLoad", "TIME", NULL),
+	CLI_ACCEPTED(0, "poiThreshold_ServiceInit", "TIME", NULL),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -96,14 +91,6 @@ struct registry {
 	struct xperf_sums sums, keys; /* 0 count, 1 time */
 	uint64_t nameless;
 };
-
-static bool registry_begin(struct xperf_job *j)
-{
-	struct registry *r = j->own;
-	r->tree = winargs_on(j->w, "tree");
-	r->unknown = winargs_on(j->w, "unknown");
-	return xperf_seconds(j, "counts", 1, &r->counts_us);
-}
 
 static void registry_event(struct xperf_job *j)
 {
@@ -174,10 +161,10 @@ static void registry_release(struct xperf_job *j)
 }
 
 static const struct cli_option registry_options[] = {
-	{0, "counts", "[SECONDS]", "in intervals of this length (default 1)", NULL},
-	{0, "tree", NULL, "the keys too", NULL},
-	{0, "unknown", NULL, "keys without a name too", NULL},
-	RANGE,
+	XPERF_INTERVAL(registry, counts_us, 1, "counts", "in intervals of this length (default 1)"),
+	CLI_FLAG(registry, tree, 0, "tree", "the keys too"),
+	CLI_FLAG(registry, unknown, 0, "unknown", "keys without a name too"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -200,11 +187,9 @@ struct drvdelay {
 static bool drv_begin(struct xperf_job *j)
 {
 	struct drvdelay *d = j->own;
-	const struct winarg *least = winargs_find(j->w, "min");
-	d->name = winargs_value(j->w, "name", NULL);
 	d->call = calloc(CALLS_MAX, sizeof *d->call);
 	j->failed = !d->call;
-	return !j->failed && (!least || least->count == 0 || xperf_span(j, "min", least->value[0], 1000, &d->least));
+	return !j->failed;
 }
 
 static void drv_event(struct xperf_job *j)
@@ -240,15 +225,16 @@ static void drv_release(struct xperf_job *j)
 }
 
 static const struct cli_option drv_options[] = {
-	{0, "min", "[TIME]", "only longer ones, in microseconds", NULL},
-	{0, "name", "DRIVER", "only of this driver", NULL},
-	RANGE,
+	XPERF_SPAN(drvdelay, least, "min", "[TIME]", 1000, "only longer ones, in microseconds"),
+	CLI_WORD(drvdelay, name, 0, "name", "DRIVER", "only of this driver"),
+	XPERF_RANGE,
 	{0},
 };
 
 /* ---- spinlock ------------------------------------------------------------------------------------------- */
 
 struct spinlock {
+	uint64_t most;          /* 0: all */
 	struct xperf_sums sums; /* 0 count, 1 spins, 2 cycles waited, 3 time held */
 };
 
@@ -270,14 +256,9 @@ static void spin_event(struct xperf_job *j)
 static void spin_end(struct xperf_job *j)
 {
 	struct spinlock *s = j->own;
-	uint32_t most = UINT32_MAX;
-	if (!winargs_u32(j->w, "count", 0, 1, UINT32_MAX, &most) ||
-	    !winargs_u32(j->w, "counts", 0, 1, UINT32_MAX, &most)) {
-		return;
-	}
 	xperf_sums_sort(&s->sums, 1);
 	fprintf(j->out, "Count\tSpins\tWait (cycles)\tHeld (us)\tCaller\n");
-	for (size_t i = 0; i < s->sums.count && i < most; i++) {
+	for (size_t i = 0; i < s->sums.count && (s->most == 0 || i < s->most); i++) {
 		const double *v = s->sums.list[i].v;
 		fprintf(j->out, "%.0f\t%.0f\t%.0f\t%.0f\t%s\n", v[0], v[1], v[2], v[3], s->sums.list[i].key);
 	}
@@ -290,10 +271,10 @@ static void spin_release(struct xperf_job *j)
 }
 
 static const struct cli_option spin_options[] = {
-	{0, "summary", NULL, "accepted", NULL},
-	{0, "count", "[N]", "at most so many rows", NULL},
-	{0, "counts", "[N]", NULL, NULL},
-	RANGE,
+	CLI_ACCEPTED(0, "summary", NULL, "accepted"),
+	CLI_NUMBER_OR(spinlock, most, 0, "count", "[N]", 0, 1, UINT32_MAX, "at most so many rows"),
+	CLI_NUMBER_OR(spinlock, most, 0, "counts", "[N]", 0, 1, UINT32_MAX, NULL),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -316,7 +297,6 @@ const struct xperf_action xperf_list_actions[] = {
 		 "Registry/QueryValue Registry/EnumerateKey Registry/EnumerateValueKey Registry/QueryMultipleValue "
 		 "Registry/SetInformation Registry/Flush Registry/Close Registry/SetSecurity Registry/QuerySecurity",
 	 .own = sizeof(struct registry),
-	 .begin = registry_begin,
 	 .event = registry_event,
 	 .end = registry_end,
 	 .release = registry_release},

@@ -29,12 +29,6 @@ struct process {
 static bool begin(struct xperf_job *j)
 {
 	struct process *p = j->own;
-	p->thread = winargs_on(j->w, "thread");
-	p->image = winargs_on(j->w, "image");
-	p->vm = winargs_on(j->w, "vm");
-	p->tree = winargs_on(j->w, "tree");
-	p->sid = winargs_on(j->w, "withsid") || winargs_on(j->w, "withsids");
-	p->command = winargs_on(j->w, "withcmdline");
 	if (p->tree && (p->thread || p->image || p->vm)) {
 		cli_usage(j->a, "-tree shows processes only");
 		return false;
@@ -348,14 +342,14 @@ static void release(struct xperf_job *j)
 }
 
 static const struct cli_option options[] = {
-	{0, "thread", NULL, "their threads too", NULL},
-	{0, "image", NULL, "their images too", NULL},
-	{0, "vm", NULL, "memory that they allocated and freed too", NULL},
-	{0, "tree", NULL, "who started whom", NULL},
-	{0, "withsid", NULL, "with the user", NULL},
-	{0, "withsids", NULL, NULL, NULL},
-	{0, "withcmdline", NULL, "with command lines", NULL},
-	{0, "range", "FROM TO", "only those that ran then: 1.5s, 20ms, microseconds", NULL},
+	CLI_FLAG(process, thread, 0, "thread", "their threads too"),
+	CLI_FLAG(process, image, 0, "image", "their images too"),
+	CLI_FLAG(process, vm, 0, "vm", "memory that they allocated and freed too"),
+	CLI_FLAG(process, tree, 0, "tree", "who started whom"),
+	CLI_FLAG(process, sid, 0, "withsid", "with the user"),
+	CLI_FLAG(process, sid, 0, "withsids", NULL),
+	CLI_FLAG(process, command, 0, "withcmdline", "with command lines"),
+	XPERF_RANGE,
 	{0},
 };
 

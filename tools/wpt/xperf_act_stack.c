@@ -9,9 +9,7 @@
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
-#include <regex.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #define DEPTH_MAX  512u
 #define NAMES_MAX  (4u << 20)
@@ -20,10 +18,6 @@
 /* Values of a function. */
 enum { EXCLUSIVE, UNI_INCLUSIVE, MULTI_INCLUSIVE, VALUES };
 
-struct regexes {
-	regex_t *re;
-	int count;
-};
 struct known {
 	uint64_t address;
 	uint32_t pid, function;
@@ -32,10 +26,14 @@ struct edge {
 	uint32_t caller, callee;
 	uint64_t hits;
 };
+struct stack_options {
+	uint64_t least;
+	enum { HTML, FOLDED, CSV } format;
+	struct cli_numbers pids, tids;
+	struct xperf_regexes process, symbol, event;
+};
 struct stack {
-	uint32_t least;
-	bool folded, csv;
-	struct regexes process, symbol, event;
+	struct stack_options o;
 	struct xperf_sums functions; /* v: hits; the number of a function is its index */
 	struct known *known;
 	size_t known_count, known_cap;
@@ -110,63 +108,12 @@ static bool add_edge(struct stack *s, uint32_t caller, uint32_t callee)
 
 /* ---- which stacks --------------------------------------------------------------------------------- */
 
-static bool compile(struct xperf_job *j, const char *option, struct regexes *r)
-{
-	const struct winarg *g = winargs_find(j->w, option);
-	r->re = g ? calloc((size_t)g->count, sizeof *r->re) : NULL;
-	for (int i = 0; g && r->re && i < g->count; i++) {
-		if (regcomp(&r->re[i], g->value[i], REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0) {
-			cli_usage(j->a, "-%s: '%s' is no regular expression", option, g->value[i]);
-			return false;
-		}
-		r->count++;
-	}
-	j->failed = j->failed || (g && !r->re);
-	return !j->failed;
-}
-
-static bool matches(const struct regexes *r, const char *text)
-{
-	for (int i = 0; i < r->count; i++) {
-		if (regexec(&r->re[i], text, 0, NULL, 0) == 0) {
-			return true;
-		}
-	}
-	return r->count == 0;
-}
-
-static bool numbered(struct xperf_job *j, const char *option, uint32_t id)
-{
-	const struct winarg *g = winargs_find(j->w, option);
-	for (int i = 0; g && i < g->count; i++) {
-		if (strtoul(g->value[i], NULL, 0) == id) {
-			return true;
-		}
-	}
-	return !g;
-}
-
-static bool begin(struct xperf_job *j)
-{
-	struct stack *s = j->own;
-	const char *format = winargs_value(j->w, "export", NULL);
-	s->least = winargs_on(j->w, "butterfly") ? 10 : 1;
-	s->folded = format && strcasecmp(format, "folded") == 0;
-	s->csv = format && strcasecmp(format, "csv") == 0;
-	if (format && !s->folded && !s->csv) {
-		cli_usage(j->a, "-export takes folded or csv, not '%s'", format);
-		return false;
-	}
-	return winargs_u32(j->w, "butterfly", 0, 0, UINT32_MAX, &s->least) && compile(j, "process", &s->process) &&
-	       compile(j, "symbol", &s->symbol) && compile(j, "event", &s->event);
-}
-
 /* The event as the dumper calls it, or as others do. */
 static bool event_matches(struct xperf_job *j)
 {
 	struct stack *s = j->own;
 	const char *label = xperf_rows_label(j->name);
-	return s->event.count == 0 || matches(&s->event, j->name) || (label && matches(&s->event, label));
+	return xperf_regexes_match(&s->o.event, j->name) || (label && xperf_regexes_match(&s->o.event, label));
 }
 
 static void fold(struct xperf_job *j, const uint32_t *frame, uint32_t n, const char *process, uint32_t pid)
@@ -193,27 +140,28 @@ static void event(struct xperf_job *j)
 	struct openetw_process p = {.size = sizeof p};
 	uint32_t frame[DEPTH_MAX];
 	if (openetw_state_stack(j->state, j->e, &k) != ERROR_SUCCESS || k.count == 0 || !event_matches(j) ||
-	    !numbered(j, "pid", k.pid) || !numbered(j, "tid", k.tid)) {
+	    (s->o.pids.count && !xperf_numbers_have(&s->o.pids, k.pid)) ||
+	    (s->o.tids.count && !xperf_numbers_have(&s->o.tids, k.tid))) {
 		return;
 	}
 	bool named = openetw_state_process(j->state, k.pid, j->time, &p) == ERROR_SUCCESS;
-	if (!matches(&s->process, named ? p.name : "")) {
+	if (!xperf_regexes_match(&s->o.process, named ? p.name : "")) {
 		return;
 	}
 	uint32_t n = BASE_MIN(k.count, DEPTH_MAX);
 	uint64_t address[DEPTH_MAX];
 	uint32_t pid = k.pid;
 	memcpy(address, k.addresses, n * sizeof *address);
-	bool wanted = s->symbol.count == 0;
+	bool wanted = s->o.symbol.count == 0;
 	for (uint32_t i = 0; i < n && !j->failed; i++) {
 		frame[i] = at_address(j, pid, address[i]);
-		wanted = wanted || (!j->failed && matches(&s->symbol, name_of(s, frame[i])));
+		wanted = wanted || (!j->failed && xperf_regexes_match(&s->o.symbol, name_of(s, frame[i])));
 	}
 	if (!wanted || j->failed) {
 		return;
 	}
 	s->stacks++;
-	if (s->folded) {
+	if (s->o.format == FOLDED) {
 		fold(j, frame, n, named ? p.name : NULL, pid);
 		return;
 	}
@@ -317,12 +265,14 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 	      "<a href='#TblSI'>Functions by UniInclusive Hits</a> | "
 	      "<a href='#TblSN'>Functions by Multi-Inclusive Hits with Callers and Callees</a></p>\n",
 	      f);
-	fprintf(f, "<p>Stacks: %llu. Minimum hits: %u.</p>\n", (unsigned long long)s->stacks, s->least);
+	fprintf(f, "<p>Stacks: %llu. Minimum hits: %llu.</p>\n", (unsigned long long)s->stacks,
+		(unsigned long long)s->o.least);
 	sorting = s;
 	sorting_by = EXCLUSIVE;
 	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSE", "Functions by Exclusive Hits", "<th>Exclusive</th><th>%</th>");
-	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[EXCLUSIVE] >= BASE_MAX(s->least, 1u); i++) {
+	for (uint32_t i = 0;
+	     i < s->functions.count && hits_of(s, order[i])[EXCLUSIVE] >= BASE_MAX(s->o.least, UINT64_C(1)); i++) {
 		const double *h = hits_of(s, order[i]);
 		fputs("<tr><td>", f);
 		put_name(f, name_of(s, order[i]));
@@ -333,7 +283,7 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 	sorting_by = UNI_INCLUSIVE;
 	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSI", "Functions by UniInclusive Hits", "<th>UniInclusive</th><th>%</th><th>Exclusive</th>");
-	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->least; i++) {
+	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->o.least; i++) {
 		const double *h = hits_of(s, order[i]);
 		fputs("<tr><td>", f);
 		put_name(f, name_of(s, order[i]));
@@ -346,7 +296,7 @@ static void page(struct xperf_job *j, uint32_t *order, struct edge *calls, struc
 	qsort(order, s->functions.count, sizeof *order, by_hits);
 	table(f, "TblSN", "Functions by Multi-Inclusive Hits with Callers and Callees",
 	      "<th>Multi-Inclusive</th><th>Exclusive</th><th>UniInclusive</th><th>%</th>");
-	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[MULTI_INCLUSIVE] >= s->least; i++) {
+	for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[MULTI_INCLUSIVE] >= s->o.least; i++) {
 		const double *h = hits_of(s, order[i]);
 		uint32_t me = order[i];
 		if (i >= TABLE_ROWS) {
@@ -397,7 +347,7 @@ static void end(struct xperf_job *j)
 			"%s: no stack was taken: there are none, or none that is asked for; -stackwalk records them\n",
 			j->a->command->name);
 	}
-	if (s->folded) {
+	if (s->o.format == FOLDED) {
 		xperf_sums_sort(&s->lines, 0);
 		for (size_t i = 0; i < s->lines.count; i++) {
 			fprintf(j->out, "%s %.0f\n", s->lines.list[i].key, s->lines.list[i].v[0]);
@@ -412,12 +362,12 @@ static void end(struct xperf_job *j)
 	for (uint32_t i = 0; i < s->functions.count && !j->failed; i++) {
 		order[i] = i;
 	}
-	if (!j->failed && s->csv) {
+	if (!j->failed && s->o.format == CSV) {
 		sorting = s;
 		sorting_by = UNI_INCLUSIVE;
 		qsort(order, s->functions.count, sizeof *order, by_hits);
 		fprintf(j->out, "Function, UniInclusive, MultiInclusive, Exclusive, %%\n");
-		for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->least; i++) {
+		for (uint32_t i = 0; i < s->functions.count && hits_of(s, order[i])[UNI_INCLUSIVE] >= s->o.least; i++) {
 			const double *h = hits_of(s, order[i]);
 			strbuf_clear(&j->key);
 			xperf_quote(&j->key, name_of(s, order[i]));
@@ -439,20 +389,12 @@ static void end(struct xperf_job *j)
 	free(called);
 }
 
-static void drop(struct regexes *r)
-{
-	for (int i = 0; i < r->count; i++) {
-		regfree(&r->re[i]);
-	}
-	free(r->re);
-}
-
 static void release(struct xperf_job *j)
 {
 	struct stack *s = j->own;
-	drop(&s->process);
-	drop(&s->symbol);
-	drop(&s->event);
+	xperf_regexes_finish(&s->o.process);
+	xperf_regexes_finish(&s->o.symbol);
+	xperf_regexes_finish(&s->o.event);
 	xperf_sums_finish(&s->functions);
 	xperf_sums_finish(&s->lines);
 	free(s->known);
@@ -462,14 +404,15 @@ static void release(struct xperf_job *j)
 }
 
 static const struct cli_option options[] = {
-	{0, "butterfly", "[HITS]", "functions with this many hits and more (default 10; without this option 1)", NULL},
-	{0, "pid", "PID…", "only stacks of these processes", NULL},
-	{0, "tid", "TID…", "only stacks of these threads", NULL},
-	{0, "process", "REGEX…", "only stacks of processes whose name matches", NULL},
-	{0, "symbol", "REGEX…", "only stacks that have a function that matches", NULL},
-	{0, "event", "REGEX…", "only stacks of events whose name matches, such as SampledProfile", NULL},
-	{0, "export", "FORMAT", "folded stacks or csv instead of HTML", "folded|csv"},
-	{0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL},
+	CLI_NUMBER_OR(stack, o.least, 0, "butterfly", "[HITS]", 10, 0, UINT32_MAX,
+		      "functions with this many hits and more (default 10; without this option 1)"),
+	XPERF_IDS(stack, o.pids, "pid", "PID…", "only stacks of these processes"),
+	XPERF_IDS(stack, o.tids, "tid", "TID…", "only stacks of these threads"),
+	XPERF_REGEXES(stack, o.process, "process", "only stacks of processes whose name matches"),
+	XPERF_REGEXES(stack, o.symbol, "symbol", "only stacks that have a function that matches"),
+	XPERF_REGEXES(stack, o.event, "event", "only stacks of events whose name matches, such as SampledProfile"),
+	CLI_CHOICE(stack, o.format, 1, 0, "export", "FORMAT", "folded|csv", "folded stacks or csv instead of HTML"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -479,7 +422,7 @@ const struct xperf_action xperf_stack_actions[] = {
 	 .options = options,
 	 .source = "PROFILE -stackwalk Profile",
 	 .own = sizeof(struct stack),
-	 .begin = begin,
+	 XPERF_DEFAULTS(stack_options, .least = 1),
 	 .event = event,
 	 .end = end,
 	 .release = release,

@@ -5,42 +5,31 @@
 #include "tools/wpt/xperf_rows.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <time.h>
-
-#define RANGE                                                                                            \
-	{                                                                                                \
-		0, "range", "FROM TO", "only these times from the start: 1.5s, 20ms, microseconds", NULL \
-	}
 
 /* ---- tracestats ------------------------------------------------------------------------------------ */
 
+struct part {
+	bool given, more; /* more: with its word */
+};
 struct tracestats {
-	bool timespan, actual, detail, stack, utc;
+	struct part timespan, detail; /* "actual", "stack" */
+	enum { LOCAL, UTC } zone;
 	struct xperf_sums providers, kinds; /* 0 events, 1 bytes, 2 stacks */
 	uint64_t events, own;
 	double first, last;
 };
 
+static bool take_part(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
+{
+	*(struct part *)member = (struct part){.given = true, .more = *value != 0};
+	return true;
+}
+
 static bool stats_begin(struct xperf_job *j)
 {
 	struct tracestats *t = j->own;
-	const struct winarg *timespan = winargs_find(j->w, "timespan"), *detail = winargs_find(j->w, "detail");
-	const char *zone = winargs_value(j->w, "timezone", "local");
-	t->timespan = timespan != NULL;
-	t->actual = timespan && timespan->count;
-	t->detail = detail != NULL;
-	t->stack = detail && detail->count;
-	t->utc = strcasecmp(zone, "utc") == 0;
 	t->first = -1;
-	if (t->actual && strcasecmp(timespan->value[0], "actual") != 0) {
-		cli_usage(j->a, "-timespan takes 'actual' or nothing, not '%s'", timespan->value[0]);
-		return false;
-	}
-	if (t->stack && strcasecmp(detail->value[0], "stack") != 0) {
-		cli_usage(j->a, "-detail takes 'stack' or nothing, not '%s'", detail->value[0]);
-		return false;
-	}
 	return true;
 }
 
@@ -58,7 +47,7 @@ static void stats_event(struct xperf_job *j)
 		t->first = t->first < 0 ? j->us : t->first;
 		t->last = j->us;
 	}
-	if (!t->detail) {
+	if (!t->detail.given) {
 		return;
 	}
 	openetw_event_names(j->decoder, j->e, &provider, &event);
@@ -72,7 +61,7 @@ static void stats_event(struct xperf_job *j)
 		    d->Opcode, d->Task, event);
 	struct xperf_sum *k = j->key.failed ? NULL : xperf_sum(j, &t->kinds, j->key.s);
 	struct openetw_stack s = {.size = sizeof s};
-	bool stack = t->stack && openetw_state_stack(j->state, j->e, &s) == ERROR_SUCCESS;
+	bool stack = t->detail.more && openetw_state_stack(j->state, j->e, &s) == ERROR_SUCCESS;
 	for (int i = 0; i < 2; i++) {
 		struct xperf_sum *x = i ? k : p;
 		if (x) {
@@ -116,7 +105,7 @@ static void put_kinds(struct xperf_job *j)
 	for (size_t i = 0; i < t->providers.count; i++) {
 		const struct xperf_sum *p = &t->providers.list[i];
 		fprintf(j->out, "\n%s %.38s\n   Id, Ver, Chn, Lvl, Opcd,  Task,      Count,        Bytes,%s Event\n",
-			p->key + 39, p->key, t->stack ? "     Stacks," : "");
+			p->key + 39, p->key, t->detail.more ? "     Stacks," : "");
 		/* The kinds are sorted by name, which begins with the provider's GUID. */
 		size_t low = 0, high = t->kinds.count;
 		while (low < high) {
@@ -134,7 +123,7 @@ static void put_kinds(struct xperf_job *j)
 				name = strchr(name, ',') + 1;
 			}
 			fprintf(j->out, "%.*s %10.0f, %12.0f,", (int)(name - text), text, k->v[0], k->v[1]);
-			if (t->stack) {
+			if (t->detail.more) {
 				fprintf(j->out, " %11.0f,", k->v[2]);
 			}
 			fprintf(j->out, "%s\n", name);
@@ -156,12 +145,12 @@ static void stats_end(struct xperf_job *j)
 	fprintf(f, "%-20s : %u MHz\n", "Processor Speed", h->CpuSpeedInMHz);
 	fprintf(f, "%-20s : %u\n", "Pointer Size", h->PointerSize);
 	fprintf(f, "%-20s : %lld\n", "Clock Frequency", (long long)h->PerfFreq.QuadPart);
-	put_time(f, "Trace Start", j->start, t->utc);
-	put_time(f, "Trace End", j->start + (uint64_t)(j->length_us * 10), t->utc);
+	put_time(f, "Trace Start", j->start, t->zone == UTC);
+	put_time(f, "Trace End", j->start + (uint64_t)(j->length_us * 10), t->zone == UTC);
 	put_span(f, j->length_us);
-	if (t->actual && t->first >= 0) {
-		put_time(f, "First Event", j->start + (uint64_t)(t->first * 10), t->utc);
-		put_time(f, "Last Event", j->start + (uint64_t)(t->last * 10), t->utc);
+	if (t->timespan.more && t->first >= 0) {
+		put_time(f, "First Event", j->start + (uint64_t)(t->first * 10), t->zone == UTC);
+		put_time(f, "Last Event", j->start + (uint64_t)(t->last * 10), t->zone == UTC);
 		put_span(f, t->last - t->first);
 	}
 	fprintf(f, "%-20s : %llu\n", "Total # Buffers", (unsigned long long)j->trace->buffers_total);
@@ -169,7 +158,7 @@ static void stats_end(struct xperf_job *j)
 	fprintf(f, "%-20s : %llu\n", "Total # Events", (unsigned long long)t->events);
 	fprintf(f, "%-20s : %llu\n", "Total # Headers", (unsigned long long)t->own);
 	fprintf(f, "%-20s : %llu\n", "Total # Lost Events", (unsigned long long)j->trace->lost_events);
-	if (t->detail) {
+	if (t->detail.given) {
 		put_kinds(j);
 	}
 }
@@ -182,10 +171,20 @@ static void stats_release(struct xperf_job *j)
 }
 
 static const struct cli_option stats_options[] = {
-	{0, "timespan", "[actual]", "the times of the trace (always); actual: and of its first and last event", NULL},
-	{0, "detail", "[stack]", "by provider and kind of event; stack: and how many have a call stack", NULL},
-	{0, "timezone", "ZONE", "utc or local (default)", "utc|local"},
-	RANGE,
+	{.name = "timespan",
+	 .arg = "[actual]",
+	 .help = "the times of the trace (always); actual: and of its first and last event",
+	 .values = "actual",
+	 .take = take_part,
+	 .offset = CLI_AT(tracestats, timespan, struct part)},
+	{.name = "detail",
+	 .arg = "[stack]",
+	 .help = "by provider and kind of event; stack: and how many have a call stack",
+	 .values = "stack",
+	 .take = take_part,
+	 .offset = CLI_AT(tracestats, detail, struct part)},
+	CLI_CHOICE(tracestats, zone, 0, 0, "timezone", "ZONE", "local|utc", "utc or local (default)"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -197,13 +196,6 @@ struct marks {
 	double before;
 	uint64_t count;
 };
-
-static bool marks_begin(struct xperf_job *j)
-{
-	struct marks *m = j->own;
-	m->summary = winargs_on(j->w, "summary");
-	return true;
-}
 
 static void marks_event(struct xperf_job *j)
 {
@@ -248,8 +240,8 @@ static void marks_release(struct xperf_job *j)
 }
 
 static const struct cli_option marks_options[] = {
-	{0, "summary", NULL, "each text once", NULL},
-	RANGE,
+	CLI_FLAG(marks, summary, 0, "summary", "each text once"),
+	XPERF_RANGE,
 	{0},
 };
 
@@ -270,7 +262,6 @@ const struct xperf_action xperf_trace_actions[] = {
 	 .events = "PerfInfo/Mark",
 	 .source = ":'xperf -m TEXT' and 'openetw mark TEXT' put them in",
 	 .own = sizeof(struct marks),
-	 .begin = marks_begin,
 	 .event = marks_event,
 	 .end = marks_end,
 	 .release = marks_release},

@@ -10,12 +10,12 @@
 #define TOOLS_WPT_XPERF_ACTION_H
 
 #include "base/map.h"
-#include "tools/common/winargs.h"
 #include "tools/common/trace_reading.h"
 #include "tools/wpt/xperf.h"
 
 #include <openetw/decode.h>
 #include <openetw/state.h>
+#include <regex.h>
 #include <stdio.h>
 
 struct xperf_job;
@@ -23,13 +23,15 @@ struct xperf_job;
 struct xperf_action {
 	const char *name;
 	const char *summary;
-	const struct cli_option *options; /* NULL: none but -range */
+	const struct cli_option *options; /* into its own state, which begins with `defaults`; NULL: none but -range */
+	const void *defaults;             /* XPERF_DEFAULTS; NULL: all zero */
+	size_t defaults_bytes;
 	/* Names of the events it takes, separated by blanks, such as "Thread/CSwitch DiskIo/ *" (without
 	 * the blank before the star). NULL: all events, also those of which nobody knows a name. */
 	const char *events;
 	/* The flags to record to have them, or ":" and how else; NULL: nothing on this system writes them. */
 	const char *source;
-	size_t own;                         /* bytes of the action's own state, zeroed */
+	size_t own;                         /* bytes of the action's own state, zeroed but for its options */
 	bool (*begin)(struct xperf_job *j); /* false: said what is wrong with the options; may be NULL */
 	void (*event)(struct xperf_job *j);
 	void (*end)(struct xperf_job *j);
@@ -47,7 +49,8 @@ const char *xperf_action_name(const void *unused, int i);
 struct xperf_job {
 	struct cli_args *a;
 	const struct xperf_action *action;
-	const struct winargs *w; /* the action's own options */
+	int word_count; /* of its options */
+	char **words;
 	int count;
 	char **files;
 	FILE *out;
@@ -74,7 +77,7 @@ struct xperf_job {
 	size_t field_count;
 	bool decoded;
 	uint64_t taken;
-	void *own;
+	void *own;   /* lives as long as the program, as options do */
 	bool failed; /* memory ran out */
 	bool whole;  /* the report is there */
 };
@@ -97,12 +100,54 @@ void xperf_quote(struct strbuf *b, const char *s);
 /* Name of the module at an address, "Unknown" where nobody knows. */
 const char *xperf_module(struct xperf_job *j, uint32_t pid, uint64_t address);
 
-/* Times ("1.5s", "20ms", bare microseconds, "2026/11/22:10:30:00.5[+UTC]") and spans of time (the
- * same without dates, or "20:05:20.5"; bare numbers are of unit_ns). They print the mistake. */
-bool xperf_time(const struct xperf_job *j, const char *option, const char *text, double *ret_us);
-bool xperf_span(const struct xperf_job *j, const char *option, const char *text, uint64_t unit_ns, double *ret_us);
-/* "-util [n]": seconds, 1 without a number. False: said why. *ret 0 when the option is absent. */
-bool xperf_seconds(const struct xperf_job *j, const char *option, double fallback_s, double *ret_us);
+/* ---- options of actions: xperf_options.c ---------------------------------------------------------- */
+
+#define XPERF_DEFAULTS(type, ...) .defaults = &(const struct type){__VA_ARGS__}, .defaults_bytes = sizeof(struct type)
+
+/* Times behind an option, in µs */
+struct xperf_times {
+	int count;
+	double us[64];
+};
+struct xperf_regexes {
+	int count;
+	regex_t *re;
+};
+/* The reports and their options, for help. */
+bool xperf_topic(int i, struct cli_topic *ret);
+/* Makes j->own and reads the action's words into it; they may name times of day, for which j->start has to be known.
+ * Prints the mistake. */
+bool xperf_options_read(struct xperf_job *j, int count, char **words);
+cli_take_all_fn xperf_take_range;
+cli_take_fn xperf_take_time /* double */, xperf_take_span, xperf_take_spans, xperf_take_interval, xperf_take_regex;
+/* Without any, everything matches. */
+bool xperf_regexes_match(const struct xperf_regexes *r, const char *text);
+void xperf_regexes_finish(struct xperf_regexes *r);
+bool xperf_numbers_have(const struct cli_numbers *n, uint64_t v);
+
+#define XPERF_RANGE                                                                 \
+	{                                                                           \
+		.name = "range", .arg = "FROM TO", .take_all = xperf_take_range,    \
+		.help = "only these times from the start: 1.5s, 20ms, microseconds" \
+	}
+/* double, in µs: "[SECONDS]", so many when it is left out */
+#define XPERF_INTERVAL(type, member, seconds, name_, help_)                                    \
+	{                                                                                      \
+		.name = name_, .arg = "[SECONDS]", .help = help_, .take = xperf_take_interval, \
+		.offset = CLI_AT(type, member, double), .bare = seconds                        \
+	}
+/* double, in µs: bare numbers are of unit_ns; nothing changes when a value in brackets is left out */
+#define XPERF_SPAN(type, member, name_, arg_, unit_ns, help_)                       \
+	{                                                                           \
+		.name = name_, .arg = arg_, .help = help_, .take = xperf_take_span, \
+		.offset = CLI_AT(type, member, double), .unit = unit_ns             \
+	}
+/* struct xperf_times: growing, in seconds */
+#define XPERF_SPANS(type, member, name, arg, help) \
+	CLI_OWN(type, member, struct xperf_times, xperf_take_spans, 0, name, arg, help)
+#define XPERF_REGEXES(type, member, name, help) \
+	CLI_OWN(type, member, struct xperf_regexes, xperf_take_regex, 0, name, "REGEX…", help)
+#define XPERF_IDS(type, member, name, arg, help) CLI_NUMBERS(type, member, 0, name, arg, 0, UINT32_MAX, 1024, help)
 
 /* ---- sums by name ------------------------------------------------------------------------------ */
 
@@ -163,6 +208,7 @@ int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int wor
 /* Calls `each` for the events of these names in another pass over the files, before or after the job's own. */
 bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xperf_job *sub, void *ctx), void *ctx);
 
+extern const struct xperf_action xperf_dumper; /* xperf_read.c; in no table */
 /* The tables of xperf_act_*.c, each ended by an entry without a name. */
 extern const struct xperf_action xperf_cpu_actions[], xperf_dpcisr_actions[], xperf_disk_actions[],
 	xperf_file_actions[], xperf_process_actions[], xperf_stack_actions[], xperf_heap_actions[],

@@ -180,7 +180,7 @@ int xperf_dump(struct xperf_read *r)
 	}
 	r->whole = m.read_all;
 	openetw_decoder_destroy(m.decoder);
-	openetw_state_destroy(m.state);
+	cli_state_end(m.state);
 	strbuf_finish(&m.line);
 	strbuf_finish(&m.key);
 	strbuf_finish(&m.kinds);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Runs one action: opens the files, hands over the events it asks for, prints its report.
  */
-#include "base/parse.h"
 #include "base/vec.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
+#include "tools/common/trace_reading.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <strings.h>
-#include <time.h>
 
 #define GRID_CELLS_MAX (16u << 20)
 
@@ -124,114 +121,6 @@ bool xperf_is_dpc(const char *name)
 bool xperf_is_isr(const char *name)
 {
 	return strncmp(name, "PerfInfo/ISR", 12) == 0;
-}
-
-/* ---- times ---------------------------------------------------------------------------------------- */
-
-/* "2026/11/22:10:30:00.1234567", in the machine's zone without "+UTC". */
-static bool absolute(const char *text, uint64_t *ret_filetime)
-{
-	struct tm t = {.tm_isdst = -1};
-	char fraction[16] = "", zone[8] = "";
-	int n = 0;
-	if (sscanf(text, "%4d/%2d/%2d:%2d:%2d:%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour, &t.tm_min,
-		   &t.tm_sec, &n) != 6) {
-		return false;
-	}
-	text += n;
-	if (*text == '.' && sscanf(text, ".%15[0-9]%n", fraction, &n) == 1) {
-		text += n;
-	}
-	if (*text == '+' && sscanf(text, "+%7[A-Za-z]%n", zone, &n) == 1) {
-		text += n;
-	}
-	if (*text || t.tm_year < 1970 || t.tm_mon < 1 || t.tm_mon > 12 || (*zone && strcasecmp(zone, "UTC") != 0)) {
-		return false;
-	}
-	t.tm_year -= 1900;
-	t.tm_mon--;
-	time_t s = *zone ? timegm(&t) : mktime(&t);
-	uint64_t ticks = 0;
-	for (int i = 0; i < 7; i++) {
-		ticks = 10 * ticks + (fraction[0] && strlen(fraction) > (size_t)i ? (uint64_t)(fraction[i] - '0') : 0);
-	}
-	*ret_filetime = ((uint64_t)s + 11644473600ull) * 10000000ull + ticks;
-	return true;
-}
-
-static bool of_clock(const char *text, double *ret_us)
-{
-	unsigned h, m;
-	double s;
-	int n = 0;
-	if (sscanf(text, "%3u:%2u:%lf%n", &h, &m, &s, &n) != 3 || text[n] || m > 59 || !(s >= 0 && s < 60)) {
-		return false;
-	}
-	*ret_us = ((double)h * 3600 + m * 60 + s) * 1e6;
-	return true;
-}
-
-bool xperf_time(const struct xperf_job *j, const char *option, const char *text, double *ret_us)
-{
-	uint64_t ns, filetime;
-	if (parse_duration(text, 1000, &ns)) {
-		*ret_us = (double)ns / 1000;
-	} else if (absolute(text, &filetime)) {
-		*ret_us = ((double)filetime - (double)j->start) / 10;
-	} else {
-		cli_usage(j->a,
-			  "-%s takes times such as 1.5s, 20ms, 2026/11/22:10:30:00.5+UTC or microseconds, not '%s'",
-			  option, text);
-		return false;
-	}
-	return true;
-}
-
-bool xperf_span(const struct xperf_job *j, const char *option, const char *text, uint64_t unit_ns, double *ret_us)
-{
-	uint64_t ns;
-	if (parse_duration(text, unit_ns, &ns)) {
-		*ret_us = (double)ns / 1000;
-		return true;
-	}
-	if (of_clock(text, ret_us)) {
-		return true;
-	}
-	cli_usage(j->a, "-%s takes a time such as 1s, 20ms or 00:00:20.5, not '%s'", option, text);
-	return false;
-}
-
-bool xperf_seconds(const struct xperf_job *j, const char *option, double fallback_s, double *ret_us)
-{
-	const struct winarg *g = winargs_find(j->w, option);
-	*ret_us = 0;
-	if (!g) {
-		return true;
-	}
-	*ret_us = fallback_s * 1e6;
-	if (g->count == 0) {
-		return true;
-	}
-	if (!xperf_span(j, option, g->value[0], 1000000000, ret_us)) {
-		return false;
-	}
-	if (*ret_us <= 0) {
-		cli_usage(j->a, "-%s takes more than no time", option);
-		return false;
-	}
-	return true;
-}
-
-static bool take_range(struct xperf_job *j)
-{
-	const struct winarg *g = winargs_find(j->w, "range");
-	j->from_us = 0;
-	j->to_us = HUGE_VAL;
-	if (!g) {
-		return true;
-	}
-	j->ranged = true;
-	return xperf_time(j, "range", g->value[0], &j->from_us) && xperf_time(j, "range", g->value[1], &j->to_us);
 }
 
 /* ---- sums by name --------------------------------------------------------------------------------- */
@@ -503,7 +392,7 @@ bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xpe
 			cli_trace_run(t);
 			fine = !t->interrupted;
 		}
-		openetw_state_destroy(j->state);
+		cli_state_end(j->state);
 	}
 	j->state = state;
 	j->trace = kept;
@@ -549,7 +438,7 @@ static int run(struct xperf_job *j, bool quiet)
 		free(t);
 		return CLI_FAILED;
 	}
-	if (!take_range(j) || (j->action->begin && !j->action->begin(j))) {
+	if (!xperf_options_read(j, j->word_count, j->words) || (j->action->begin && !j->action->begin(j))) {
 		t->stop = true;
 		for (int i = 0; i < t->count; i++) {
 			CloseTrace(t->handle[i]);
@@ -590,48 +479,34 @@ static int run(struct xperf_job *j, bool quiet)
 int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int word_count, char **words, int count,
 		  char **files, FILE *out, bool quiet, bool *ret_whole)
 {
-	static const struct cli_option only_range[] = {{0, "range", "FROM TO", "only these times", NULL}, {0}};
-	static struct winargs w;
-	struct cli_command c = *a->command;
-	struct cli_args own = {.command = &c, .count = word_count, .words = words};
 	struct xperf_job *j = calloc(1, sizeof *j);
 	int status = CLI_FAILED;
-	*ret_whole = false;
-	c.options = action->options ? action->options : only_range;
-	if (!winargs_parse(&own, false, NULL, &w)) {
-		free(j);
-		return CLI_USAGE;
-	}
-	if (w.count) {
-		cli_usage(a, "-a %s takes no '%s'", action->name, w.word[0]);
-		free(w.word);
-		free(j);
-		return CLI_USAGE;
-	}
-	own.command = a->command;
 	if (j) {
-		*j = (struct xperf_job){.a = a, .action = action, .w = &w, .count = count, .files = files, .out = out};
+		*j = (struct xperf_job){.a = a,
+					.action = action,
+					.word_count = word_count,
+					.words = words,
+					.count = count,
+					.files = files,
+					.out = out};
 		j->decoder = openetw_decoder_create();
 		j->state = openetw_state_create(action->stacks ? OPENETW_STATE_STACKS : 0);
-		j->own = calloc(1, action->own + 1);
 	}
-	if (!j || !j->decoder || !j->state || !j->own) {
+	if (!j || !j->decoder || !j->state) {
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read");
 	} else if (read_start(j)) {
 		status = run(j, quiet);
-		if (action->release) {
+		if (action->release && j->own) {
 			action->release(j);
 		}
 	}
 	*ret_whole = j && j->whole;
 	if (j) {
 		openetw_decoder_destroy(j->decoder);
-		openetw_state_destroy(j->state);
+		cli_state_end(j->state);
 		strbuf_finish(&j->store);
 		strbuf_finish(&j->key);
-		free(j->own);
 		free(j);
 	}
-	free(w.word);
 	return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/wpt/wpr.h"
 #include "tools/common/path.h"
+#include "tools/common/session_start.h"
 #include "tools/wpt/xperf.h"
 
 #include "session/session.h"
@@ -79,9 +80,24 @@ bool xperf_intervals(const struct cli_args *a, struct cli_counters *c)
 	return true;
 }
 
-uint32_t xperf_set_intervals(const struct cli_counters *c)
+bool xperf_timer(const struct cli_args *a, uint32_t *ret)
 {
-	uint32_t code = ERROR_SUCCESS;
+	static const struct cli_option row = {.name = "setprofint", .min = 1, .max = UINT32_MAX};
+	const struct xperf_options *o = a->given;
+	uint64_t n = 0;
+	for (int i = 0; i < o->intervals.count; i++) {
+		const char *v = o->intervals.text[i];
+		if (is_number(v) && !cli_take_number(a, &row, v, &n)) {
+			return false;
+		}
+	}
+	*ret = (uint32_t)n;
+	return true;
+}
+
+uint32_t xperf_set_intervals(uint32_t timer, const struct cli_counters *c)
+{
+	uint32_t code = timer ? cli_kernel_set_interval(0, timer) : ERROR_SUCCESS;
 	for (uint32_t i = 0; i < c->sampleds && code == ERROR_SUCCESS; i++) {
 		code = cli_kernel_set_interval(c->sampled[i].source, c->sampled[i].interval);
 	}
@@ -195,7 +211,10 @@ int xperf_boot(struct xperf *x)
 	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
 		return cli_usage(a, "the file name is too long");
 	}
-	if (x->o->explain) {
+	uint32_t code = cli_session_check(&s, SESSION_RUNNER_AUTOLOGGER);
+	if (code) {
+		status = cli_fail(a, code, "'%s': %s", s.name, cli_session_why());
+	} else if (x->o->explain) {
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
 		session_format(&s, &b);

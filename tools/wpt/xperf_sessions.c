@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
+#include "tools/classic/explain_line.h"
 #include "tools/common/session_options.h"
 #include "tools/common/mark.h"
 #include "base/parse.h"
@@ -35,7 +36,7 @@ static void *field_of(const struct cli_args *a, const struct cli_option *o)
 bool xperf_take_start(const struct cli_args *a, const struct cli_option *o, const char *value, void *member)
 {
 	struct xperf_options *x = options_of(a);
-	bool kernel = cli_kernel_name(value);
+	bool kernel = launch_is_kernel_name(value);
 	if (kernel && !x->scopes.first) {
 		cli_usage(a, "-start \"%s\" comes before the other sessions", value);
 		return false;
@@ -154,7 +155,7 @@ static int parse_specs(struct cli_args *a, const char *text, struct etw_session 
 static int parse_providers(struct cli_args *a, const struct xperf_scope *s, struct etw_session *out)
 {
 	ULONG ids[8];
-	char pids[SESSION_FILTER_TEXT] = "";
+	char pids[8 * sizeof "4294967295,"] = "";
 	int n = s->pids ? parse_numbers(s->pids, 0, UINT32_MAX, ids, 8) : 0, at = 0;
 	if (n < 0) {
 		return cli_usage(a, "-pids takes up to 8 process ids such as 17,42, not '%s'", s->pids);
@@ -164,7 +165,9 @@ static int parse_providers(struct cli_args *a, const struct xperf_scope *s, stru
 	}
 	int status = s->on ? parse_specs(a, s->on, out) : CLI_OK;
 	for (uint32_t i = 0; i < out->provider_count && status == CLI_OK; i++) {
-		memcpy(out->provider[i].filter[SESSION_FILTER_PID], pids, sizeof pids);
+		if (session_set_filter(&out->provider[i], SESSION_FILTER_PID, *pids ? pids : NULL, NULL) < 0) {
+			return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "-pids");
+		}
 	}
 	return status;
 }
@@ -294,9 +297,18 @@ static int start_kernel(struct xperf *x)
 		}
 		return status;
 	}
+	struct cli_counters named = {0};
+	uint32_t timer;
+	if (!xperf_intervals(a, &named) || !xperf_timer(a, &timer)) {
+		return cli_told();
+	}
 	if (x->o->explain) {
 		cli_session_explain(stdout, "start", &s, &counters);
-		return CLI_OK;
+		return timer ? cli_same_none(CLI_SAME_INTERVAL) : CLI_OK;
+	}
+	uint32_t set = xperf_set_intervals(timer, &named);
+	if (set) {
+		return cli_fail(a, set, "cannot set the interval of samples");
 	}
 	if (partial && kernel_mask_empty(&s.kernel.mask)) {
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: nothing of %s is there on Linux\n", k->name,

@@ -16,11 +16,12 @@
 #define _read              read
 #define _write             write
 #define _dup               dup
-#define _dup2              dup2
 /* A descriptor of a file's handle, which is closed with it; the one handle of a descriptor, which _close() closes. */
 ETW_API int _open_osfhandle(INT_PTR osfhandle, int flags);
 ETW_API INT_PTR _get_osfhandle(int fd);
 ETW_API int _close(int fd);
+/* 0 or -1. The handle that `to` had is closed. */
+ETW_API int _dup2(int fd, int to);
 #ifndef _O_RDONLY
 #define _O_RDONLY O_RDONLY
 #define _O_WRONLY O_WRONLY

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Questions to trace files: how many, when, who, which, how long. In libopenetw.
+ *
+ *   struct openetw_index *x;
+ *   if (openetw_index_open((const char *[]){"web.etl"}, 1, NULL, &x) != 0) {
+ *           fprintf(stderr, "%s\n", openetw_last_error_text());
+ *   }
+ *   struct openetw_query *q = openetw_query_create(x);
+ *   openetw_query_set_filter(q, "provider == Contoso-Web and level <= warning");
+ *   OPENETW_SIZED(struct openetw_answer, a);
+ *   if (openetw_query_count(q, &a) == 0) {
+ *           printf("%llu of %llu events\n", (unsigned long long)a.matched, (unsigned long long)a.scanned);
+ *   }
+ *   openetw_query_destroy(q);
+ *   openetw_index_close(x);
+ *
+ * samples/query.c is a whole program.
+ *
+ * Index      The first question reads the whole file once and writes columns beside it, NAME.etl.idx (or into the
+ *            user's cache directory, where the folder cannot be written to); later questions read those columns. A
+ *            trace of fewer than a million events gets no file. An index that is of another file, damaged or of another
+ *            version is made anew. Several files are asked as one.
+ * Times      int64_t, nanoseconds since 0 of the index: the start of the earliest of its files, which
+ *            struct openetw_index_about has as FILETIME. A trace may hold events before it: negative times.
+ * Numbers    Types, processes, threads and stacks are numbers below the counts of struct openetw_index_about, the same as
+ *            long as the index is open. Process 0 and thread 0 mean "nobody knows", stack 0 "none". Of several files
+ *            each has such an entry of its own.
+ * Rows       A number names an event: of one file its position in the order of time.
+ * Threads    Any number of threads may ask one index, each with a query of its own.
+ * Answers    A query that is cancelled answers of what it has found, and `partial` says so.
+ */
+#ifndef OPENETW_QUERY_H
+#define OPENETW_QUERY_H
+
+#include <openetw/defs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the index --------------------------------------------------------------------------------- */
+
+struct openetw_index;
+
+/* False ends the work: ERROR_CANCELLED. `done` of `total` bytes have been read, `rows` events found. The trace is read
+ * twice, so `total` is twice its size. */
+typedef bool (*openetw_index_progress_fn)(void *context, uint64_t done, uint64_t total, uint64_t rows);
+
+#define OPENETW_INDEX_MEMORY  0x1u /* write no file, and read none */
+#define OPENETW_INDEX_WRITE   0x2u /* write one, however small the trace is */
+#define OPENETW_INDEX_REBUILD 0x4u /* make it anew, whatever there is */
+struct openetw_index_options {
+	uint32_t size;
+	uint32_t flags;
+	openetw_index_progress_fn progress; /* may be NULL */
+	void *context;
+	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/openetw, ~/.cache/openetw */
+};
+/* Opens 1 to 1,024 trace files. `options` may be NULL. What OpenTrace would say; ERROR_CANCELLED.
+ * openetw_last_error_text() names the file and the reason. */
+OPENETW_API uint32_t openetw_index_open(const char *const *paths, uint32_t count,
+					const struct openetw_index_options *options, struct openetw_index **ret);
+/* After its queries. NULL is fine. */
+OPENETW_API void openetw_index_close(struct openetw_index *x);
+
+struct openetw_index_about {
+	uint32_t size;
+	uint32_t files;
+	uint64_t start_filetime; /* what time 0 is */
+	int64_t first, last;     /* times of the first and the last event */
+	uint64_t rows;
+	uint64_t events_lost, buffers_lost; /* when they were recorded, as the headers say */
+	uint64_t stacks_without_event;
+	uint64_t bytes; /* of the index */
+	uint32_t types, processes, threads, stacks;
+	uint32_t processors;
+	uint32_t loss_unknown; /* OPENETW_UNKNOWN_… of trace.h: more may have been lost */
+	bool on_disk;          /* it is in a file */
+	bool reused;           /* it was there already */
+};
+OPENETW_API uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about *ret);
+/* Where the index of a file is or would be. ERROR_INSUFFICIENT_BUFFER. */
+OPENETW_API uint32_t openetw_index_path(const char *trace, char *ret, uint32_t bytes);
+
+struct openetw_index_type {
+	uint32_t size;
+	uint32_t type;
+	struct openetw_guid provider_guid;
+	const char *provider, *name; /* "Microsoft-Windows-Kernel-Process", "ProcessStart/Start" */
+	uint16_t id, task;
+	uint8_t version, channel, level, opcode;
+	uint64_t keyword;
+	uint64_t rows;
+	bool classic;
+};
+/* Strings live as long as the index. ERROR_NOT_FOUND. */
+OPENETW_API uint32_t openetw_index_type(struct openetw_index *x, uint32_t type, struct openetw_index_type *ret);
+
+struct openetw_index_process {
+	uint32_t size;
+	uint32_t process;
+	uint32_t pid, parent_pid, session_id;
+	uint32_t file;      /* which of the files */
+	int64_t start, end; /* INT64_MIN: it ran when the trace began; INT64_MAX: when it ended */
+	const char *name, *command_line, *container;
+	int32_t exit_code;
+	bool has_exit_code;
+};
+OPENETW_API uint32_t openetw_index_process(struct openetw_index *x, uint32_t process,
+					   struct openetw_index_process *ret);
+
+struct openetw_index_thread {
+	uint32_t size;
+	uint32_t thread;
+	uint32_t tid, process;
+	int64_t start, end;
+	const char *name;
+};
+OPENETW_API uint32_t openetw_index_thread(struct openetw_index *x, uint32_t thread, struct openetw_index_thread *ret);
+
+/* Addresses of a stack, innermost first, at most `max`. How many it has. */
+OPENETW_API uint32_t openetw_index_stack(struct openetw_index *x, uint32_t stack, uint64_t *addresses, uint32_t max);
+
+/* ---- a query ----------------------------------------------------------------------------------- */
+
+struct openetw_query;
+
+/* NULL when memory runs out. */
+OPENETW_API struct openetw_query *openetw_query_create(struct openetw_index *x);
+OPENETW_API void openetw_query_destroy(struct openetw_query *q);
+/* Only events of these times, both included. Default: all. */
+OPENETW_API void openetw_query_set_range(struct openetw_query *q, int64_t from, int64_t to);
+/* Only events for which this is true, in the language of `openetw dump --filter` (docs/filters.md). NULL or "": all.
+ * ERROR_INVALID_PARAMETER: openetw_query_problem() says what is wrong in which column. */
+OPENETW_API uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text);
+/* "" when nothing was wrong. */
+OPENETW_API const char *openetw_query_problem(const struct openetw_query *q);
+/* Any thread: what runs ends soon, with ERROR_CANCELLED and what it has found by then. The next question is not
+ * concerned. */
+OPENETW_API void openetw_query_cancel(struct openetw_query *q);
+
+/* What every answer says of itself. */
+struct openetw_answer {
+	uint32_t size;
+	bool exact;                /* nothing was estimated */
+	bool partial;              /* the index is being made, or the query was cancelled: there may be more */
+	uint64_t scanned, matched; /* events */
+	uint64_t decoded;          /* events whose payload had to be read */
+	uint64_t undecided;        /* events that the filter could not judge (a regular expression gave up): left out */
+};
+
+OPENETW_API uint32_t openetw_query_count(struct openetw_query *q, struct openetw_answer *ret);
+
+/* By what events are told apart. */
+enum openetw_key {
+	OPENETW_BY_NOTHING,
+	OPENETW_BY_TYPE,
+	OPENETW_BY_PROVIDER, /* ids are those of any type of the provider */
+	OPENETW_BY_LEVEL,
+	OPENETW_BY_PROCESS,      /* instance of a process: pid and start */
+	OPENETW_BY_PROCESS_NAME, /* ids are those of any process of the name */
+	OPENETW_BY_THREAD,
+	OPENETW_BY_CPU,
+	OPENETW_BY_STACK,
+	OPENETW_BY_FILE,
+	OPENETW_BY_CONTAINER, /* ids are those of any process of the container */
+	OPENETW_BY_FIELD,     /* the field of openetw_query_set_field(); id 0 are the events that do not have it */
+};
+
+/* Counts over time. The range [from, to) is cut into `buckets` of equal length. */
+struct openetw_histogram {
+	uint32_t size;
+	uint32_t series; /* of them, those with most events first; what does not fit is in the last, id UINT32_MAX */
+	const uint32_t *ids;
+	const uint64_t *counts; /* [series][buckets] */
+	const uint64_t *totals; /* [series] */
+	struct openetw_answer answer;
+};
+/* At most `most` series. The arrays live until the next question to this query. */
+OPENETW_API uint32_t openetw_query_histogram(struct openetw_query *q, int64_t from, int64_t to, uint32_t buckets,
+					     enum openetw_key by, uint32_t most, struct openetw_histogram *ret);
+
+/* One event of a result. */
+struct openetw_row {
+	uint32_t size;
+	uint32_t type, process, thread;
+	uint32_t cpu, stack;
+	int64_t time;
+	uint64_t row;      /* its number in the index */
+	uint64_t position; /* in the filtered result */
+};
+typedef bool (*openetw_row_fn)(void *context, const struct openetw_row *row);
+/* Events `position` to `position` + `count` - 1 of the result. */
+OPENETW_API uint32_t openetw_query_rows(struct openetw_query *q, uint64_t position, uint64_t count, openetw_row_fn fn,
+					void *context, struct openetw_answer *ret);
+/* The position in the result of the first event at or after a time. */
+OPENETW_API uint32_t openetw_query_position(struct openetw_query *q, int64_t time, uint64_t *ret);
+
+/* The whole event of a row, as a callback of ProcessTrace gets it; valid until the next call with this query. */
+OPENETW_API uint32_t openetw_query_event(struct openetw_query *q, uint64_t row, const openetw_event_record **ret);
+
+/* Values of a key with their counts, most first. */
+struct openetw_facet {
+	uint32_t size;
+	uint32_t id;
+	const char *text; /* what the id means, as people read it */
+	uint64_t count;
+	int64_t first, last; /* times of the first and last event that has it */
+};
+typedef bool (*openetw_facet_fn)(void *context, const struct openetw_facet *f);
+OPENETW_API uint32_t openetw_query_facets(struct openetw_query *q, enum openetw_key by, uint32_t most,
+					  openetw_facet_fn fn, void *context, struct openetw_answer *ret);
+
+/* A field of payloads, for BY_FIELD and the measures of groups: "Status", "Line.Price". */
+OPENETW_API uint32_t openetw_query_set_field(struct openetw_query *q, const char *name);
+
+/* A tree of groups: first by keys[0], those by keys[1], … */
+struct openetw_group {
+	uint32_t size;
+	uint32_t depth;  /* 1: of keys[0] */
+	uint32_t parent; /* which of the groups told before; UINT32_MAX: none */
+	uint32_t id;
+	const char *text;
+	uint64_t count;
+	/* Of the field's numbers; 0 when no event of the group has it. p50 is the smallest number that half of them are not
+	 * above. Of more than four million numbers p50 and p99 are off by up to 1.6 percent, and `exact` is false. */
+	uint64_t values;
+	double sum, min, max, average, p50, p99;
+};
+/* Parents are told before their children, those with most events first. At most `most` children of a parent: what does
+ * not fit is the last of them, with id UINT32_MAX. */
+typedef bool (*openetw_group_fn)(void *context, const struct openetw_group *g);
+#define OPENETW_GROUP_KEYS 8u
+OPENETW_API uint32_t openetw_query_group(struct openetw_query *q, const enum openetw_key *keys, uint32_t key_count,
+					 uint32_t most, openetw_group_fn fn, void *context, struct openetw_answer *ret);
+
+/* Call trees of the events that have stacks. */
+#define OPENETW_STACKS_CALLEES   0x0u /* from the outermost frame inwards */
+#define OPENETW_STACKS_INVERTED  0x1u /* from the innermost outwards: callers */
+#define OPENETW_STACKS_NO_KERNEL 0x2u
+struct openetw_stack_node {
+	uint32_t size;
+	uint32_t depth;
+	uint32_t parent; /* which of the nodes told before; UINT32_MAX: none */
+	uint32_t process;
+	uint64_t address;
+	double self, total; /* events, or the sum of the field */
+};
+typedef bool (*openetw_stack_node_fn)(void *context, const struct openetw_stack_node *n);
+/* Nodes that have less than `least` (0 to 1) of everything are left out, their weight stays in their parents. */
+OPENETW_API uint32_t openetw_query_stacks(struct openetw_query *q, uint32_t flags, double least,
+					  openetw_stack_node_fn fn, void *context, struct openetw_answer *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/query_reading.h"
+
+#include "base/json_text.h"
+#include "base/printable.h"
+#include "base/vec.h"
+#include "consume/consume_view.h"
+#include "machine/machine.h"
+#include "query/query_fetch.h"
+
+#include "openetw/decode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIELDS_MAX   1024u
+#define CANCEL_EVERY 64u
+#define FRAMES_MAX   4096u
+
+struct one_field {
+	size_t name, name_length; /* in `store` */
+	size_t text, text_length;
+	size_t json, json_length;
+};
+/* A row that has to be read. */
+struct due {
+	uint64_t where;
+	uint32_t at; /* which of the rows that were asked about */
+};
+struct reading {
+	struct openetw_index *x;
+	struct openetw_decoder *decoder;
+	struct consume_view view;
+	struct fetch **fetch;         /* of each file; NULL: not open */
+	struct machine **machine;     /* of each file; NULL: not asked for yet */
+	const struct plan_event *row; /* what columns say of the event; while rows are judged */
+	uint64_t frames[FRAMES_MAX];  /* of the event's stack, while they are asked for */
+	uint32_t frame_count, pid;
+	struct etl_record record;
+	EVENT_RECORD event;
+	bool decoded;
+	uint32_t result; /* of decoding: OPENETW_DECODED, … */
+	struct one_field *fields;
+	uint32_t field_count, field_cap;
+	struct strbuf store, scratch;
+	char text[64];
+	struct due *due;
+};
+
+struct reading *reading_make(struct openetw_index *x)
+{
+	struct reading *r = calloc(1, sizeof *r);
+	if (r) {
+		r->x = x;
+		r->decoder = openetw_decoder_create();
+		r->fetch = calloc(x->file_count + 1ull, sizeof(struct fetch *));
+		r->machine = calloc(x->file_count + 1ull, sizeof(struct machine *));
+		r->due = malloc(STORE_GROUP_ROWS * sizeof *r->due);
+	}
+	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due)) {
+		reading_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void reading_free(struct reading *r)
+{
+	if (!r) {
+		return;
+	}
+	for (uint32_t f = 0; r->fetch && f < r->x->file_count; f++) {
+		fetch_close(r->fetch[f]);
+	}
+	for (uint32_t f = 0; r->machine && f < r->x->file_count; f++) {
+		machine_destroy(r->machine[f]);
+	}
+	openetw_decoder_destroy(r->decoder);
+	consume_view_free(&r->view);
+	strbuf_finish(&r->store);
+	strbuf_finish(&r->scratch);
+	free(r->fetch);
+	free(r->machine);
+	free(r->fields);
+	free(r->due);
+	free(r);
+}
+
+int reading_of(struct scan *s, struct reading **ret)
+{
+	if (!s->reading) {
+		s->reading = reading_make(s->q->x);
+	}
+	*ret = s->reading;
+	return s->reading ? 0 : -ENOMEM;
+}
+
+/* ---- one event ----------------------------------------------------------------------------------- */
+
+int reading_event(struct reading *r, uint32_t file, uint64_t where)
+{
+	const struct index_file *f = &r->x->files[file];
+	struct etl_record *e = &r->record;
+	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
+	err = err < 0 ? err : fetch_record(r->fetch[file], where, e);
+	err = err < 0 ? err : consume_view_fill(&r->view, e, e->time_filetime, NULL, &r->event);
+	r->decoded = false;
+	return err;
+}
+
+const EVENT_RECORD *reading_record(const struct reading *r)
+{
+	return &r->event;
+}
+
+static bool take_field(void *context, const struct openetw_field *f)
+{
+	struct reading *r = context;
+	if (!VEC_ROOM_UP_TO(r->fields, r->field_count, r->field_cap, FIELDS_MAX)) {
+		return false;
+	}
+	struct one_field *to = &r->fields[r->field_count++];
+	to->name = r->store.len;
+	to->name_length = f->name_length;
+	strbuf_add(&r->store, f->name, f->name_length);
+	to->text = r->store.len;
+	to->text_length = f->text_length;
+	strbuf_add(&r->store, f->text, f->text_length);
+	to->json = r->store.len;
+	to->json_length = f->json_length;
+	strbuf_add(&r->store, f->json, f->json_length);
+	return !r->store.failed;
+}
+
+static bool decode(struct reading *r)
+{
+	if (!r->decoded) {
+		r->field_count = 0;
+		strbuf_clear(&r->store);
+		r->result = openetw_decode_fields(r->decoder, &r->event, take_field, r);
+		r->decoded = true;
+	}
+	return !r->store.failed && r->store.s;
+}
+
+/* Is it that field, or one of its members? *ret_rest is the path behind the name. */
+static bool is_named(const struct reading *r, const struct one_field *f, const char *name, const char **ret_rest)
+{
+	size_t n = f->name_length;
+	if (strncmp(r->store.s + f->name, name, n) != 0 || memchr(name, 0, n) || (name[n] != 0 && name[n] != '.')) {
+		return false;
+	}
+	*ret_rest = name + n + (name[n] == '.');
+	return true;
+}
+
+bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+{
+	const char *rest;
+	for (uint32_t i = 0; decode(r) && i < r->field_count; i++) {
+		const struct one_field *f = &r->fields[i];
+		if (!is_named(r, f, name, &rest)) {
+			continue;
+		}
+		if (name[f->name_length] == 0) {
+			*ret_text = r->store.s + f->text;
+			*ret_length = f->text_length;
+			return true;
+		}
+		const char *s = r->store.s + f->json;
+		size_t n = f->json_length;
+		if (json_text_member(&s, &n, rest)) {
+			json_text_plain(&r->scratch, s, n);
+			*ret_text = r->scratch.s ? r->scratch.s : "";
+			*ret_length = r->scratch.len;
+			return !r->scratch.failed;
+		}
+	}
+	return false;
+}
+
+uint32_t reading_number(struct reading *r, struct field_column *c)
+{
+	const char *text;
+	size_t length;
+	return reading_field(r, field_name(c), &text, &length) ? field_number_of(c, text, length) : FIELD_ABSENT;
+}
+
+/* ---- the machine ----------------------------------------------------------------------------------- */
+
+/* What the trace says of files and modules, from the records that say it. Before an event is read: it reads others. */
+static int machine_begin(struct reading *r, uint32_t file)
+{
+	static const uint32_t kinds[] = {STORE_TELLERS, STORE_TEACHERS};
+	const struct index_file *f = &r->x->files[file];
+	struct etl_record e;
+	if (r->machine[file]) {
+		return 0;
+	}
+	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
+	if (err < 0) {
+		return err;
+	}
+	r->machine[file] = machine_create(0);
+	if (!r->machine[file]) {
+		return -ENOMEM;
+	}
+	for (size_t k = 0; k < BASE_ARRAY_LEN(kinds); k++) {
+		uint64_t bytes, count;
+		const uint64_t *where = store_section(&f->store, kinds[k], 0, &bytes, &count);
+		for (uint64_t i = 0; i < count; i++) {
+			if (fetch_record(r->fetch[file], where[i], &e) == 0) {
+				machine_add(r->machine[file], &e);
+			}
+		}
+	}
+	return 0;
+}
+
+static enum filter_answer give_file(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	uint64_t key = r->row ? machine_file_key(&r->record) : 0;
+	const char *path = NULL;
+	if (key) {
+		path = machine_file(r->machine[r->row->file_at], key, r->record.time_filetime);
+	}
+	if (path) {
+		*ret = (struct filter_expr_value){.text = path, .length = strlen(path)};
+		return FILTER_VALUE_PRESENT;
+	}
+	return reading_field(r, n->name, &ret->text, &ret->length) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *name = path;
+	for (const char *p = path; *p; p++) {
+		name = (*p == '\\' || *p == '/') && p[1] ? p + 1 : name;
+	}
+	return name;
+}
+
+/* "module!function", or what is known of it, as the commands write it. */
+static void frame_text(struct reading *r, uint64_t address)
+{
+	struct machine *m = r->machine[r->row->file_at];
+	uint64_t start, time = r->record.time_filetime;
+	const struct machine_image *i = machine_image_at(m, r->pid, address, time);
+	const char *name = machine_code_at(m, r->pid, address, time, &start);
+	name = name || !i ? name : machine_function_at(m, i, address, &start);
+	strbuf_clear(&r->scratch);
+	if (name) {
+		strbuf_addf_printable(&r->scratch, "%s%s%s", i ? last_part(i->path) : "", i ? "!" : "", name);
+	} else if (i) {
+		strbuf_addf_printable(&r->scratch, "%s", last_part(i->path));
+	}
+}
+
+static enum filter_answer next_frame(struct reading *r, struct filter_expr_value *ret)
+{
+	uint32_t i = ret->index;
+	if (!r->row) {
+		return FILTER_VALUE_UNKNOWN;
+	}
+	if (i == 0) {
+		const struct index_file *f = r->row->file;
+		uint32_t process = r->row->process < f->store.process_count ? r->row->process : 0;
+		r->pid = process ? f->store.processes[process].pid : MACHINE_NO_ID;
+		r->frame_count = openetw_index_stack(
+			r->x, question_id(r->row->stack, f->store.stack_count, f->stack_base), r->frames, FRAMES_MAX);
+	}
+	if (i >= BASE_MIN(r->frame_count, FRAMES_MAX)) {
+		return FILTER_VALUE_ABSENT;
+	}
+	frame_text(r, r->frames[i]);
+	ret->text = r->scratch.s ? r->scratch.s : "";
+	ret->length = r->scratch.len;
+	return r->scratch.failed ? FILTER_VALUE_UNKNOWN : FILTER_VALUE_PRESENT;
+}
+
+/* ---- what a filter asks for ------------------------------------------------------------------------ */
+
+static enum filter_answer give_guid(struct reading *r, const void *guid, struct filter_expr_value *ret)
+{
+	struct guid g;
+	memcpy(g.b, guid, sizeof g.b);
+	if (guid_is_zero(&g)) {
+		return FILTER_VALUE_ABSENT;
+	}
+	guid_format(&g, r->text);
+	ret->text = r->text;
+	ret->length = strlen(r->text);
+	return FILTER_VALUE_PRESENT;
+}
+
+static enum filter_answer related_activity(struct reading *r, struct filter_expr_value *ret)
+{
+	for (USHORT i = 0; i < r->event.ExtendedDataCount; i++) {
+		const EVENT_HEADER_EXTENDED_DATA_ITEM *e = &r->event.ExtendedData[i];
+		if (e->ExtType == EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID) {
+			return e->DataSize == sizeof(GUID) ? give_guid(r, (const void *)(uintptr_t)e->DataPtr, ret)
+							   : FILTER_VALUE_ABSENT;
+		}
+	}
+	return FILTER_VALUE_ABSENT;
+}
+
+/* The fields one after the other. The payload's bytes tell first that none has it. */
+static enum filter_answer next_text(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	const char *literal;
+	size_t bytes;
+	uint32_t i = ret->index;
+	if (i == 0 && filter_node_literal(n, &literal, &bytes) &&
+	    !filter_bytes_contain(r->event.UserData, r->event.UserDataLength, literal, bytes)) {
+		return FILTER_VALUE_ABSENT;
+	}
+	if (!decode(r) || i >= r->field_count) {
+		return FILTER_VALUE_ABSENT;
+	}
+	ret->text = r->store.s + r->fields[i].text;
+	ret->length = r->fields[i].text_length;
+	return FILTER_VALUE_PRESENT;
+}
+
+enum filter_answer reading_lookup(void *reading, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	struct reading *r = reading;
+	enum filter_property asks = n->payload ? FILTER_PROPERTY_FIELD : n->property;
+	switch (asks) {
+	case FILTER_PROPERTY_ACTIVITY: return give_guid(r, &r->event.EventHeader.ActivityId, ret);
+	case FILTER_PROPERTY_RELATED_ACTIVITY: return related_activity(r, ret);
+	case FILTER_PROPERTY_LENGTH:
+		*ret = (struct filter_expr_value){
+			.text = r->text, .is_number = true, .number = r->event.UserDataLength};
+		ret->length = (size_t)snprintf(r->text, sizeof r->text, "%u", r->event.UserDataLength);
+		return FILTER_VALUE_PRESENT;
+	case FILTER_PROPERTY_TEXT: return next_text(r, n, ret);
+	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* no event has one by itself */
+	case FILTER_PROPERTY_STACK: return next_frame(r, ret);
+	case FILTER_PROPERTY_FILE: return give_file(r, n, ret);
+	case FILTER_PROPERTY_FIELD:
+	case FILTER_PROPERTY_PROCESS: break;
+	default: return FILTER_VALUE_ABSENT; /* a column has it */
+	}
+	return reading_field(r, n->name, &ret->text, &ret->length) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
+}
+
+enum field_of_type reading_look(void *reading, uint32_t file, uint32_t type, struct field_column *c)
+{
+	struct reading *r = reading;
+	const struct store *s = &r->x->files[file].store;
+	const char *name = field_name(c), *rest;
+	enum field_of_type has = FIELD_OF_TYPE_NONE;
+	/* Names of our own stand in what cannot be decoded, which differs from event to event. Of a type without a schema
+	 * there are no others. Type 0 is of any event. */
+	if (name[0] == '_' || type == 0 || type >= s->type_count ||
+	    reading_event(r, file, s->types[type].first_where) < 0 || !decode(r) || r->result == OPENETW_PARTLY) {
+		has = FIELD_OF_TYPE_MAY_BE;
+	}
+	for (uint32_t i = 0; has == FIELD_OF_TYPE_NONE && i < r->field_count; i++) {
+		if (is_named(r, &r->fields[i], name, &rest)) {
+			has = FIELD_OF_TYPE_MAY_BE;
+		}
+	}
+	field_set_of_type(c, file, type, has);
+	return has;
+}
+
+/* ---- many events --------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct due *x = a, *y = b;
+	return x->where < y->where ? -1 : x->where > y->where;
+}
+
+int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint8_t *verdict, uint32_t n)
+{
+	const struct plan *plan = s->q->plan;
+	struct plan_event e = {.plan = plan, .file = p->file, .file_at = p->file_at, .group = p->group};
+	struct reading *r;
+	uint32_t count = 0;
+	int err = reading_of(s, &r);
+	if (err == 0 && plan->asks_machine) {
+		err = machine_begin(r, p->file_at);
+	}
+	for (uint32_t i = 0; i < n && err == 0; i++) {
+		if (verdict[i] == FILTER_UNKNOWN) {
+			r->due[count++] = (struct due){p->c.where[rows[i]], i};
+		}
+	}
+	if (err < 0) {
+		return err;
+	}
+	qsort(r->due, count, sizeof *r->due, by_place);
+	e.knows = PLAN_ROW | PLAN_CELL;
+	e.reader = (struct plan_reader){reading_lookup, NULL, r};
+	for (uint32_t i = 0; i < count; i++) {
+		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+			return -ECANCELED;
+		}
+		uint32_t row = rows[r->due[i].at];
+		err = reading_event(r, p->file_at, r->due[i].where);
+		if (err == -ENOENT) {
+			continue; /* nobody can judge it */
+		}
+		if (err < 0) {
+			return err;
+		}
+		s->decoded++;
+		for (uint32_t k = 0; k < plan->column_count; k++) {
+			field_set(plan->columns[k], p->file_at, p->group, row, reading_number(r, plan->columns[k]));
+		}
+		scan_event(p, row, &e);
+		r->row = &e;
+		verdict[r->due[i].at] = (uint8_t)plan_rest(plan, &e);
+		r->row = NULL;
+	}
+	return 0;
+}
+
+/* ---- the query's field ---------------------------------------------------------------------------- */
+
+struct prepare {
+	struct field_column *c;
+};
+
+static int prepare_part(void *sink, struct scan *s, const struct scan_part *p)
+{
+	struct field_column *c = ((struct prepare *)sink)->c;
+	struct reading *r;
+	uint32_t count = 0;
+	int err = reading_of(s, &r);
+	for (uint32_t i = 0; i < p->count && err == 0; i++) {
+		uint32_t row = scan_row(p, i), type = store_type_at(&p->c, row);
+		enum field_of_type has = field_of_type(c, p->file_at, type);
+		if (has == FIELD_OF_TYPE_UNKNOWN) {
+			has = reading_look(r, p->file_at, type, c);
+		}
+		if (has != FIELD_OF_TYPE_NONE && field_get(c, p->file_at, p->group, row) == FIELD_NOT_READ) {
+			r->due[count++] = (struct due){p->c.where[row], row};
+		}
+	}
+	if (err == 0) {
+		qsort(r->due, count, sizeof *r->due, by_place);
+	}
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+			return -ECANCELED;
+		}
+		err = reading_event(r, p->file_at, r->due[i].where);
+		uint32_t number = err == 0 ? reading_number(r, c) : FIELD_ABSENT;
+		if (err == 0 || err == -ENOENT) {
+			field_set(c, p->file_at, p->group, r->due[i].at, number);
+			s->decoded += err == 0;
+			err = 0;
+		}
+	}
+	return err;
+}
+
+int reading_prepare(struct openetw_query *q, struct field_column **ret)
+{
+	struct prepare sinks[QUESTION_THREADS_MAX];
+	struct field_column *c;
+	int err = q->field && q->field[0] ? field_column_of(q->x, q->field, &c) : -ENOENT;
+	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
+		sinks[i].c = c;
+	}
+	err = err < 0 ? err : question_run(q, INT64_MIN, INT64_MAX, prepare_part, sinks, sizeof sinks[0]);
+	if (err == 0) {
+		*ret = c;
+	}
+	return err;
+}

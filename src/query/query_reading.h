@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading events of the trace file, where columns do not tell. Private to query.
+ *
+ * Each thread of a query has a reading of its own: a decoder, and what is open of the files. Events are read in the order
+ * in which they stand in the file, a group at a time. What was decoded goes into the columns of fields.
+ */
+#ifndef QUERY_QUERY_READING_H
+#define QUERY_QUERY_READING_H
+
+#include "query/query_question.h"
+
+#include "evntcons.h"
+
+/* NULL: no memory. */
+struct reading *reading_make(struct openetw_index *x);
+void reading_free(struct reading *r);
+/* The reading of a thread, made when it is asked for. */
+int reading_of(struct scan *s, struct reading **ret);
+
+/* The event at a place becomes the one that the functions below are about. -ENOENT: none stands there; -errno. */
+int reading_event(struct reading *r, uint32_t file, uint64_t where);
+const EVENT_RECORD *reading_record(const struct reading *r);
+/* A field of it, "Line.Price" too. False: it has no such field. The text is valid until the next call. */
+bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length);
+/* Its value as a number of the column; FIELD_NOT_READ: there is no room. */
+uint32_t reading_number(struct reading *r, struct field_column *c);
+
+/* plan_read_fn and plan_look_fn, of a struct reading. */
+enum filter_answer reading_lookup(void *reading, const struct filter_node *n, struct filter_expr_value *ret);
+enum field_of_type reading_look(void *reading, uint32_t file, uint32_t type, struct field_column *c);
+
+/* What the plan says of rows whose verdict is FILTER_UNKNOWN: reads their events. The verdict stays where an event
+ * cannot be read. */
+int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint8_t *verdict, uint32_t n);
+/* The column of the query's field, with a value for every row that matches. -ENOENT: no field was set. */
+int reading_prepare(struct openetw_query *q, struct field_column **ret);
+
+#endif

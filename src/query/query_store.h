@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The index of one trace file: columns beside it, in one file that is mapped read-only. Private to query.
+ *
+ *   page 0      struct store_header
+ *   groups      the rows, 65,536 at a time, each column of a group in one piece
+ *   sections    dictionaries, summaries, columns of fields: whatever the directory names
+ *   directory   struct store_section[]; the header says where it is
+ *
+ * The same bytes are in a memory file when the trace is small or nothing can be written. Sections are only ever added,
+ * behind all others, with a new directory behind them; the header's word that names the directory is written last. So
+ * whoever has an older directory keeps reading what it says, and a writer that dies leaves the older one in force.
+ *
+ * The bytes are hostile: store_open() checks that every group and section lies inside the file. What a column holds is
+ * checked by whoever uses it: a number that names nothing stands for entry 0 of its dictionary, "unknown".
+ * The file is mapped only when its owner is the reading user (or root): nobody else can make it shorter meanwhile.
+ */
+#ifndef QUERY_QUERY_STORE_H
+#define QUERY_QUERY_STORE_H
+
+#include "base/base.h"
+
+#define STORE_MAGIC      0x0158444957544Full /* "OTWIDX\1" */
+#define STORE_VERSION    1u
+#define STORE_PAGE       4096u
+#define STORE_GROUP_ROWS 65536u
+#define STORE_NONE       UINT32_MAX
+#define STORE_NOWHERE    UINT64_MAX /* in `where`: of an event that the reader made, about a loss */
+
+/* ---- bytes of the file: all little endian, no holes -------------------------------------------- */
+
+/* What the index was made of. Another size, time or hash: it is not of this trace (any more). */
+struct store_key {
+	uint64_t trace_bytes;
+	int64_t trace_mtime;    /* ns since 1970 */
+	uint8_t trace_hash[20]; /* SHA-1 of the first 64 KiB */
+	uint8_t reserved[12];
+};
+struct store_header {
+	uint64_t magic;
+	uint32_t version, group_rows;
+	struct store_key key;
+	uint64_t directory_at; /* written last */
+	uint32_t directory_count;
+	uint32_t directory_check; /* store_check() of the directory's bytes */
+};
+
+enum store_section_kind {
+	STORE_ABOUT = 1, /* struct store_about, one */
+	STORE_GROUPS,    /* struct store_group */
+	STORE_TYPES,     /* struct store_type */
+	STORE_TYPE_COUNTS, /* struct store_count: for each group, which types are in it how often; see store_group.counts */
+	STORE_PROCESS_COUNTS, /* the same of processes */
+	STORE_PROCESSES,      /* struct store_process; entry 0 is "nobody knows" */
+	STORE_THREADS,        /* struct store_thread; entry 0 likewise */
+	STORE_BUFFERS,        /* uint64_t: place in the trace of each buffer that `where` names */
+	STORE_STACKS,         /* struct store_stack; entry 0 is "no stack" */
+	STORE_NODES,          /* struct store_node; entry 0 is the root of all */
+	STORE_FRAMES,         /* uint64_t: addresses */
+	STORE_STRINGS,        /* bytes: UTF-8, each with its NUL; place 0 is "" */
+	STORE_LOSSES,         /* struct store_loss */
+	STORE_PROBLEMS,       /* struct store_problem */
+	STORE_RUNNING,        /* uint32_t[processors] for each group: who ran there when it began; 0: unknown */
+	STORE_TELLERS,        /* uint64_t: places of the records that say something about the machine */
+	STORE_TEACHERS,       /* uint64_t: places of those that say what other events mean */
+	STORE_FIELD,          /* a column of a field's values: struct store_field, then the values (query_field.c) */
+	STORE_SECTION_KINDS
+};
+struct store_section {
+	uint32_t kind;
+	uint32_t item; /* of several of a kind: which; else 0 */
+	uint64_t at;   /* in the file, of a multiple of 8 */
+	uint64_t bytes;
+	uint64_t count; /* of elements */
+};
+
+struct store_about {
+	int64_t start_filetime; /* time 0 of all columns, as FILETIME */
+	int64_t first, last;    /* ns since then, of the first and last row; both 0 without rows */
+	int64_t trace_end;      /* what the header says, ns; INT64_MIN: the session did not end in order */
+	uint64_t rows;
+	uint64_t boot_filetime;
+	uint64_t events_lost, buffers_lost;
+	uint64_t stacks_without_event; /* stack records whose event is not in the trace */
+	uint64_t types_left_out;       /* rows whose type found no room: they have type 0 */
+	uint32_t processors, pointer_size;
+	uint32_t session_name; /* in STRINGS */
+	uint32_t loss_unknown; /* OPENETW_UNKNOWN_… */
+	uint32_t os_version, os_build;
+};
+
+/* The columns of a group stand behind each other from `at` on, each at a multiple of 8, in this order:
+ * time, type, process, thread, cpu, where, stack. store_columns_of() finds them. */
+struct store_group {
+	uint64_t at;
+	int64_t from,
+		to; /* the earliest and latest row; ns. Rows are nearly always, not always, in the order of time */
+	uint32_t rows;
+	uint8_t time_bytes;                          /* 4 or 8: offset from `from` */
+	uint8_t type_bytes;                          /* 2 or 4 */
+	uint8_t process_bytes;                       /* 2 or 4 */
+	uint8_t has_stacks;                          /* false: there is no column of stacks */
+	uint32_t type_counts, type_count_rows;       /* first and number in TYPE_COUNTS */
+	uint32_t process_counts, process_count_rows; /* in PROCESS_COUNTS */
+};
+struct store_count {
+	uint32_t id, rows;
+};
+
+/* Events of one type have the same provider, descriptor and schema. */
+struct store_type {
+	uint8_t provider[16]; /* GUID; the class of classic events */
+	uint16_t id;
+	uint8_t version, channel, level, opcode;
+	uint16_t task;
+	uint64_t keyword;
+	uint64_t schema_hash;         /* of what a TraceLogging event says of itself; number of a WPP message; 0 */
+	uint16_t hook;                /* of kernel events: group << 8 | type; 0 */
+	uint8_t classic;              /* EVENT_HEADER_FLAG_CLASSIC_HEADER */
+	uint8_t record_type;          /* enum etl_record_type of the first one */
+	uint32_t rows_high, rows_low; /* how many there are */
+	uint64_t first_where;         /* one of them, to decode for its fields */
+	uint32_t provider_name, name; /* in STRINGS; as openetw_event_names() gives them */
+	uint32_t reserved;
+};
+struct store_process {
+	int64_t start, end; /* ns; INT64_MIN, INT64_MAX: before and after what the trace holds */
+	uint32_t pid, parent_pid, session_id;
+	uint32_t name, command_line; /* in STRINGS */
+	uint32_t container;          /* in STRINGS; "" when there is none or nobody knows */
+	int32_t exit_code;
+	uint32_t has_exit_code;
+};
+struct store_thread {
+	int64_t start, end;
+	uint32_t tid, process; /* which process: number in PROCESSES */
+	uint32_t name;
+	uint32_t reserved;
+	uint64_t start_address;
+};
+/* A stack is what the kernel did and what the program did, either may be missing (0). */
+struct store_stack {
+	uint32_t kernel, user; /* in NODES: the innermost frame */
+};
+struct store_node {
+	uint32_t parent, frame; /* caller, in NODES; address, in FRAMES. A parent stands before its children */
+};
+struct store_loss {
+	int64_t from, to;
+	uint64_t count;
+	uint32_t kind, cpu; /* enum etl_loss_kind; STORE_NONE: not of one */
+};
+struct store_problem {
+	uint64_t file_offset;
+	uint32_t text, reserved;
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+struct store {
+	int fd;
+	const uint8_t *map;
+	uint64_t map_bytes;
+	const struct store_section *directory;
+	uint32_t directory_count;
+	const struct store_about *about;
+	const struct store_group *groups;
+	uint32_t group_count;
+	const struct store_type *types;
+	uint32_t type_count;
+	const struct store_process *processes;
+	uint32_t process_count;
+	const struct store_thread *threads;
+	uint32_t thread_count;
+	const uint64_t *buffers;
+	uint32_t buffer_count;
+	const struct store_stack *stacks;
+	uint32_t stack_count;
+	const struct store_node *nodes;
+	uint32_t node_count;
+	const uint64_t *frames;
+	uint32_t frame_count;
+	const char *strings;
+	uint64_t string_bytes;
+	const struct store_loss *losses;
+	uint32_t loss_count;
+	const struct store_problem *problems;
+	uint32_t problem_count;
+};
+
+/* Takes the descriptor over, also when it fails. -EBADMSG with diag: it is no index, of another version or damaged.
+ * -ESTALE: of another trace than `key` says (NULL: do not ask). */
+int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d);
+void store_close(struct store *s);
+/* NULL: there is none. */
+const void *store_section(const struct store *s, uint32_t kind, uint32_t item, uint64_t *ret_bytes,
+			  uint64_t *ret_count);
+/* Never NULL. */
+const char *store_string(const struct store *s, uint32_t at);
+uint32_t store_check(const void *p, size_t n);
+
+/* One group, taken apart. Pointers are valid until store_close(). */
+struct store_columns {
+	uint32_t rows;
+	int64_t from;
+	const uint32_t *time4; /* or: */
+	const uint64_t *time8;
+	const uint16_t *type2; /* or: */
+	const uint32_t *type4;
+	const uint16_t *process2; /* or: */
+	const uint32_t *process4;
+	const uint32_t *thread;
+	const uint16_t *cpu;
+	const uint64_t *where; /* buffer << 32 | place in the buffer */
+	const uint32_t *stack; /* NULL: no row has one */
+};
+void store_columns_of(const struct store *s, uint32_t group, struct store_columns *ret);
+/* The same of columns that begin at `p`. */
+void store_columns_at(const struct store_group *g, const uint8_t *p, struct store_columns *ret);
+/* Bytes of a group's columns. */
+uint64_t store_group_bytes(const struct store_group *g);
+
+static inline int64_t store_time(const struct store_columns *c, uint32_t row)
+{
+	/* A damaged index may have any times: no signed overflow. */
+	return (int64_t)((uint64_t)c->from + (c->time4 ? c->time4[row] : c->time8[row]));
+}
+static inline uint32_t store_type_at(const struct store_columns *c, uint32_t row)
+{
+	return c->type2 ? c->type2[row] : c->type4[row];
+}
+static inline uint32_t store_process_at(const struct store_columns *c, uint32_t row)
+{
+	return c->process2 ? c->process2[row] : c->process4[row];
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+/* What is collected before a group is written. */
+struct store_rows {
+	uint32_t rows;
+	int64_t time[STORE_GROUP_ROWS];
+	uint32_t type[STORE_GROUP_ROWS], process[STORE_GROUP_ROWS], thread[STORE_GROUP_ROWS], stack[STORE_GROUP_ROWS];
+	uint16_t cpu[STORE_GROUP_ROWS];
+	uint64_t where[STORE_GROUP_ROWS];
+};
+struct store_writer;
+/* Writes into `fd`, which stays the caller's. -errno. */
+int store_writer_create(int fd, const struct store_key *key, struct store_writer **ret);
+void store_writer_destroy(struct store_writer *w);
+int store_write_group(struct store_writer *w, const struct store_rows *rows);
+int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, const void *p, uint64_t bytes,
+			uint64_t count);
+/* The stack of a row that has been written: it became known late. */
+int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row, uint32_t stack);
+/* The groups written so far. */
+const struct store_group *store_writer_groups(const struct store_writer *w, uint32_t *ret_count);
+/* The columns of one, for finding rows again; valid until the next call. -errno. */
+int store_writer_columns(struct store_writer *w, uint32_t group, struct store_columns *ret);
+/* Directory and header: from then on the file is an index. May be called again after more was written. */
+int store_writer_commit(struct store_writer *w);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Questions over real files: each filter selects as many events as `openetw dump --filter` prints, whether columns decide
+ * it or events have to be read; and all questions agree with each other.
+ */
+#include "../corpus/corpus.h"
+
+#include "openetw/query.h"
+#include "openetw/error.h"
+
+#include "evntcons.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Some mean one file only; in the others they select nothing, which has to agree, too. */
+static const char *const filters[] = {
+	"id >= 0",
+	"level <= 3",
+	"level == 4 and opcode != 0",
+	"opcode == 1 or opcode == 2",
+	"provider ~ Kernel",
+	"provider == Microsoft-Windows-DotNETRuntime",
+	"event ~ Start",
+	"event == Start",
+	"keywords & 0x10",
+	"pid > 1000",
+	"pid == 4 or tid == 8",
+	"tid",
+	"process ~ e",
+	"not process",
+	"process == svchost.exe and level < 5",
+	"cpu == 0",
+	"cpu > 0 and (level == 0 or pid < 2000)",
+	"version == 2",
+	"task == 1",
+	"channel == 16",
+	"time > 1s",
+	"time in 100ms..2s",
+	"length > 100",
+	"length in 8..16 or level == 2",
+	"activity",
+	"relatedActivity",
+	"providerGuid ~ 3d6f",
+	/* fields */
+	"ProcessId",
+	"ProcessId > 0 and level <= 4",
+	"not ProcessId",
+	"ImageFileName ~ exe",
+	"ThreadID > 100 or pid == 0",
+	"ImageName =~ /dll$/i",
+	"ModuleID",
+	"MethodNamespace ~ System and opcode > 0",
+	"text has \"System\"",
+	"text has \"exe\" and not level == 0",
+	"Count >= 1",
+	"file ~ windows",
+	"file ~ .dll and opcode != 67",
+	"stack has \"ntdll\"",
+	"not stack has \"ntoskrnl*\" and pid > 8",
+};
+
+#define FILTERS (sizeof filters / sizeof filters[0])
+static uint64_t found[FILTERS]; /* by each, in all files */
+static unsigned wrong;
+
+static uint64_t lines_of(const char *path, const char *filter)
+{
+	char command[8192], line[65536];
+	uint64_t n = 0;
+	bool begin = true;
+	snprintf(command, sizeof command, "%s dump --json --utc --filter '%s' '%s' 2>/dev/null",
+		 getenv("OPENETW_COMMAND"), filter, path);
+	FILE *f = popen(command, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f)) {
+		n += begin;
+		begin = strchr(line, '\n') != NULL;
+	}
+	/* 1: there was no such event. */
+	int status = pclose(f);
+	assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || (WEXITSTATUS(status) == 1 && n == 0)));
+	return n;
+}
+
+struct sum {
+	uint64_t events;
+};
+static bool add_facet(void *context, const struct openetw_facet *f)
+{
+	((struct sum *)context)->events += f->count;
+	return true;
+}
+
+struct rows_seen {
+	struct openetw_query *q;
+	uint64_t count;
+	int64_t last;
+};
+static bool next_row(void *context, const struct openetw_row *r)
+{
+	struct rows_seen *s = context;
+	assert_int_equal(r->position, s->count);
+	s->count++;
+	return s->count < 100;
+}
+
+/* The sums of a histogram and of facets are the number of events. */
+static void agrees(struct openetw_query *q, const struct openetw_index_about *about, uint64_t matched)
+{
+	OPENETW_SIZED(struct openetw_histogram, h);
+	OPENETW_SIZED(struct openetw_answer, a);
+	struct sum sum = {0};
+	struct rows_seen seen = {.q = q};
+	uint64_t all = 0;
+	assert_int_equal(openetw_query_histogram(q, about->first, about->last + 1, 77, OPENETW_BY_TYPE, 5, &h), 0);
+	for (uint32_t i = 0; i < h.series; i++) {
+		all += h.totals[i];
+	}
+	assert_int_equal(all, matched);
+	assert_int_equal(openetw_query_facets(q, OPENETW_BY_PROCESS, UINT32_MAX, add_facet, &sum, &a), 0);
+	assert_int_equal(sum.events, matched);
+	sum.events = 0;
+	assert_int_equal(openetw_query_set_field(q, "ProcessId"), 0);
+	assert_int_equal(openetw_query_facets(q, OPENETW_BY_FIELD, UINT32_MAX, add_facet, &sum, &a), 0);
+	assert_int_equal(sum.events, matched);
+	assert_int_equal(openetw_query_set_field(q, NULL), 0);
+	assert_int_equal(openetw_query_rows(q, 0, UINT64_MAX, next_row, &seen, &a), 0);
+	assert_int_equal(seen.count, matched < 100 ? matched : 100);
+}
+
+static void check_file(const char *path)
+{
+	struct openetw_index *x;
+	OPENETW_SIZED(struct openetw_index_options, o);
+	OPENETW_SIZED(struct openetw_index_about, about);
+	o.flags = OPENETW_INDEX_MEMORY;
+	assert_int_equal(openetw_index_open(&path, 1, &o, &x), 0);
+	assert_int_equal(openetw_index_about(x, &about), 0);
+	struct openetw_query *q = openetw_query_create(x);
+	for (size_t i = 0; i < FILTERS; i++) {
+		OPENETW_SIZED(struct openetw_answer, a);
+		if (openetw_query_set_filter(q, filters[i]) != 0) {
+			fail_msg("%s: %s", filters[i], openetw_query_problem(q));
+		}
+		assert_int_equal(openetw_query_count(q, &a), 0);
+		uint64_t lines = lines_of(path, filters[i]);
+		if (a.matched != lines) {
+			print_message("%s: %s: %llu here, %llu lines of dump\n", path, filters[i],
+				      (unsigned long long)a.matched, (unsigned long long)lines);
+			wrong++;
+		}
+		found[i] += a.matched;
+		agrees(q, &about, a.matched);
+	}
+	openetw_query_destroy(q);
+	openetw_index_close(x);
+}
+
+/* A filter that finds nothing anywhere tests nothing. */
+static void all_found_something(void)
+{
+	for (size_t i = 0; i < FILTERS; i++) {
+		if (found[i] == 0) {
+			fail_msg("no file has an event of %s", filters[i]);
+		}
+	}
+}
+
+static void filters_select_what_dump_prints(void **state)
+{
+	char path[4096];
+	glob_t g = {0};
+	if (!corpus_present() || !getenv("OPENETW_COMMAND")) {
+		skip();
+	}
+	assert_int_equal(glob(corpus_path("*/*.etl", path, sizeof path), 0, NULL, &g), 0);
+	glob(corpus_path("*/*/*.etl", path, sizeof path), GLOB_APPEND, NULL, &g);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		check_file(g.gl_pathv[i]);
+	}
+	globfree(&g);
+	assert_int_equal(wrong, 0);
+	all_found_something();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filters_select_what_dump_prints),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files that make the tables of kernel events for openetw sql.
+ */
+#ifndef TOOLS_OPENETW_SQL_KERNEL_H
+#define TOOLS_OPENETW_SQL_KERNEL_H
+
+#include "tools/openetw/sql_make.h"
+
+struct waiting {
+	uint32_t tid;
+	uint64_t since; /* FILETIME; 0: it runs */
+	uint8_t reason, state;
+	bool told; /* who woke it */
+	uint8_t by;
+	uint32_t waker_pid, waker_tid;
+	uint64_t ready;
+	bool early;               /* it was woken before the switch away was seen, on another processor */
+	uint64_t call, call_time; /* system call */
+};
+struct operation { /* of a file, until its end */
+	uint64_t irp, time;
+	uint32_t pid, tid, stack;
+	enum kevent_op op;
+	char *file;
+	uint64_t asked, offset;
+};
+struct sums { /* of one file: reads, writes, …, as sql_files_columns() has them */
+	char *file;
+	uint64_t v[11];
+};
+
+struct table;
+struct sql_kernel {
+	struct sql_maker *m;
+	struct sql_build *b;
+	struct sql_who who;
+	const struct table *table;
+	int c[16];
+	struct waiting *threads;
+	uint32_t thread_count, thread_cap;
+	struct map thread_of;
+	struct operation *ops;
+	uint32_t op_count, op_cap;
+	struct map op_of;
+	struct sums *files;
+	uint32_t file_count, file_cap;
+	struct map file_of;
+};
+
+static inline void sql_kernel_stack(struct sql_kernel *k, int column, uint32_t stack)
+{
+	if (stack) {
+		sql_build_number(k->b, column, stack);
+	}
+}
+
+/* Disks and files: the tables io and files. */
+void sql_io_columns(struct sql_kernel *k);
+void sql_io_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
+void sql_io_rest(struct sql_kernel *k); /* what has no end */
+void sql_files_columns(struct sql_kernel *k);
+void sql_files_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
+void sql_files_rest(struct sql_kernel *k);
+void sql_io_free(struct sql_kernel *k);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ * openetw sql: payloads of one event; spans.
+ */
+#include "tools/openetw/sql_make.h"
+
+#include "base/parse.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <tdh.h>
+
+/* ---- payloads ------------------------------------------------------------------------------------- */
+
+struct payloads {
+	struct sql_maker *m;
+	struct sql_build *b;
+	struct sql_who who;
+	int time, cpu, stack, first; /* the first column of the payload */
+	int *columns;                /* of the event's fields, in their order; behind them those of an earlier event */
+	uint32_t field, field_cap, fields_known;
+	const char *name;
+};
+
+static enum sql_type type_of_field(const struct openetw_field *f)
+{
+	if (f->is_array || f->is_struct || f->json_length == 0) {
+		return SQL_TYPE_TEXT;
+	}
+	if (f->json[0] == 't' || f->json[0] == 'f') { /* also an integer whose output is a truth value */
+		return SQL_TYPE_BOOL;
+	}
+	/* A number that has a name is shown by it. */
+	bool number = (f->json[0] >= '0' && f->json[0] <= '9') || f->json[0] == '-' ||
+		      (f->json[0] == '"' && f->text_length > 0 && f->text[strspn(f->text, "-0123456789")] == 0) ||
+		      (f->text_length > 2 && f->text[0] == '0' && f->text[1] == 'x' &&
+		       f->text[2 + strspn(f->text + 2, "0123456789abcdefABCDEF")] == 0);
+	switch (f->in_type) {
+	case TDH_INTYPE_GUID: return SQL_TYPE_UUID;
+	case TDH_INTYPE_FLOAT: return number ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_DOUBLE: return number ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_FILETIME:
+	case TDH_INTYPE_SYSTEMTIME: return SQL_TYPE_TIMESTAMP;
+	case TDH_INTYPE_INT8: return number ? SQL_TYPE_I8 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_INT16: return number ? SQL_TYPE_I16 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_INT32: return number ? SQL_TYPE_I32 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_INT64: return number ? SQL_TYPE_I64 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_UINT8: return number ? SQL_TYPE_U8 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_UINT16: return number ? SQL_TYPE_U16 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_HEXINT32:
+	case TDH_INTYPE_UINT32: return number ? SQL_TYPE_U32 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_HEXINT64:
+	case TDH_INTYPE_SIZET:
+	case TDH_INTYPE_POINTER:
+	case TDH_INTYPE_UINT64: return number ? SQL_TYPE_U64 : SQL_TYPE_TEXT;
+	default: return SQL_TYPE_TEXT;
+	}
+}
+
+/* Microseconds since 1970. */
+static bool unix_time(const char *text, int64_t *ret)
+{
+	uint64_t filetime;
+	bool ok = parse_time(text, &filetime);
+	*ret = ok ? ((int64_t)filetime - 116444736000000000ll) / 10 : 0;
+	return ok;
+}
+
+static void put_field(struct sql_build *b, int column, const struct openetw_field *f)
+{
+	enum sql_type type = type_of_field(f), has = sql_build_type(b, column);
+	struct guid g;
+	int64_t time;
+	char *end;
+	if (type == SQL_TYPE_TEXT || has == SQL_TYPE_TEXT) {
+		sql_build_text(b, column, f->text, f->text_length);
+	} else if (type == SQL_TYPE_UUID && guid_parse(f->text, &g) == 0) {
+		sql_build_guid(b, column, &g);
+	} else if (type == SQL_TYPE_TIMESTAMP && unix_time(f->text, &time)) {
+		sql_build_number(b, column, (uint64_t)time);
+	} else if (type == SQL_TYPE_BOOL) {
+		sql_build_number(b, column, f->json[0] == 't');
+	} else if (type == SQL_TYPE_F32 || type == SQL_TYPE_F64) {
+		sql_build_float(b, column, strtod(f->text, &end));
+	} else if (type >= SQL_TYPE_I8 && type <= SQL_TYPE_U64) {
+		sql_build_number(b, column,
+				 f->text[0] == '-' ? (uint64_t)strtoll(f->text, &end, 10)
+						   : strtoull(f->text, &end, f->text[1] == 'x' ? 16 : 10));
+	} else {
+		sql_build_text(b, column, f->text, f->text_length);
+	}
+}
+
+static bool taken(const struct payloads *t, uint32_t fields, int column)
+{
+	bool yes = column < t->first;
+	for (uint32_t i = 0; i < fields; i++) {
+		yes = yes || t->columns[i] == column;
+	}
+	return yes;
+}
+
+/* The same name in other versions of the event is the same column. A second field of a name in one event, or one whose
+ * name is that of a column of all tables, gets a number behind its name. */
+static int column_of(struct payloads *t, const struct openetw_field *f)
+{
+	char name[sizeof((struct sql_column *)0)->name];
+	uint32_t i = t->field;
+	size_t n = BASE_MIN(f->name_length, sizeof name - 16);
+	if (i < t->fields_known && sql_build_is(t->b, t->columns[i], f->name, n)) {
+		t->field++;
+		return t->columns[i];
+	}
+	if (i >= t->field_cap && !VEC_ROOM(t->columns, i, t->field_cap)) {
+		return -1;
+	}
+	int column;
+	for (unsigned k = 1;; k++) {
+		snprintf(name, sizeof name, k == 1 ? "%.*s" : "%.*s_%u", (int)n, f->name, k);
+		column = sql_build_find(t->b, name, strlen(name));
+		if (column < 0) {
+			column = sql_build_column(t->b, name, type_of_field(f));
+			break;
+		}
+		if (!taken(t, i, column)) {
+			break;
+		}
+	}
+	t->columns[i] = column;
+	t->field++;
+	t->fields_known = BASE_MAX(t->fields_known, t->field);
+	return column;
+}
+
+/* Wider numbers of other versions are kept as such. */
+static bool fits(enum sql_type has, enum sql_type type)
+{
+	bool signs = has >= SQL_TYPE_I8 && has <= SQL_TYPE_I64,
+	     type_signs = type >= SQL_TYPE_I8 && type <= SQL_TYPE_I64;
+	bool integers = (signs || (has >= SQL_TYPE_U8 && has <= SQL_TYPE_U64)) &&
+			(type_signs || (type >= SQL_TYPE_U8 && type <= SQL_TYPE_U64));
+	return has == type || has == SQL_TYPE_TEXT ||
+	       (integers && signs == type_signs && sql_type_bytes(has) >= sql_type_bytes(type));
+}
+
+static bool on_field(void *context, const struct openetw_field *f)
+{
+	struct payloads *t = context;
+	int column = column_of(t, f);
+	if (column < 0) {
+		return true;
+	}
+	if (fits(sql_build_type(t->b, column), type_of_field(f))) {
+		put_field(t->b, column, f);
+	} else {
+		sql_build_text(t->b, column, f->text, f->text_length);
+	}
+	return true;
+}
+
+/* "Provider/Event" */
+static bool is_named(const char *provider, const char *event, const char *name)
+{
+	size_t n = strlen(provider);
+	return strncasecmp(provider, name, n) == 0 && name[n] == '/' && strcasecmp(event, name + n + 1) == 0;
+}
+
+static void put_payload(void *context, const EVENT_RECORD *e)
+{
+	struct payloads *t = context;
+	struct openetw_event_origin o = {.size = sizeof o};
+	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	struct sql_kind *kind = sql_make_kind(t->m, e);
+	if (kind && kind->wanted == 0) {
+		kind->wanted = is_named(kind->provider, kind->name, t->name) ? 2 : 1;
+	}
+	if (!kind || kind->wanted != 2 || openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
+		return;
+	}
+	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, time));
+	sql_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
+	sql_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
+	uint32_t stack = sql_make_stack(t->m, e);
+	if (stack) {
+		sql_build_number(t->b, t->stack, stack);
+	}
+	t->field = 0;
+	openetw_decode_fields(t->m->decoder, e, on_field, t);
+	sql_build_row(t->b);
+}
+
+/* The names that could have been meant: tables, then events. */
+struct candidates {
+	char **names;
+	uint32_t count, cap;
+};
+
+static void add_candidate(struct candidates *c, const char *provider, const char *event)
+{
+	struct strbuf b = {0};
+	strbuf_adds(&b, provider);
+	strbuf_adds(&b, event ? "/" : "");
+	strbuf_adds(&b, event ? event : "");
+	if (b.failed || !VEC_ROOM(c->names, c->count, c->cap)) {
+		strbuf_finish(&b);
+		return;
+	}
+	c->names[c->count++] = b.s;
+}
+
+static const char *next_name(const void *context, int i)
+{
+	const struct candidates *c = context;
+	return (uint32_t)i < c->count ? c->names[i] : NULL;
+}
+
+static void say_nearest(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	struct candidates c = {0};
+	struct openetw_index_type t = {.size = sizeof t};
+	for (const char *const *table = sql_make_names(); *table; table++) {
+		add_candidate(&c, *table, NULL);
+	}
+	for (uint32_t i = 0; i < m->about.types; i++) {
+		if (openetw_index_type(m->index, i, &t) == ERROR_SUCCESS && t.rows) {
+			add_candidate(&c, t.provider, t.name);
+		}
+	}
+	const char *near = cli_nearest(name, next_name, &c);
+	if (near) {
+		snprintf(why, cap, "there is no table \"%s\" and no such event in the trace; did you mean \"%s\"?",
+			 name, near);
+	} else {
+		snprintf(why, cap,
+			 "there is no table \"%s\" and no such event in the trace; --tables (at the prompt .tables) "
+			 "lists them",
+			 name);
+	}
+	for (uint32_t i = 0; i < c.count; i++) {
+		free(c.names[i]);
+	}
+	free(c.names);
+}
+
+struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char *why, size_t cap)
+{
+	struct payloads t = {.m = m, .name = name};
+	bool any = false;
+	struct openetw_index_type of = {.size = sizeof of};
+	for (uint32_t i = 0; i < m->about.types && !any; i++) {
+		any = openetw_index_type(m->index, i, &of) == ERROR_SUCCESS && is_named(of.provider, of.name, name);
+	}
+	for (uint32_t i = 0; i < m->kind_count; i++) {
+		m->kinds[i].wanted = 0;
+	}
+	if (!any) {
+		say_nearest(m, name, why, cap);
+		return NULL;
+	}
+	t.b = sql_build_create();
+	bool ok = t.b != NULL;
+	if (ok) {
+		t.time = sql_build_column(t.b, "time", SQL_TYPE_I64);
+		sql_who_columns(t.b, &t.who);
+		t.cpu = sql_build_column(t.b, "cpu", SQL_TYPE_U16);
+		t.stack = sql_build_column(t.b, "stack", SQL_TYPE_U32);
+		t.first = t.stack + 1;
+		ok = sql_make_pass(m, put_payload, &t, why, cap);
+	} else {
+		snprintf(why, cap, "no memory");
+	}
+	if (!ok) {
+		sql_build_destroy(t.b);
+		t.b = NULL;
+	}
+	free(t.columns);
+	return t.b;
+}
+
+/* ---- spans ---------------------------------------------------------------------------------------- */
+
+/* A span begins with an event of opcode Start and ends with the next one of opcode Stop that has the same provider and
+ * task and the same activity; without activities, the same thread. */
+struct open_span {
+	uint64_t key; /* 0: it has ended */
+	GUID provider, activity;
+	uint32_t kind, pid, tid;
+	uint16_t task;
+	uint64_t time;
+	uint32_t cpu, stack;
+};
+struct spans {
+	struct sql_maker *m;
+	struct sql_build *b;
+	struct sql_who who;
+	int time, duration, provider, name, activity, cpu, stack, ended;
+	struct open_span *open;
+	uint32_t count, cap, *free;
+	uint32_t free_count, free_cap;
+	struct map of;
+};
+
+enum { OPCODE_START = 1, OPCODE_STOP = 2 };
+
+static void put_span(struct spans *t, const struct open_span *s, uint64_t end)
+{
+	struct guid activity;
+	const struct sql_kind *k = &t->m->kinds[s->kind];
+	const char *slash = strrchr(k->name, '/');
+	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, s->time));
+	if (end) {
+		sql_build_number(t->b, t->duration, (end - s->time) * 100);
+	}
+	sql_build_number(t->b, t->ended, end != 0);
+	sql_put_string(t->b, t->provider, k->provider);
+	sql_build_text(t->b, t->name, k->name, slash ? (size_t)(slash - k->name) : strlen(k->name));
+	sql_who_put(t->m, t->b, &t->who, s->pid, s->tid, s->time);
+	sql_build_number(t->b, t->cpu, s->cpu);
+	if (s->stack) {
+		sql_build_number(t->b, t->stack, s->stack);
+	}
+	memcpy(&activity, &s->activity, sizeof activity);
+	if (!guid_is_zero(&activity)) {
+		sql_build_guid(t->b, t->activity, &activity);
+	}
+	sql_build_row(t->b);
+}
+
+static bool same_span(const struct open_span *a, const struct open_span *b)
+{
+	return memcmp(&a->provider, &b->provider, sizeof a->provider) == 0 && a->task == b->task &&
+	       memcmp(&a->activity, &b->activity, sizeof a->activity) == 0 && a->tid == b->tid && a->pid == b->pid;
+}
+
+static void put_edge(void *context, const EVENT_RECORD *e)
+{
+	struct spans *t = context;
+	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
+	struct openetw_event_origin o = {.size = sizeof o};
+	struct guid activity;
+	/* Classic events of the kernel have opcodes 1 and 2, too: processes and threads are no spans of a thread. */
+	if ((d->Opcode != OPCODE_START && d->Opcode != OPCODE_STOP) ||
+	    (e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) ||
+	    openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
+		return;
+	}
+	struct open_span s = {.provider = e->EventHeader.ProviderId,
+			      .activity = e->EventHeader.ActivityId,
+			      .task = d->Task,
+			      .time = (uint64_t)e->EventHeader.TimeStamp.QuadPart,
+			      .cpu = e->BufferContext.ProcessorIndex};
+	memcpy(&activity, &s.activity, sizeof activity);
+	bool has_activity = !guid_is_zero(&activity);
+	s.pid = o.pid;
+	s.tid = has_activity ? 0 : o.tid;
+	s.key = map_hash(&t->of, &s.activity, sizeof s.activity) ^ map_hash(&t->of, &s.provider, sizeof s.provider);
+	s.key = map_mix(s.key ^ ((uint64_t)s.task << 32 | s.tid), s.pid + 0x9E3779B97F4A7C15ull) | 1;
+	size_t newest = MAP_NONE;
+	uint64_t newest_time = 0;
+	MAP_EACH(&t->of, s.key, at) {
+		const struct open_span *p = &t->open[map_value(&t->of, at)];
+		if (same_span(p, &s) && p->time >= newest_time) {
+			newest = at;
+			newest_time = p->time;
+		}
+	}
+	if (d->Opcode == OPCODE_STOP) {
+		if (newest != MAP_NONE) {
+			uint32_t i = (uint32_t)map_value(&t->of, newest);
+			struct open_span done = t->open[i];
+			map_remove(&t->of, newest);
+			t->open[i].key = 0;
+			done.tid = done.tid ? done.tid : o.tid;
+			put_span(t, &done, s.time);
+			if (VEC_ROOM(t->free, t->free_count, t->free_cap)) {
+				t->free[t->free_count++] = i;
+			}
+		}
+		return;
+	}
+	const struct sql_kind *kind = sql_make_kind(t->m, e);
+	if (!kind) {
+		return;
+	}
+	s.kind = (uint32_t)(kind - t->m->kinds);
+	s.stack = sql_make_stack(t->m, e);
+	uint32_t i = t->free_count ? t->free[--t->free_count] : t->count;
+	if ((i == t->count && !VEC_ROOM(t->open, t->count, t->cap)) || map_add(&t->of, s.key, i) < 0) {
+		t->m->failed = true;
+		return;
+	}
+	t->count += i == t->count;
+	t->open[i] = s;
+}
+
+struct sql_build *sql_make_spans(struct sql_maker *m, char *why, size_t cap)
+{
+	struct spans t = {.m = m, .b = sql_build_create()};
+	if (!t.b) {
+		snprintf(why, cap, "no memory");
+		return NULL;
+	}
+	t.time = sql_build_column(t.b, "start", SQL_TYPE_I64);
+	t.duration = sql_build_column(t.b, "duration", SQL_TYPE_U64);
+	t.ended = sql_build_column(t.b, "ended", SQL_TYPE_BOOL);
+	t.provider = sql_build_column(t.b, "provider", SQL_TYPE_TEXT);
+	t.name = sql_build_column(t.b, "name", SQL_TYPE_TEXT);
+	sql_who_columns(t.b, &t.who);
+	t.cpu = sql_build_column(t.b, "cpu", SQL_TYPE_U16);
+	t.stack = sql_build_column(t.b, "stack", SQL_TYPE_U32);
+	t.activity = sql_build_column(t.b, "activity", SQL_TYPE_UUID);
+	bool ok = sql_make_pass(m, put_edge, &t, why, cap);
+	for (uint32_t i = 0; ok && i < t.count; i++) {
+		if (t.open[i].key) {
+			put_span(&t, &t.open[i], 0);
+		}
+	}
+	free(t.open);
+	free(t.free);
+	map_free(&t.of);
+	if (!ok) {
+		sql_build_destroy(t.b);
+		return NULL;
+	}
+	return t.b;
+}
