@@ -68,6 +68,17 @@ void export_print_misses(const struct export *x, FILE *f)
 	}
 }
 
+void export_add_misses(const struct export *x, struct strbuf *b)
+{
+	strbuf_adds(b, "\"notRepresented\":[");
+	for (unsigned i = 0; i < x->miss_count; i++) {
+		strbuf_addf(b, "%s{\"count\":%llu,\"what\":", i ? "," : "", (unsigned long long)x->miss[i].count);
+		strbuf_add_json(b, x->miss[i].what, strlen(x->miss[i].what));
+		strbuf_adds(b, "}");
+	}
+	strbuf_adds(b, "]");
+}
+
 const char *export_level(const struct export_event *e)
 {
 	uint8_t level = e->record->EventHeader.EventDescriptor.Level;

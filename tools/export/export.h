@@ -8,6 +8,7 @@
  *   protobuf.h   writes the wire format of protocol buffers; json_walk.h: takes the decoder's JSON apart
  *   pcapng.h     packets as a capture file; the verb pcapng stands on it, too
  *   kernel kinds "etl", "csv", "json" and "xml" are made by the writers of relog, dump and wevtutil
+ *   "parquet" and "arrow" are made by DuckDB (tools/openetw/export_table.h)
  *
  * An exporter sees events through struct export_event alone: the feed fills it (tools/openetw/export_feed.h reads the
  * files as dump does). Another feed, such as an index, can take its place without a change here.
@@ -37,7 +38,9 @@
 	X(csv, "csv")               \
 	X(json, "json")             \
 	X(xml, "xml")               \
-	X(pcapng, "pcapng")
+	X(pcapng, "pcapng")         \
+	X(parquet, "parquet")       \
+	X(arrow, "arrow")
 #define EXPORT_NAME_FIRST(c, name) name
 #define EXPORT_NAME_OTHER(c, name) "|" name
 /* "perfetto|pprof|…" for option tables. */
@@ -160,8 +163,10 @@ bool export_fail(struct export *x, int err);
 /* One thing that the kind cannot represent. `what` is a literal that follows a number: "records of call stacks: …" */
 void export_miss(struct export *x, const char *what);
 void export_miss_n(struct export *x, const char *what, uint64_t n);
-/* "  12: records of call stacks: …" on stderr, or as members of a JSON object. */
+/* "  12 records of call stacks: …" on stderr. */
 void export_print_misses(const struct export *x, FILE *f);
+/* The same as a member of a JSON object. */
+void export_add_misses(const struct export *x, struct strbuf *b);
 
 /* The event's level as a word ("info"), "" when it has none. */
 const char *export_level(const struct export_event *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * CSV and JSON lines as dump prints them, XML in Windows' event schema; and a smaller trace, which relog writes.
+ * CSV and JSON lines as dump prints them, XML in Windows' event schema; and the kinds that other verbs write: a smaller
+ * trace, Parquet, Arrow.
  */
 #include "tools/export/export.h"
 
@@ -134,6 +135,22 @@ const struct export_kind export_xml = {
 	.event = print_xml,
 	.end = end_xml,
 	.finish = finish,
+};
+const struct export_kind export_parquet = {
+	.name = "parquet",
+	.what = "the rows of the table events of 'openetw sql', written by DuckDB",
+	.suffix = ".parquet",
+	.cannot = "fields of payloads, activities; stacks are numbers of the trace",
+	.binary = true,
+	.elsewhere = true,
+};
+const struct export_kind export_arrow = {
+	.name = "arrow",
+	.what = "the same rows, as an Arrow stream",
+	.suffix = ".arrow",
+	.cannot = "fields of payloads, activities; stacks are numbers of the trace",
+	.binary = true,
+	.elsewhere = true,
 };
 const struct export_kind export_etl = {
 	.name = "etl",

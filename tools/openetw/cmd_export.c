@@ -6,6 +6,7 @@
 #include "tools/common/absent.h"
 #include "tools/common/output_dir.h"
 #include "tools/openetw/export_feed.h"
+#include "tools/openetw/export_table.h"
 #include "tools/openetw/relog.h"
 
 #include <stdlib.h>
@@ -58,13 +59,9 @@ static void summary_json(const struct export *x, const struct export_feed *f, co
 		    (unsigned long long)x->written, (unsigned long long)x->bytes);
 	strbuf_addf(&b, "\"notFullyDecoded\":%llu,", (unsigned long long)export_feed_undecoded(f));
 	cli_loss_json(&b, t->lost_events, t->lost_buffers, t->unknown);
-	strbuf_adds(&b, ",\"notRepresented\":[");
-	for (unsigned i = 0; i < x->miss_count; i++) {
-		strbuf_addf(&b, "%s{\"count\":%llu,\"what\":", i ? "," : "", (unsigned long long)x->miss[i].count);
-		strbuf_add_json(&b, x->miss[i].what, strlen(x->miss[i].what));
-		strbuf_adds(&b, "}");
-	}
-	strbuf_adds(&b, "]}\n");
+	strbuf_addc(&b, ',');
+	export_add_misses(x, &b);
+	strbuf_adds(&b, "}\n");
 	fputs(b.failed ? "" : b.s, stderr);
 	strbuf_finish(&b);
 }
@@ -188,7 +185,8 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "--counter is for --as perfetto");
 	}
 	if (x.kind->elsewhere) {
-		return relog_selection(a, o->e.output, &o->select);
+		return strcmp(x.kind->name, "etl") == 0 ? relog_selection(a, o->e.output, &o->select)
+							: export_table(&x, &o->select);
 	}
 	struct cli_select *select = cli_select_create(a, &o->select);
 	if (!select) {
@@ -219,6 +217,8 @@ const struct cli_command cli_export = {
 		"  otlp, otlp-json      log records for OpenTelemetry collectors, as protobuf or JSON\n"
 		"  ctf                  a folder that babeltrace2 and Trace Compass read\n"
 		"  etl                  a smaller trace of the selection, for all tools of Windows\n"
+		"  parquet, arrow       the table events of 'openetw sql', for data frames and databases (needs "
+		"DuckDB)\n"
 		"  csv, json, xml       text, as dump and wevtutil have it; json --ecs for Elasticsearch\n"
 		"  pcapng               the packets, for Wireshark\n"
 		"Profiles are made of the processors' samples; where none are selected, of all events that have "

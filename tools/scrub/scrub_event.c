@@ -380,6 +380,26 @@ static bool is_description(const EVENT_RECORD *e)
 		p[3] == EVENTSOURCE_MAGIC);
 }
 
+/* An EventSource's manifest stays, but for the names of files in it: they may be paths of who built the program. */
+static void manifest_paths(struct scrub *s, uint8_t *p, size_t n)
+{
+	static const char attribute[] = "FileName=\"";
+	const size_t length = sizeof attribute - 1;
+	for (uint8_t *at; n > length && (at = memmem(p, n, attribute, length)) != NULL;) {
+		n -= (size_t)(at + length - p);
+		p = at + length;
+		uint8_t *quote = memchr(p, '"', n);
+		size_t bytes = quote ? (size_t)(quote - p) : n;
+		if (s->check && !scrub_is_clean8(&s->names, p, bytes)) {
+			leaks(s, NULL);
+		} else if (!s->check) {
+			scrub_text8(&s->names, p, bytes);
+		}
+		p += bytes;
+		n -= bytes;
+	}
+}
+
 int scrub_event(struct scrub *s, EVENT_RECORD *e)
 {
 	uint32_t explained;
@@ -394,7 +414,11 @@ int scrub_event(struct scrub *s, EVENT_RECORD *e)
 	s->event = event;
 	s->events++;
 	items(s, e);
-	if (e->UserDataLength && !is_description(e)) {
+	if (is_description(e)) {
+		if (e->EventHeader.EventDescriptor.Id == EVENTSOURCE_MANIFEST) {
+			manifest_paths(s, s->payload, e->UserDataLength);
+		}
+	} else if (e->UserDataLength) {
 		int err = schema_decode_leaves(s->decoder, e, leaf, s, &explained);
 		if (err == -ENOMEM) {
 			return err;
