@@ -18,7 +18,7 @@ check() {
 	grep -q "\"eventsWritten\":$(wc -l <"$T/dump")," "$T/summary" || fail "$f $*: $(cat "$T/summary")"
 }
 check "$N" -F 'event ~ "Process/*" or event ~ "Image/*"' --from +0.5s
-check "$N" --process Test.x86 -e DiskIo
+check "$N" --process Test.x86 -e 'DiskIo/*'
 for f in perfview/gcevents.etl tx/HTTP_Server.etl sonde/test.etl demikernel/PktMon.etl; do
 	[ ! -e "$CORPUS/$f" ] || check "$CORPUS/$f"
 	[ ! -e "$CORPUS/$f" ] || check "$CORPUS/$f" --from +0.1s
