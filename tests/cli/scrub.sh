@@ -84,6 +84,14 @@ for f in "$CORPUS"/tx/*.etl "$CORPUS"/krabsetw/*.etl "$CORPUS"/sawbuck/*.etl "$C
 	[ "$(openetw dump -q "$f" | wc -l)" -eq "$(openetw dump -q "$T/x.etl" | wc -l)" ] || fail "$f lost events"
 done
 
+# names of files inside an EventSource's manifest, which otherwise stays
+f=$CORPUS/tx/BondEtwSample-8e8c94d6.etl
+if [ -e "$f" ]; then
+	run_status 0 openetw scrub "$f" -o "$T/x.etl" --force -q
+	grep -aq 'resourceFileName="MSOpenTech' "$f" && ! grep -aq 'FileName="MSOpenTech' "$T/x.etl" || fail "a name in a manifest"
+	grep -aq '<provider name="MSOpenTech' "$T/x.etl" || fail "the manifest is gone"
+fi
+
 # mistakes; an input stays, and nothing half done is left
 run_status 2 openetw scrub "$T/hello.etl"
 run_status 2 openetw scrub
