@@ -214,7 +214,8 @@ test)
 		;;
 	all | quick)
 		# shellcheck disable=SC2086
-		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf
+		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf \
+			nodejs npm babeltrace2 tshark
 		duckdb
 		;;
 	*) mistake "test takes 'quick' or 'arm64', not '$2'" ;;

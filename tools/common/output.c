@@ -48,6 +48,11 @@ void cli_output_overwrite(void)
 	overwrite = true;
 }
 
+bool cli_output_overwrites(void)
+{
+	return overwrite;
+}
+
 /* A name with an ending, shortened where names may not be that long. */
 static void with_ending(char out[NAME_MAX + 1], const char *name, const char *ending)
 {
