@@ -105,6 +105,23 @@ static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf
 	return kernel_wants_of(k, hook, p->tid);
 }
 
+/* In the middle of an exec the thread's registers are those of the program that called it, whose code is gone: nobody
+ * called what the kernel does for the new one. */
+static void forget_callers_of_exec(struct kernel *k, struct kernel_perf_record *p)
+{
+	struct kernel_thread *t = kernel_table_find(k->threads, p->tid);
+	struct unwind_module m;
+	if (BASE_LIKELY(!t || !t->in_exec)) {
+		return;
+	}
+	if (p->ip >= KERNEL_SPACE && p->user &&
+	    !unwind_module_at(kernel_walk_unwind(k->walk), p->pid, p->regs.r[UNWIND_PC], &m)) {
+		p->user = false;
+	} else {
+		t->in_exec = false;
+	}
+}
+
 /* ---- samples ---------------------------------------------------------------------------------- */
 
 /* `source`: 1, or by which counter. `counts`: the record has the values of counters where a session wants some. */
@@ -115,6 +132,7 @@ static void put_sample(struct kernel *k, struct kernel_perf_record *p, uint16_t 
 	if (sessions == 0) {
 		return;
 	}
+	forget_callers_of_exec(k, p);
 	kernel_walk_finish(k->walk, p);
 	struct kernel_record r;
 	kernel_record_clear(&r);
@@ -372,6 +390,10 @@ static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
 	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
 	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		unwind_exec(kernel_walk_unwind(k->walk), pid);
+		struct kernel_thread *t = kernel_table_find(k->threads, pid); /* the one that is left */
+		if (t) {
+			t->in_exec = true;
+		}
 		/* Windows knows no exec: the old program ends here, and the new one starts. */
 		kernel_on_exec(k, p->time, p->cpu, pid, tid, name);
 		return;

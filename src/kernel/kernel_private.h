@@ -423,6 +423,7 @@ struct kernel_thread {
 	uint32_t room;     /* frames that fit */
 	uint64_t *frame;
 	uint64_t watchers; /* sessions for some processes, of which this one's */
+	bool in_exec;      /* and has not been seen in the new program yet */
 };
 struct kernel_table *kernel_table_create(void);
 void kernel_table_destroy(struct kernel_table *t);
