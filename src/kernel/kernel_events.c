@@ -107,10 +107,13 @@ static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf
 
 /* In the middle of an exec the thread's registers are those of the program that called it, whose code is gone: nobody
  * called what the kernel does for the new one. */
-static void forget_callers_of_exec(struct kernel *k, struct kernel_perf_record *p)
+static void forget_callers_that_are_gone(struct kernel *k, struct kernel_perf_record *p)
 {
 	struct kernel_thread *t = kernel_table_find(k->threads, p->tid);
 	struct unwind_module m;
+	if (k->dying[p->tid % KERNEL_DYING].tid == p->tid && p->tid != 0) {
+		p->user = false; /* its end was told: the images of its program are gone by then */
+	}
 	if (BASE_LIKELY(!t || !t->in_exec)) {
 		return;
 	}
@@ -132,7 +135,7 @@ static void put_sample(struct kernel *k, struct kernel_perf_record *p, uint16_t 
 	if (sessions == 0) {
 		return;
 	}
-	forget_callers_of_exec(k, p);
+	forget_callers_that_are_gone(k, p);
 	kernel_walk_finish(k->walk, p);
 	struct kernel_record r;
 	kernel_record_clear(&r);
