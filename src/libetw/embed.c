@@ -28,8 +28,6 @@
 #define SCAN_RECORDS_MAX 16000000u /* of larger files, what their first records name */
 #define KEYS_MAX         2048u
 #define EMBED_BYTES_MAX  (16u << 20)
-#define METADATA_EVENT   32u
-#define METADATA_MAP     33u
 #define MESSAGE_GUID     0x0002u
 #define MESSAGE_ID       0xFFFFu
 #define FORMATS_MAX      (8u << 20)
@@ -117,7 +115,7 @@ static void look(struct embed *x, struct etl_reader *reader)
 			if (k) {
 				k->described = true;
 			}
-		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == METADATA_EVENT &&
+		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == SCHEMA_METADATA_EVENT &&
 			   r.payload_bytes >= 48) {
 			struct guid g; /* TRACE_EVENT_INFO: provider, class, descriptor */
 			memcpy(g.b, r.payload, 16);
@@ -266,13 +264,13 @@ static void describe(struct embed *x, const struct key *k)
 	for (uint32_t i = 0; i < e->field_count; i++) {
 		const struct schema_map *m = e->fields[i].bound;
 		if (m && !same_map(e, i)) {
-			put_record(x, METADATA_MAP, k->provider.b, 16, m->block, m->block_bytes);
+			put_record(x, SCHEMA_METADATA_MAP, k->provider.b, 16, m->block, m->block_bytes);
 		}
 	}
 	struct schema_tei_names names = {.provider = k->provider};
 	struct openetw_text block = {0};
 	if (schema_build_tei(e, &names, &block) == 0 && !block.failed &&
-	    put_record(x, METADATA_EVENT, block.data, block.length, NULL, 0)) {
+	    put_record(x, SCHEMA_METADATA_EVENT, block.data, block.length, NULL, 0)) {
 		x->described++;
 	}
 	openetw_text_free(&block);

@@ -576,6 +576,14 @@ int schema_decode_leaves(struct openetw_decoder *d, const EVENT_RECORD *r, schem
 	return schema_walk_leaves(&p, fn, ctx, ret_bytes);
 }
 
+bool schema_describes_events(const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	schema_record_read(r, &s);
+	return schema_record_is_manifest_chunk(&s) ||
+	       (s.metadata && schema_store_understands(s.opcode, s.payload, s.payload_bytes));
+}
+
 size_t openetw_decoder_unread(const struct openetw_decoder *d)
 {
 	return d->unread;

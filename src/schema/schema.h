@@ -140,7 +140,9 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e);
 int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n);
 /* Payload of an EventMetadata record: opcode 32 event, 33 map, 224 formats of WPP messages, as text of a
  * .tmf file (only in files of ours). */
-#define SCHEMA_METADATA_TMF 224u
+#define SCHEMA_METADATA_EVENT 32u
+#define SCHEMA_METADATA_MAP   33u
+#define SCHEMA_METADATA_TMF   224u
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n);
 /* Borrowed until the store goes. `classic` looks by class and opcode, else by provider and id. */
 const struct schema_event *schema_store_find(const struct schema_store *s, bool classic, const struct guid *guid,

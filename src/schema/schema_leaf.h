@@ -22,4 +22,8 @@ typedef void schema_leaf_fn(void *ctx, const struct schema_leaf *leaf);
 BASE_SHARED int schema_decode_leaves(struct openetw_decoder *d, const openetw_event_record *r, schema_leaf_fn *fn,
 				     void *ctx, uint32_t *ret_bytes);
 
+/* Does its payload describe events: a part of an EventSource's manifest, or an EventMetadata record that can be read as
+ * such? What only has the record's class or number does not. */
+BASE_SHARED bool schema_describes_events(const openetw_event_record *r);
+
 #endif

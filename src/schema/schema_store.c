@@ -342,12 +342,36 @@ static int learn_formats(struct schema_store *s, const void *text, size_t n)
 	return err < 0 ? err : 1;
 }
 
+bool schema_store_understands(uint8_t opcode, const void *payload, size_t n)
+{
+	struct schema_event *e;
+	struct schema_map map;
+	struct manifest m;
+	switch (opcode) {
+	case SCHEMA_METADATA_EVENT:
+		if (schema_load_tei(payload, n, &e, NULL) < 0) {
+			return false;
+		}
+		schema_event_destroy(e);
+		return true;
+	case SCHEMA_METADATA_MAP:
+		return n > 16 && schema_map_parse((const uint8_t *)payload + 16, n - 16, &map, NULL) == 0;
+	case SCHEMA_METADATA_TMF:
+		if (manifest_read_tmf(payload, n, &m, NULL) < 0) {
+			return false;
+		}
+		manifest_finish(&m);
+		return true;
+	default: return false;
+	}
+}
+
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n)
 {
 	if (opcode == SCHEMA_METADATA_TMF) {
 		return learn_formats(s, payload, n);
 	}
-	if (opcode == 32) {
+	if (opcode == SCHEMA_METADATA_EVENT) {
 		struct schema_event *e;
 		int err = schema_load_tei(payload, n, &e, NULL);
 		if (err == 0 && is_known_better(s, e)) {
@@ -356,7 +380,7 @@ int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *paylo
 		}
 		return err < 0 ? err : schema_store_take_event(s, e);
 	}
-	if (opcode == 33 && n > 16) {
+	if (opcode == SCHEMA_METADATA_MAP && n > 16) {
 		struct guid provider;
 		memcpy(provider.b, payload, 16);
 		return schema_store_add_map(s, &provider, (const uint8_t *)payload + 16, n - 16);

@@ -24,6 +24,9 @@ const struct manifest_provider *schema_store_loaded(const struct schema_store *s
 const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic, const struct guid *g, uint16_t id,
 						uint8_t version);
 
+/* Can a store learn from this payload of an EventMetadata record? */
+bool schema_store_understands(uint8_t opcode, const void *payload, size_t n);
+
 /* A store inside another one, which pays for its memory. NULL on ENOMEM. */
 struct schema_store *schema_store_create_within(struct schema_store *parent);
 

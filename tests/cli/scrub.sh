@@ -92,6 +92,29 @@ if [ -e "$f" ]; then
 	grep -aq '<provider name="MSOpenTech' "$T/x.etl" || fail "the manifest is gone"
 fi
 
+# what only calls itself a description of events does not stay: an event of hello, made a record of the class EventMetadata
+cat >"$T/disguise.py" <<'PY'
+import sys
+d, opcode, word = bytearray(open(sys.argv[1], "rb").read()), int(sys.argv[3]), b"teapot"
+at, done = d.find(word), 0
+while at >= 0:
+    # a record of type 0x13 (EVENT64): its size, type, marker bits; nearest in front of the word, at a multiple of 8
+    head = next(h for h in range(at & ~7, 0, -8) if d[h + 2] in (0x13, 0x14) and d[h + 3] == 0xC0 and h + int.from_bytes(d[h:h + 2], "little") > at)
+    if d[head + 2] == 0x13:
+        d[head + 2], d[head + 4:head + 8] = 0x14, bytes([opcode, 0, 0, 0])
+        d[head + 0x18:head + 0x28] = bytes.fromhex("c1f6ccbbd16cc44880ff839482e37671")
+        done += 1
+    at = d.find(word, at + 1)
+assert done, "no record"
+open(sys.argv[2], "wb").write(d)
+PY
+for opcode in 32 33 34 224; do
+	py 'exec(open(__import__("sys").argv.pop(1)).read())' "$T/disguise.py" "$T/hello.etl" "$T/disguised.etl" $opcode >"$T/py" 2>&1 ||
+		fail "$(tail -2 "$T/py")"
+	run_status 0 openetw scrub "$T/disguised.etl" -o "$T/x.etl" --force -q
+	grep -aq teapot "$T/disguised.etl" && ! grep -aq teapot "$T/x.etl" || fail "a text in a record of EventMetadata, opcode $opcode"
+done
+
 # mistakes; an input stays, and nothing half done is left
 run_status 2 openetw scrub "$T/hello.etl"
 run_status 2 openetw scrub

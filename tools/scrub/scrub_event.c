@@ -19,7 +19,6 @@
 static const char *const harmless[] = {"CounterName", "SourceName"};
 
 #define EVENTSOURCE_MANIFEST 0xFFFEu /* the event in which an EventSource sends its manifest */
-#define EVENTSOURCE_MAGIC    0x5Bu
 
 static bool among(const struct cli_words *w, const char *name, size_t n)
 {
@@ -370,16 +369,6 @@ static void items(struct scrub *s, EVENT_RECORD *e)
 	}
 }
 
-/* Descriptions of events: what providers call things. */
-static bool is_description(const EVENT_RECORD *e)
-{
-	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
-	const uint8_t *p = e->UserData;
-	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0 ||
-	       (e->EventHeader.EventDescriptor.Id == EVENTSOURCE_MANIFEST && e->UserDataLength >= 8 && p[0] == 1 &&
-		p[3] == EVENTSOURCE_MAGIC);
-}
-
 /* An EventSource's manifest stays, but for the names of files in it: they may be paths of who built the program. */
 static void manifest_paths(struct scrub *s, uint8_t *p, size_t n)
 {
@@ -414,7 +403,7 @@ int scrub_event(struct scrub *s, EVENT_RECORD *e)
 	s->event = event;
 	s->events++;
 	items(s, e);
-	if (is_description(e)) {
+	if (schema_describes_events(e)) { /* what providers call things */
 		if (e->EventHeader.EventDescriptor.Id == EVENTSOURCE_MANIFEST) {
 			manifest_paths(s, s->payload, e->UserDataLength);
 		}
