@@ -16,6 +16,10 @@ check() {
 	json_lines "$T/summary"
 	node "$EXPORTS/table.mjs" "$T/x.parquet" "$T/dump" >"$T/out" 2>&1 || fail "$f $*: $(tail -5 "$T/out")"
 	grep -q "\"eventsWritten\":$(wc -l <"$T/dump")," "$T/summary" || fail "$f $*: $(cat "$T/summary")"
+	# what was lost, as another export says it
+	openetw export "$f" --as csv -o "$T/x.csv" --force --json "$@" 2>"$T/csv" || fail "export $f: $(cat "$T/csv")"
+	grep -o '"eventsLost.*"buffersLost[A-Za-z]*":[0-9]*' "$T/csv" >"$T/a" && grep -o '"eventsLost.*"buffersLost[A-Za-z]*":[0-9]*' "$T/summary" >"$T/b" &&
+		cmp -s "$T/a" "$T/b" || fail "$f $*: $(cat "$T/b") was lost, not $(cat "$T/a")"
 }
 check "$N" -F 'event ~ "Process/*" or event ~ "Image/*"' --from +0.5s
 check "$N" --process Test.x86 -e 'DiskIo/*'
@@ -27,12 +31,13 @@ done
 # The stream has the same rows; the rules of Arrow's format are checked with those of 'sql --arrow'.
 run_status 0 openetw sql "$N" 'from events' --arrow "$T/sql.arrow"
 run_status 0 openetw export "$N" --as arrow -o "$T/x.arrow"
-says '168204 of 168204 events' "$T/err" "the summary"
+says '168204 of 168204 events.*nothing was lost when recording' "$T/err" "the summary"
 [ "$(wc -c <"$T/x.arrow")" -eq "$(wc -c <"$T/sql.arrow")" ] || fail "another stream than that of sql"
 
 # mistakes
 run_status 2 openetw export "$N" --as parquet -o -
 run_status 2 openetw export "$N" --as parquet -o "$T/y.parquet" --from +2s --to +1s
 run_status 1 openetw export /no/such.etl --as parquet -o "$T/y.parquet"
-OPENETW_DUCKDB=/no/such run_status 1 openetw export "$N" --as parquet -o "$T/y.parquet"
+OPENETW_DUCKDB=/no/such/libduckdb.so run_status 1 openetw export "$N" --as parquet -o "$T/y.parquet"
+says 'openetw export: DuckDB' "$T/err" "the verb"
 [ ! -e "$T/y.parquet" ] && [ ! -e "$T/y.parquet.partial" ] || fail "a file of nothing"

@@ -257,17 +257,23 @@ void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
 	snprintf(ret, cap, "%s", unknown ? l.reason : "");
 }
 
+void cli_file_unknown(const char *file, char *ret, size_t cap)
+{
+	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)file};
+	f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	TRACEHANDLE h = file ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
+	snprintf(ret, cap, "%s", "");
+	if (h != INVALID_PROCESSTRACE_HANDLE) {
+		cli_trace_unknown(h, ret, cap);
+		CloseTrace(h);
+	}
+}
+
 void cli_warn_unknown(const struct cli_args *a, int count, char **files)
 {
 	for (int i = 0; i < count; i++) {
-		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, files[i])};
-		char why[160] = "";
-		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-		TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
-		if (h != INVALID_PROCESSTRACE_HANDLE) {
-			cli_trace_unknown(h, why, sizeof why);
-			CloseTrace(h);
-		}
+		char why[160];
+		cli_file_unknown(cli_unpacked(a, files[i]), why, sizeof why);
 		if (why[0]) {
 			fprintf(stderr, "openetw %s: %s: lost: unknown (%s)\n", a->command->name, files[i], why);
 		}

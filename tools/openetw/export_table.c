@@ -10,6 +10,7 @@
 #include "tools/common/absent.h"
 #include "tools/common/event_view.h"
 #include "tools/common/output.h"
+#include "tools/common/trace_reading.h"
 #include "tools/openetw/sql_client.h"
 #include "tools/openetw/sql_make.h"
 
@@ -250,7 +251,17 @@ static int write_table(struct table *t)
 	return status == CLI_OK ? closed : status;
 }
 
-static void said(struct export *x, uint64_t in_trace)
+/* What was lost when the files were recorded, as the other exports say it. */
+static void find_loss(struct table *t, struct cli_trace *ret)
+{
+	*ret = (struct cli_trace){.lost_events = t->maker.about.events_lost,
+				  .lost_buffers = t->maker.about.buffers_lost};
+	for (int i = 0; i < t->maker.count && !ret->unknown[0]; i++) {
+		cli_file_unknown(t->maker.plain[i], ret->unknown, sizeof ret->unknown);
+	}
+}
+
+static void said(struct export *x, uint64_t in_trace, const struct cli_trace *loss)
 {
 	const char *out = x->o->output;
 	char size[32];
@@ -264,16 +275,20 @@ static void said(struct export *x, uint64_t in_trace)
 			    ",\"eventsInTrace\":%llu,\"eventsSelected\":%llu,\"eventsWritten\":%llu,\"bytes\":%llu,",
 			    (unsigned long long)in_trace, (unsigned long long)x->written,
 			    (unsigned long long)x->written, (unsigned long long)x->bytes);
+		cli_loss_json(&b, loss->lost_events, loss->lost_buffers, loss->unknown);
+		strbuf_addc(&b, ',');
 		export_add_misses(x, &b);
 		strbuf_adds(&b, "}\n");
 		fputs(b.failed ? "" : b.s, stderr);
 		strbuf_finish(&b);
 		return;
 	}
-	if (!x->o->quiet) {
+	if (!x->o->quiet || loss->lost_events || loss->lost_buffers || loss->unknown[0]) {
 		cli_size_text(x->bytes, size, sizeof size);
-		fprintf(stderr, "%llu of %llu event%s to %s (%s, %s)\n", (unsigned long long)x->written,
+		fprintf(stderr, "%llu of %llu event%s to %s (%s, %s); ", (unsigned long long)x->written,
 			(unsigned long long)in_trace, PLURAL(in_trace), out, x->kind->name, size);
+		cli_trace_print_loss(stderr, loss);
+		fputs("\n", stderr);
 	}
 	export_print_misses(x, stderr);
 }
@@ -311,7 +326,9 @@ int export_table(struct export *x, const struct cli_select_options *s)
 		if (status == CLI_OK) {
 			uint64_t rows = rows_of_index(t);
 			x->written = t->select ? t->selected : rows;
-			said(x, rows);
+			struct cli_trace loss;
+			find_loss(t, &loss);
+			said(x, rows, &loss);
 		}
 	}
 	if (status == CLI_OK && t->select) {

@@ -155,9 +155,9 @@ static bool ask(struct sql_client *c, enum sql_question kind, const void *p, siz
 	return true;
 }
 
-static void tell_absent(const char *why)
+static void tell_absent(const struct cli_args *a, const char *why)
 {
-	fprintf(stderr, "openetw sql: DuckDB's library is not found (%s)\n", why);
+	cli_tell(a, "DuckDB's library is not found (%s)", why);
 	fputs("  one line installs it, for this user:  npm install --ignore-scripts --prefix "
 	      "~/.local/share/openetw " PACKAGE "\n",
 	      stderr);
@@ -185,15 +185,17 @@ static bool open_database(struct sql_client *c)
 		char why[300];
 		printable_copy(why, sizeof why, (const char *)p + 1, n - 1);
 		if (strstr(why, ".so")) {
-			tell_absent(why);
+			tell_absent(c->args, why);
 		} else {
 			cli_tell(c->args, "%s", why);
 		}
 		return false;
 	}
 	if (!(sandbox_confined(c->child) & (CONFINED_CALLS | CONFINED_FILES))) {
-		fprintf(stderr, "openetw sql: the query runs with the rights of this user, because neither seccomp nor "
-				"Landlock is to be had\n");
+		fprintf(stderr,
+			"openetw %s: the query runs with the rights of this user, because neither seccomp nor "
+			"Landlock is to be had\n",
+			c->args->command->name);
 	}
 	snprintf(c->version, sizeof c->version, "%.*s", (int)BASE_MIN(n, (size_t)60), (const char *)p);
 	c->opened = child;
@@ -246,7 +248,7 @@ static bool take_columns(struct sql_client *c, const uint8_t *p, size_t n, const
 enum { GOES_ON, STOPPED, FAILED };
 
 /* DuckDB shows the place in the query in lines of their own. */
-static void tell_lines(const uint8_t *p, uint32_t bytes)
+static void tell_lines(const struct cli_args *a, const uint8_t *p, uint32_t bytes)
 {
 	char text[4001];
 	snprintf(text, sizeof text, "%.*s", (int)BASE_MIN(bytes, 4000u), (const char *)p);
@@ -255,7 +257,7 @@ static void tell_lines(const uint8_t *p, uint32_t bytes)
 		text[strcspn(text, "\n")] = 0;
 	}
 	fflush(stdout);
-	fputs("openetw sql: ", stderr);
+	fprintf(stderr, "openetw %s: ", a->command->name);
 	cli_put_lines(stderr, text);
 	if (memory) {
 		fputs("  --memory SIZE gives the query more; --threads 1 lets it need less\n", stderr);
@@ -276,7 +278,7 @@ static int take_record(struct sql_client *c, const struct sql_record *r, const u
 	case SQL_END: return sink->end(sink->context) ? GOES_ON : STOPPED;
 	case SQL_ERROR:
 		cli_progress_end(&c->progress);
-		tell_lines(p, r->bytes);
+		tell_lines(c->args, p, r->bytes);
 		return FAILED;
 	default: nonsense(c); return FAILED;
 	}
