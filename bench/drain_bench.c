@@ -50,7 +50,7 @@ static struct session *add_session(struct etwd *d, uint32_t id)
 	s->refs = 1;
 	s->id = (uint16_t)id;
 	s->state = SESSION_RUNNING;
-	s->clock = 1;
+	s->props.clock = 1;
 	if (sink_create(&o, &s->sink, NULL) < 0) {
 		perror(path);
 		exit(1);

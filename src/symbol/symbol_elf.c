@@ -509,7 +509,7 @@ static bool by_debug_data(struct symbol_elf *f)
 	uint8_t *packed;
 	size_t n, unpacked_n;
 	uint64_t linked;
-	if (symbol_elf_section(f, ".gnu_debugdata", PACKED_MAX, &packed, &n, &linked) < 0) {
+	if (symbol_elf_section(f, ".gnu_debugdata", PACKED_MAX, &packed, &n, &linked) != 0) {
 		return false;
 	}
 	uint8_t *p = symbol_unxz(packed, n, &unpacked_n);
