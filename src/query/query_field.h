@@ -34,8 +34,12 @@ enum field_of_type { FIELD_OF_TYPE_UNKNOWN, FIELD_OF_TYPE_MAY_BE, FIELD_OF_TYPE_
 
 struct field_column;
 struct field_columns;
+/* The columns of an index, none yet. A view shares values with the views before it, and takes over what those have
+ * read when it is asked for a column. -ENOMEM. */
+int field_columns_begin(struct openetw_index *x);
 /* The column of a field, which is there from then on. -errno. */
 int field_column_of(struct openetw_index *x, const char *name, struct field_column **ret);
+/* Views are freed before those that are older. */
 void field_columns_free(struct field_columns *c);
 const char *field_name(const struct field_column *c);
 

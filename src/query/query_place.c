@@ -2,6 +2,7 @@
 #include "query/query_place.h"
 
 #include "base/open_output.h"
+#include "base/order.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,8 +128,20 @@ int place_keep(const struct place *p, int fd)
 	if (err < 0) {
 		return err;
 	}
+	/* What is named is whole, also after the power failed. */
+	if (fdatasync(fd) < 0) {
+		return -errno;
+	}
 	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-	snprintf(temporary, sizeof temporary, ".%.200s.%d", p->name, (int)getpid());
+	if (linkat(AT_FDCWD, from, p->directory, p->name, AT_SYMLINK_FOLLOW) == 0) {
+		return 0;
+	}
+	if (errno != EEXIST) {
+		return -errno;
+	}
+	/* Another thread of this process may do the same. */
+	static uint32_t number;
+	snprintf(temporary, sizeof temporary, ".%.200s.%d.%u", p->name, (int)getpid(), order_add_relaxed(&number, 1));
 	(void)unlinkat(p->directory, temporary, 0); /* of a process that had this number and died here */
 	if (linkat(AT_FDCWD, from, p->directory, temporary, AT_SYMLINK_FOLLOW) < 0) {
 		return -errno;

@@ -81,7 +81,13 @@ struct question_file {
 };
 
 struct openetw_query {
-	struct openetw_index *x;
+	struct openetw_index *index; /* what its user calls the index */
+	struct openetw_index *x;     /* the view of it that is asked */
+	char *filter;                /* NULL: none */
+	openetw_query_progress_fn progress;
+	void *progress_context;
+	uint64_t told_ns;      /* when it was called last */
+	uint64_t done, groups; /* what it is told; the asking thread's alone */
 	int64_t from, to;
 	char *field;
 	struct plan *plan; /* NULL: not made yet */
@@ -109,6 +115,13 @@ static inline bool question_cancelled(const struct openetw_query *q)
 {
 	return order_load_relaxed(&q->cancelled) != 0;
 }
+void question_free(struct openetw_query *q);
+/* The plan of a filter over the query's view. */
+int question_plan(struct openetw_query *q, const char *filter, struct plan **ret, struct diag *d);
+/* To the latest view of the index. */
+int question_renew(struct openetw_query *q);
+/* The progress function says whether to go on: now and then, by the thread that asks. */
+void question_tell(struct openetw_query *q);
 /* The filter is another one. */
 void question_forget(struct openetw_query *q);
 /* Counts the matches of each group, once: files[].position. */

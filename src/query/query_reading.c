@@ -86,6 +86,16 @@ void reading_free(struct reading *r)
 	free(r);
 }
 
+void reading_renew(struct reading *r, struct openetw_index *x)
+{
+	r->x = x;
+	for (uint32_t f = 0; f < x->file_count; f++) {
+		if (r->fetch[f]) {
+			fetch_renew(r->fetch[f], &x->files[f].store);
+		}
+	}
+}
+
 int reading_of(struct scan *s, struct reading **ret)
 {
 	if (!s->reading) {
@@ -375,6 +385,15 @@ static int by_place(const void *a, const void *b)
 	return x->where < y->where ? -1 : x->where > y->where;
 }
 
+/* Called often by all threads. */
+static bool may_not_go_on(struct scan *s)
+{
+	if (s->number == 0) {
+		question_tell(s->q);
+	}
+	return question_cancelled(s->q);
+}
+
 int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint8_t *verdict, uint32_t n)
 {
 	const struct plan *plan = s->q->plan;
@@ -397,7 +416,7 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	e.knows = PLAN_ROW | PLAN_CELL;
 	e.reader = (struct plan_reader){reading_lookup, NULL, r};
 	for (uint32_t i = 0; i < count; i++) {
-		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
 		uint32_t row = rows[r->due[i].at];
@@ -446,7 +465,7 @@ static int prepare_part(void *sink, struct scan *s, const struct scan_part *p)
 		qsort(r->due, count, sizeof *r->due, by_place);
 	}
 	for (uint32_t i = 0; i < count && err == 0; i++) {
-		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
 		err = reading_event(r, p->file_at, r->due[i].where);

@@ -96,17 +96,13 @@ static uint32_t take(const struct store *s, uint32_t kind, const void **ret)
 	return (uint32_t)BASE_MIN(count, (uint64_t)UINT32_MAX - 1);
 }
 
-static int check_directory(struct store *s, const struct store_header *h, struct diag *d)
+static int check_directory(struct store *s, uint64_t at, uint32_t count, struct diag *d)
 {
-	if (h->directory_count == 0 || h->directory_count > SECTIONS_MAX ||
-	    !inside(s, h->directory_at, h->directory_count * sizeof(struct store_section))) {
+	if (count == 0 || count > SECTIONS_MAX || !inside(s, at, count * sizeof(struct store_section))) {
 		return refuse(d, 0, "its directory lies outside the file");
 	}
-	s->directory = (const struct store_section *)(const void *)(s->map + h->directory_at);
-	s->directory_count = h->directory_count;
-	if (store_check(s->directory, s->directory_count * sizeof *s->directory) != h->directory_check) {
-		return refuse(d, h->directory_at, "its directory is damaged");
-	}
+	s->directory = (const struct store_section *)(const void *)(s->map + at);
+	s->directory_count = count;
 	for (uint32_t i = 0; i < s->directory_count; i++) {
 		const struct store_section *e = &s->directory[i];
 		uint64_t each = element_bytes(e->kind);
@@ -137,25 +133,15 @@ static int check_groups(struct store *s, struct diag *d)
 	return rows == s->about->rows ? 0 : refuse(d, 0, "it has another number of rows than it says");
 }
 
-static int check(struct store *s, const struct store_key *key, struct diag *d)
+int store_take(struct store *s, uint64_t directory_at, uint32_t directory_count, struct diag *d)
 {
-	const struct store_header *h = (const struct store_header *)(const void *)s->map;
-	if (h->magic != STORE_MAGIC) {
-		return refuse(d, 0, "it does not begin as one");
-	}
-	if (h->version != STORE_VERSION || h->group_rows != STORE_GROUP_ROWS) {
-		return refuse(d, 8, "another version of OpenETW made it");
-	}
-	if (key && memcmp(&h->key, key, sizeof *key) != 0) {
-		return -ESTALE;
-	}
-	int err = check_directory(s, h, d);
+	int err = check_directory(s, directory_at, directory_count, d);
 	if (err < 0) {
 		return err;
 	}
 	const void *about;
 	if (take(s, STORE_ABOUT, &about) == 0) {
-		return refuse(d, h->directory_at, "it does not say what it is about");
+		return refuse(d, directory_at, "it does not say what it is about");
 	}
 	s->about = about;
 	s->group_count = take(s, STORE_GROUPS, (const void **)&s->groups);
@@ -171,9 +157,34 @@ static int check(struct store *s, const struct store_key *key, struct diag *d)
 	s->string_bytes = take(s, STORE_STRINGS, (const void **)&s->strings);
 	if (s->string_bytes == 0 || s->strings[s->string_bytes - 1] != 0 || s->type_count == 0 ||
 	    s->process_count == 0 || s->thread_count == 0) {
-		return refuse(d, h->directory_at, "a dictionary is missing");
+		return refuse(d, directory_at, "a dictionary is missing");
 	}
 	return check_groups(s, d);
+}
+
+static int check(struct store *s, const struct store_key *key, struct diag *d)
+{
+	const struct store_header *h = (const struct store_header *)(const void *)s->map;
+	if (h->magic != STORE_MAGIC) {
+		return refuse(d, 0, "it does not begin as one");
+	}
+	if (h->version != STORE_VERSION || h->group_rows != STORE_GROUP_ROWS) {
+		return refuse(d, 8, "another version of OpenETW made it");
+	}
+	if (key && memcmp(&h->key, key, sizeof *key) != 0) {
+		return -ESTALE;
+	}
+	uint64_t bytes = (uint64_t)h->directory_count * sizeof(struct store_section);
+	if (h->directory_count > SECTIONS_MAX || !inside(s, h->directory_at, bytes) ||
+	    store_check(s->map + h->directory_at, bytes) != h->directory_check) {
+		return refuse(d, h->directory_at, "its directory is damaged");
+	}
+	return store_take(s, h->directory_at, h->directory_count, d);
+}
+
+void store_blank(struct store *ret, const struct store_about *about)
+{
+	*ret = (struct store){.fd = -1, .about = about, .strings = "", .string_bytes = 1};
 }
 
 int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d)

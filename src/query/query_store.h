@@ -179,6 +179,7 @@ struct store {
 	const struct store_node *nodes;
 	uint32_t node_count;
 	const uint64_t *frames;
+	uint64_t frame_flip; /* of what is being made: see store_frame() */
 	uint32_t frame_count;
 	const char *strings;
 	uint64_t string_bytes;
@@ -191,10 +192,18 @@ struct store {
 /* Takes the descriptor over, also when it fails. -EBADMSG with diag: it is no index, of another version or damaged.
  * -ESTALE: of another trace than `key` says (NULL: do not ask). */
 int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d);
+/* An index without rows. `about` stays the caller's and valid. */
+void store_blank(struct store *ret, const struct store_about *about);
+/* Takes what is mapped for an index, whose directory is at `directory_at`, to pieces. -EBADMSG with diag. */
+int store_take(struct store *inout, uint64_t directory_at, uint32_t directory_count, struct diag *d);
 void store_close(struct store *s);
 /* NULL: there is none. */
 const void *store_section(const struct store *s, uint32_t kind, uint32_t item, uint64_t *ret_bytes,
 			  uint64_t *ret_count);
+static inline uint64_t store_frame(const struct store *s, uint32_t frame)
+{
+	return frame < s->frame_count ? s->frames[frame] ^ s->frame_flip : 0;
+}
 /* Never NULL. */
 const char *store_string(const struct store *s, uint32_t at);
 uint32_t store_check(const void *p, size_t n);
@@ -257,6 +266,23 @@ int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row,
 const struct store_group *store_writer_groups(const struct store_writer *w, uint32_t *ret_count);
 /* The columns of one, for finding rows again; valid until the next call. -errno. */
 int store_writer_columns(struct store_writer *w, uint32_t group, struct store_columns *ret);
+/* A section in pieces: begin, what it has, and how many elements that was. */
+int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item);
+int store_write_more(struct store_writer *w, const void *p, uint64_t bytes);
+int store_write_end(struct store_writer *w, uint64_t count);
+
+/* One section of an index that is still being written. */
+struct store_piece {
+	uint32_t kind;
+	int fd; /* the bytes are the first ones of this file, which only grows; -1: they are at `p` and are copied */
+	const void *p;
+	uint64_t bytes, count;
+};
+/* The groups that are written so far as an index that can be asked: groups and `fd`s are mapped as they are, the rest
+ * is copied to a file without a name in `directory` (NULL: to memory). It stays valid whatever the writer does next.
+ * `pieces` lacks what the writer has itself: groups and their counts. */
+int store_writer_view(struct store_writer *w, const struct store_piece *pieces, uint32_t count, const char *directory,
+		      struct store *ret);
 /* Directory and header: from then on the file is an index. May be called again after more was written. */
 int store_writer_commit(struct store_writer *w);
 
