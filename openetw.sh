@@ -213,8 +213,12 @@ test)
 		setup meson ninja-build g++-aarch64-linux-gnu qemu-user-static
 		;;
 	all | quick)
+		node= # from wherever: other Node.js than Debian's and Debian's npm exclude each other
+		command -v node >/dev/null || node=nodejs
+		command -v npm >/dev/null || node="$node npm"
 		# shellcheck disable=SC2086
-		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf
+		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf \
+			$node babeltrace2 tshark
 		duckdb
 		;;
 	*) mistake "test takes 'quick' or 'arm64', not '$2'" ;;

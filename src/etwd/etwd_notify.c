@@ -153,14 +153,14 @@ static bool has_row(const struct registration *r, const struct session *s)
 	return false;
 }
 
+/* Writes the entry, and keeps what the callback is to be told. */
 static void change_one(struct etwd *d, struct registration *r, const struct change *ch)
 {
 	if (ch->code == EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		if (has_row(r, ch->session)) {
-			notify(d, r, 2, ch);
-		}
+		r->news = has_row(r, ch->session) ? NEWS_CAPTURE_STATE : NEWS_NONE;
 		return;
 	}
+	r->news = NEWS_NONE;
 	bool before = has_row(r, ch->session);
 	if (!before && ch->code == EVENT_CONTROL_CODE_DISABLE_PROVIDER) {
 		return;
@@ -173,12 +173,26 @@ static void change_one(struct etwd *d, struct registration *r, const struct chan
 		etwd_binary_write(d, ch->session, r);
 	}
 	if (before || has_row(r, ch->session)) {
-		notify(d, r, enabled ? 1 : 0, ch);
+		r->news = enabled ? NEWS_ENABLED : NEWS_DISABLED;
+	}
+}
+
+static void tell_one(struct etwd *d, struct registration *r, const struct change *ch)
+{
+	static const uint32_t code[] = {
+		[NEWS_DISABLED] = EVENT_CONTROL_CODE_DISABLE_PROVIDER,
+		[NEWS_ENABLED] = EVENT_CONTROL_CODE_ENABLE_PROVIDER,
+		[NEWS_CAPTURE_STATE] = EVENT_CONTROL_CODE_CAPTURE_STATE,
+	};
+	enum news news = r->news;
+	r->news = NEWS_NONE;
+	if (news != NEWS_NONE) {
+		notify(d, r, code[news], ch);
 	}
 }
 
 /* All registrations an enable of this GUID can concern. First every entry is written, so that the
- * new state holds everywhere, then the callbacks are told. */
+ * new state holds everywhere, then the callbacks are told: one of them may write with another registration. */
 static void change_all(struct etwd *d, struct provider *p, const struct change *ch)
 {
 	struct registration *r;
@@ -186,7 +200,15 @@ static void change_all(struct etwd *d, struct provider *p, const struct change *
 		change_one(d, r, ch);
 	}
 	LIST_FOREACH(r, &p->members, of_group) {
-		change_one(d, r, ch);
+		if (r->provider != p) { /* one of both is done */
+			change_one(d, r, ch);
+		}
+	}
+	LIST_FOREACH(r, &p->regs, of_provider) {
+		tell_one(d, r, ch);
+	}
+	LIST_FOREACH(r, &p->members, of_group) {
+		tell_one(d, r, ch);
 	}
 }
 

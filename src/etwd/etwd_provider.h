@@ -111,6 +111,9 @@ struct traits {
 	uint8_t data[];
 };
 
+/* What the callback of a registration is to be told as soon as all entries are written. */
+enum news { NEWS_NONE, NEWS_DISABLED, NEWS_ENABLED, NEWS_CAPTURE_STATE };
+
 struct registration {
 	struct process *process;
 	struct provider *provider; /* NULL once unregistered */
@@ -127,6 +130,7 @@ struct registration {
 	uint32_t next_table;   /* the one the next publish writes */
 	struct config *config; /* current; NULL before the first publish */
 	uint32_t history;
+	enum news news;
 	struct traits *traits;
 	char *binary; /* UTF-8 path; NULL: not told */
 	char name[256];

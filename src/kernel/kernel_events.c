@@ -105,6 +105,26 @@ static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf
 	return kernel_wants_of(k, hook, p->tid);
 }
 
+/* In the middle of an exec the thread's registers are those of the program that called it, whose code is gone: nobody
+ * called what the kernel does for the new one. */
+static void forget_callers_that_are_gone(struct kernel *k, struct kernel_perf_record *p)
+{
+	struct kernel_thread *t = kernel_table_find(k->threads, p->tid);
+	struct unwind_module m;
+	if (k->dying[p->tid % KERNEL_DYING].tid == p->tid && p->tid != 0) {
+		p->user = false; /* its end was told: the images of its program are gone by then */
+	}
+	if (BASE_LIKELY(!t || !t->in_exec)) {
+		return;
+	}
+	if (p->ip >= KERNEL_SPACE && p->user &&
+	    !unwind_module_at(kernel_walk_unwind(k->walk), p->pid, p->regs.r[UNWIND_PC], &m)) {
+		p->user = false;
+	} else {
+		t->in_exec = false;
+	}
+}
+
 /* ---- samples ---------------------------------------------------------------------------------- */
 
 /* `source`: 1, or by which counter. `counts`: the record has the values of counters where a session wants some. */
@@ -115,6 +135,7 @@ static void put_sample(struct kernel *k, struct kernel_perf_record *p, uint16_t 
 	if (sessions == 0) {
 		return;
 	}
+	forget_callers_that_are_gone(k, p);
 	kernel_walk_finish(k->walk, p);
 	struct kernel_record r;
 	kernel_record_clear(&r);
@@ -236,6 +257,8 @@ void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uin
 	/* In clock ticks of 15.625 ms. */
 	le32_put(p + 16, in && in->out_time ? (uint32_t)((s->time - in->out_time) / 15625000) : 0);
 	le32_put(p + 20, 0);
+	kernel_ended_seen(k, s->prev, s->time);
+	kernel_ended_seen(k, s->next, s->time);
 	kernel_out(k, &r);
 	k->stats.switches++;
 	if (in && in->frames > 0 && s->next != 0) {
@@ -328,6 +351,7 @@ static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
 	struct kernel_thread *parent = kernel_table_find(k->threads, ptid);
 	uint64_t watchers = parent ? parent->watchers & (pid == ppid ? ~0ull : k->follow) : 0;
 	uint32_t owner = parent && parent->pid == KERNEL_PID_SYSTEM ? KERNEL_PID_SYSTEM : pid;
+	kernel_ended_not(k, tid);
 	struct kernel_thread *t = kernel_table_add(k->threads, tid, owner);
 	unwind_fork(kernel_walk_unwind(k->walk), pid, ppid);
 	if (t) {
@@ -350,6 +374,7 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	k->exited[p->cpu % k->cpus] = (struct kernel_exited){owner, tid, t ? t->watchers : 0};
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
 	kernel_table_remove(k->threads, tid);
+	kernel_ended_thread(k, owner, tid);
 	if (owner == pid) {
 		kernel_on_thread_exit(k, p->time, p->cpu, pid, tid, ppid);
 	}
@@ -368,6 +393,10 @@ static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
 	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
 	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		unwind_exec(kernel_walk_unwind(k->walk), pid);
+		struct kernel_thread *t = kernel_table_find(k->threads, pid); /* the one that is left */
+		if (t) {
+			t->in_exec = true;
+		}
 		/* Windows knows no exec: the old program ends here, and the new one starts. */
 		kernel_on_exec(k, p->time, p->cpu, pid, tid, name);
 		return;

@@ -113,6 +113,7 @@ static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->exec.time, p->exec.cpu, p->pid, old_tid, "");
 	if (old_tid != p->pid) {
 		kernel_table_remove(k->threads, old_tid);
+		kernel_ended_not(k, p->pid);
 		(void)kernel_thread_of(k, p->pid, p->pid); /* ended, and is there again */
 	}
 	unload_all(k, p, p->exec.time, p->exec.cpu);

@@ -13,6 +13,7 @@
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
 #define KERNEL_NO_ID      UINT32_MAX
 #define KERNEL_SPACE      0xFFFF000000000000ull /* addresses from here on are the kernel's */
+#define KERNEL_DYING      4096u                 /* threads that ended last are known */
 
 /* ---- record --------------------------------------------------------------------------------- */
 
@@ -119,6 +120,11 @@ struct kernel {
 		uint32_t pid, tid;
 		uint64_t watchers;
 	} * exited; /* by processor: the last thread that ended there */
+	/* Threads whose end was told, by their number; see kernel_ended_seen(). */
+	struct kernel_dying {
+		uint32_t pid, tid;
+		uint64_t seen; /* its last event; 0: none since its end */
+	} dying[KERNEL_DYING];
 	uint32_t cpus;
 	const uint64_t *values; /* of the engine's counters, at what is being put out; NULL: not known */
 
@@ -180,10 +186,17 @@ void kernel_put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t 
 
 /* Ends of processes, threads and images, and names of threads, for sessions that forget (kernel_ended.c). */
 bool kernel_ended_is(uint16_t hook);
-void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, uint32_t pid, const void *head,
 		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
 /* Says those again that the session has forgotten: last of all, for everything makes it forget. */
 void kernel_ended_say(struct kernel *k, uint32_t slot);
+/* A thread's end has been told, and its entry in k->threads is gone. But it may run on for long: since Linux 6.16 the
+ * kernel tells the end before it takes the memory of a program apart. So there may be events of a thread after its end;
+ * kernel_ended_seen() remembers that, and such an end is told as long as those events are there. */
+void kernel_ended_thread(struct kernel *k, uint32_t pid, uint32_t tid);
+void kernel_ended_seen(struct kernel *k, uint32_t tid, uint64_t time);
+/* The number belongs to a new thread. */
+void kernel_ended_not(struct kernel *k, uint32_t tid);
 /* Which processes the session sees. */
 void kernel_emit_filter(struct kernel *k, uint32_t slot);
 /* These bits cannot be had on this machine. */
@@ -410,6 +423,7 @@ struct kernel_thread {
 	uint32_t room;     /* frames that fit */
 	uint64_t *frame;
 	uint64_t watchers; /* sessions for some processes, of which this one's */
+	bool in_exec;      /* and has not been seen in the new program yet */
 };
 struct kernel_table *kernel_table_create(void);
 void kernel_table_destroy(struct kernel_table *t);

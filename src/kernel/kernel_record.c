@@ -162,6 +162,9 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 	sessions = sessions & k->confined ? kernel_confine(k, r, sessions) : sessions;
 	k->last_hook = r->hook;
 	k->last_sessions = sessions;
+	if (BASE_UNLIKELY(sessions & k->forgetful)) {
+		kernel_ended_seen(k, r->tid, r->time);
+	}
 	uint64_t counted = k->values && !r->class ? sessions & k->counted[r->hook] : 0;
 	if (counted) {
 		out_counted(k, r, counted, k->values);
@@ -181,7 +184,8 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 		count(k, r);
 		kernel_put_out(k, sessions, r->cpu, r->time, head, n, r->payload, r->n);
 		if (BASE_UNLIKELY(sessions & k->forgetful) && kernel_ended_is(r->hook) && !r->class) {
-			kernel_ended_keep(k, sessions & k->forgetful, r->cpu, r->time, head, n, r->payload, r->n);
+			kernel_ended_keep(k, sessions & k->forgetful, r->cpu, r->time, r->pid, head, n, r->payload,
+					  r->n);
 		}
 	}
 }

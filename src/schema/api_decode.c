@@ -557,6 +557,25 @@ uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r,
 	return d->scratch.failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
 
+int schema_decode_leaves(struct openetw_decoder *d, const EVENT_RECORD *r, schema_leaf_fn *fn, void *ctx,
+			 uint32_t *ret_bytes)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	int err = prepare(d, r, &s, &p);
+	*ret_bytes = 0;
+	if (err < 0) {
+		return err;
+	}
+	if (!p.event) {
+		return -ENOENT;
+	}
+	if (s.classic) {
+		schema_record_settle(&p);
+	}
+	return schema_walk_leaves(&p, fn, ctx, ret_bytes);
+}
+
 size_t openetw_decoder_unread(const struct openetw_decoder *d)
 {
 	return d->unread;

@@ -25,6 +25,7 @@
 #include "etw/values/tdh_types.h"
 #include "manifest/manifest.h"
 #include "openetw/decode.h"
+#include "schema/schema_leaf.h"
 
 /* Limits on what a hostile file can make us do. */
 #define SCHEMA_FIELDS_MAX MANIFEST_FIELDS_MAX /* per event, hidden ones included */
@@ -203,6 +204,9 @@ void schema_message_format(const struct schema_payload *p, struct openetw_text *
 
 /* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
 int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
+/* Every value, hidden ones too, in the order of the payload; the bytes that they take. 0, or -EBADMSG where the payload
+ * does not fit: what came before was given. */
+int schema_walk_leaves(const struct schema_payload *p, schema_leaf_fn *fn, void *ctx, uint32_t *ret_bytes);
 /* Where the last field begins; the event must have fields. */
 int schema_walk_last(const struct schema_payload *p, uint32_t *ret_at);
 

@@ -21,6 +21,8 @@ struct walk {
 	uint16_t *numbers; /* by field index; saturated at 0xFFFF as TDH does [doc] */
 	const char *why;
 	const struct schema_field *where;
+	schema_leaf_fn *leaf; /* of schema_walk_leaves(); else NULL */
+	void *leaf_ctx;
 };
 
 #define WALK_INIT(w, payload_, numbers_)                              \
@@ -408,7 +410,20 @@ static int skip_element(struct walk *w, const struct schema_field *f, unsigned d
 		return skip_members(w, f->first_member, f->member_count, depth + 1);
 	}
 	struct schema_value v;
-	return walk_value(w, f, &v);
+	const uint8_t *from = w->p;
+	err = walk_value(w, f, &v);
+	if (err == 0 && w->leaf) {
+		const struct schema_leaf leaf = {.name = schema_text(w->e, f->name),
+						 .name_bytes = f->name.bytes,
+						 .in_type = f->in_type,
+						 .out_type = f->out_type,
+						 .at = (uint32_t)(v.p - w->payload->data),
+						 .bytes = v.bytes,
+						 .from = (uint32_t)(from - w->payload->data),
+						 .taken = v.consumed};
+		w->leaf(w->leaf_ctx, &leaf);
+	}
+	return err;
 }
 
 static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count, unsigned depth)
@@ -461,6 +476,17 @@ int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_byte
 int schema_walk_last(const struct schema_payload *payload, uint32_t *ret_at)
 {
 	return measure(payload, payload->event->top_count - 1, ret_at);
+}
+
+int schema_walk_leaves(const struct schema_payload *payload, schema_leaf_fn *fn, void *ctx, uint32_t *ret_bytes)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	w.leaf = fn;
+	w.leaf_ctx = ctx;
+	int err = skip_members(&w, 0, w.e->top_count, 0);
+	*ret_bytes = (uint32_t)(w.p - payload->data);
+	return err;
 }
 
 uint32_t schema_walk_present(const struct schema_payload *payload, uint16_t *ret_to_end)

@@ -26,16 +26,57 @@ struct test_dir {
 	char path[64];
 };
 
+/* A test that fails leaves in the middle, so what is still there goes when the program ends. Children that are forked
+ * have not made it. */
+#define TEST_DIRS_MAX 16u
+static struct test_dirs {
+	struct test_dir dir[TEST_DIRS_MAX];
+	pid_t maker[TEST_DIRS_MAX]; /* 0: free */
+	bool at_exit;
+} test_dirs;
+
+static inline void test_dir_delete(const char *path)
+{
+	char command[128];
+	snprintf(command, sizeof command, "rm -rf '%s'", path);
+	if (system(command) != 0) {
+		fprintf(stderr, "%s: is left\n", path);
+	}
+}
+static inline void test_dirs_at_exit(void)
+{
+	for (uint32_t i = 0; i < TEST_DIRS_MAX; i++) {
+		if (test_dirs.maker[i] == getpid()) {
+			test_dir_delete(test_dirs.dir[i].path);
+		}
+	}
+}
+
 static inline void test_dir_make(struct test_dir *d)
 {
+	uint32_t i = 0;
 	strcpy(d->path, "/tmp/sink-test-XXXXXX");
 	assert_non_null(mkdtemp(d->path));
+	while (i < TEST_DIRS_MAX && test_dirs.maker[i]) {
+		i++;
+	}
+	if (!test_dirs.at_exit) {
+		test_dirs.at_exit = atexit(test_dirs_at_exit) == 0;
+	}
+	if (i < TEST_DIRS_MAX) {
+		test_dirs.dir[i] = *d;
+		test_dirs.maker[i] = getpid();
+	}
 }
 static inline void test_dir_remove(struct test_dir *d)
 {
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf '%s'", d->path);
-	assert_int_equal(system(command), 0);
+	test_dir_delete(d->path);
+	assert_int_equal(access(d->path, F_OK), -1);
+	for (uint32_t i = 0; i < TEST_DIRS_MAX; i++) {
+		if (strcmp(test_dirs.dir[i].path, d->path) == 0) {
+			test_dirs.maker[i] = 0;
+		}
+	}
 }
 
 static inline struct sink_options test_options(const char *path)

@@ -337,6 +337,46 @@ static void a_library_may_go_without_a_word(void)
 	}
 }
 
+/* ---- several registrations of one provider
+ */
+
+enum { MANY = 300 };
+static REGHANDLE many[MANY];
+static volatile int looks, behind; /* registrations that had another state when a callback came */
+static VOID NTAPI look_at_others(LPCGUID from, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
+				 PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+{
+	(void)from, (void)any, (void)all, (void)filter, (void)context;
+	for (int i = 0; level == 3 && i < MANY; i++) {
+		behind += code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && EventProviderEnabled(many[i], 4, 0);
+	}
+	looks++; /* callbacks come one after the other */
+}
+
+/* The first callback and the last one alike: each may write with any handle. */
+static void the_new_state_holds_everywhere_before_a_callback_comes(void)
+{
+	REGHANDLE first, last;
+	begin("everywhere");
+	EXPECT(EventRegister(&guid, look_at_others, NULL, &first), 0);
+	for (int i = 0; i < MANY; i++) {
+		EXPECT(EventRegister(&guid, NULL, NULL, &many[i]), 0);
+	}
+	EXPECT(EventRegister(&guid, look_at_others, NULL, &last), 0);
+	EXPECT(looks, 2);
+	for (int turn = 0; turn < 20; turn++) {
+		EXPECT(live_enable(&session, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, turn % 2 ? 5 : 3, 0, 0, 0), 0);
+		live_wait(looks == 2 * turn + 4);
+	}
+	EXPECT(behind, 0);
+	for (int i = 0; i < MANY; i++) {
+		EXPECT(EventUnregister(many[i]), 0);
+	}
+	EXPECT(EventUnregister(first), 0);
+	EXPECT(EventUnregister(last), 0);
+	(void)end();
+}
+
 /* ---- descriptors
  * ---------------------------------------------------------------------------------- */
 
@@ -478,5 +518,6 @@ int main(int argc, char **argv)
 	a_handler_may_write_while_it_interrupts_a_write();
 	events_of_ended_and_cancelled_threads_arrive();
 	a_library_may_go_without_a_word();
+	the_new_state_holds_everywhere_before_a_callback_comes();
 	return 0;
 }

@@ -166,7 +166,14 @@ static int split_words(char *s, char **out, int cap)
 	}
 }
 
-/* The words of a file in place of the two that name it; they live as long as the program. */
+/* What stands in such a file lives as long as the program. */
+static struct expansion {
+	struct expansion *before;
+	char text[FILE_BYTES + 1];
+	char *words[];
+} * expansions;
+
+/* The words of a file in place of the two that name it. */
 static bool expand_at(struct cli_args *a, int i, const char *name, char *text, char **words)
 {
 	const char *path = a->words[i + 1];
@@ -204,12 +211,13 @@ bool cli_expand_file(struct cli_args *a, const char *name)
 		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0) {
 			continue;
 		}
-		char *text = calloc(1, FILE_BYTES + 1);
-		char **words = calloc((size_t)a->count + FILE_WORDS + 1, sizeof *words);
-		bool ok = expand_at(a, i, name, text, words);
-		if (!ok) {
-			free(text);
-			free(words);
+		struct expansion *e = calloc(1, sizeof *e + ((size_t)a->count + FILE_WORDS + 1) * sizeof *e->words);
+		bool ok = expand_at(a, i, name, e ? e->text : NULL, e ? e->words : NULL);
+		if (ok) {
+			e->before = expansions;
+			expansions = e;
+		} else {
+			free(e);
 		}
 		return ok;
 	}

@@ -16,8 +16,9 @@
  *              select.h           which events: --provider, --from, …
  *              printer.h          one event as text or JSON; csv.h: as CSV; fields.h: --fields
  *              event_view.h       one event by field names; event_xml.h: one event as XML
- *              output.h           files that verbs make: safe, whole or not there, earlier ones kept
+ *              output.h           files that verbs make: safe, whole or not there, earlier ones kept; output_dir.h: folders
  *              program.h          programs that a command line names; path.h: paths of Windows
+ *   export/    events in the forms of other programs
  *   openetw/   main.c finds the verb; cmd_VERB.c are our own verbs
  *   classic/   logman, tracelog, tracerpt, tracefmt, wevtutil
  *   wpt/       wpr, xperf

@@ -48,6 +48,11 @@ void cli_output_overwrite(void)
 	overwrite = true;
 }
 
+bool cli_output_overwrites(void)
+{
+	return overwrite;
+}
+
 /* A name with an ending, shortened where names may not be that long. */
 static void with_ending(char out[NAME_MAX + 1], const char *name, const char *ending)
 {
@@ -118,8 +123,8 @@ static bool is_input(const char *path, const char *word, const char *const *file
 {
 	struct stat out, in;
 	for (uint32_t i = 0; i < count && stat(path, &out) == 0; i++) {
-		if (files[i] != word && S_ISREG(out.st_mode) && stat(files[i], &in) == 0 && in.st_ino == out.st_ino &&
-		    in.st_dev == out.st_dev) {
+		if (files[i] && files[i] != word && S_ISREG(out.st_mode) && stat(files[i], &in) == 0 &&
+		    in.st_ino == out.st_ino && in.st_dev == out.st_dev) {
 			diag_at(d, UINT64_MAX, "%s: it is one of the files that are read", path);
 			return true;
 		}

@@ -27,6 +27,7 @@ enum cli_compress {
 
 /* From now on earlier files are overwritten: --force, or what the Windows tool calls it. */
 void cli_output_overwrite(void);
+bool cli_output_overwrites(void);
 
 struct cli_output;
 /* NULL: said why. `text`: "-" means standard output, and devices and FIFOs may be written. */

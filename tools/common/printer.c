@@ -26,6 +26,8 @@ struct cli_printer {
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
 	struct openetw_state *state; /* NULL: not asked for */
+	bool state_borrowed;
+	FILE *f;
 	struct openetw_text text;
 	struct strbuf line, frame;
 	struct counters_of counters;
@@ -55,6 +57,7 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, const struct cl
 		cli_printer_destroy(p);
 		return NULL;
 	}
+	p->f = stdout;
 	p->format = o->json ? CLI_JSON : o->format;
 	p->stacks = o->stacks;
 	p->headers = o->headers;
@@ -79,7 +82,7 @@ void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
 		cli_view_destroy(p->view);
-		cli_state_end(p->state);
+		cli_state_end(p->state_borrowed ? NULL : p->state);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
@@ -97,6 +100,14 @@ struct openetw_state *cli_printer_state(struct cli_printer *p)
 		cli_view_set_state(p->view, p->state);
 	}
 	return p->state;
+}
+
+void cli_printer_redirect(struct cli_printer *p, FILE *f, struct openetw_state *state)
+{
+	p->f = f;
+	p->state = state;
+	p->state_borrowed = true;
+	cli_view_set_state(p->view, state);
 }
 
 uint64_t cli_printer_count(const struct cli_printer *p)
@@ -451,7 +462,7 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 		case CLI_TEXT: print_text(p, e, time); break;
 		}
 	}
-	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {
+	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, p->f) != p->line.len) {
 		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
 		return false;
 	}

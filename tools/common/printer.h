@@ -34,6 +34,8 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, const struct cl
 /* What the printer asks for names, ids, files and stacks; attach it to the traces. NULL: no memory. */
 struct openetw_state;
 struct openetw_state *cli_printer_state(struct cli_printer *p);
+/* Before the first event: prints into this file instead, and asks this state. Both are borrowed. */
+void cli_printer_redirect(struct cli_printer *p, FILE *f, struct openetw_state *state);
 /* False when --limit is reached or stdout takes no more (then cli_output_errno says why). */
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
 extern int cli_output_errno;

@@ -4,8 +4,6 @@
 #include "tools/common/output.h"
 #include "tools/common/session_start.h"
 
-#include <stdlib.h>
-
 struct enable_options {
 	struct cli_enable_options how;
 	uint64_t timeout_ms;
@@ -67,7 +65,7 @@ static int change(struct cli_args *a, const struct enable_options *o)
 				cli_session_enable_tell(&p);
 			}
 		}
-		free(p.payload);
+		session_provider_finish(&p);
 		if (code) {
 			status = cli_fail(a, code, "cannot %s '%s'", o ? "enable" : "disable", p.name);
 		}

@@ -2,7 +2,8 @@
  * relog: filter, cut and change events on their way into a new file. Stands on <relogger.h> like any
  * other program.
  */
-#include "tools/common/select.h"
+#include "tools/openetw/relog.h"
+
 #include "tools/common/session_options.h"
 #include "tools/common/absent.h"
 #include "base/parse.h"
@@ -158,6 +159,9 @@ static bool selected(struct job *j, const EVENT_RECORD *raw)
 	EVENT_RECORD e = *raw;
 	uint64_t t = filetime_of(j, e.EventHeader.TimeStamp.QuadPart);
 	e.EventHeader.TimeStamp.QuadPart = (int64_t)t;
+	if (j->state) {
+		openetw_state_feed(j->state, &e);
+	}
 	cli_view_set(j->view, &e);
 	return t >= cli_select_from(j->select) && t <= cli_select_to(j->select) &&
 	       cli_select_match(j->select, j->view, &e);
@@ -266,6 +270,11 @@ static int read_clock(struct job *j, const char *path)
 	return CLI_OK;
 }
 
+static bool read_ahead(void *ctx, uint32_t done, uint32_t total)
+{
+	return !cli_signal_caught();
+}
+
 static int relog(struct job *j, const char *out)
 {
 	const struct cli_args *a = j->args;
@@ -285,6 +294,9 @@ static int relog(struct job *j, const char *out)
 		if (!plain) {
 			status = CLI_FAILED;
 			break;
+		}
+		if (j->state) {
+			openetw_state_read_file(j->state, plain, read_ahead, NULL);
 		}
 		BSTR path = wide(plain);
 		hr = g->lpVtbl->AddLogfileTraceStream(g, path, NULL, NULL);
@@ -329,6 +341,38 @@ static int relog(struct job *j, const char *out)
 	return cli_select_finish(a, j->select, status);
 }
 
+static int run_job(struct job *j, const char *out, const struct cli_select_options *s)
+{
+	const struct cli_args *a = j->args;
+	int status = CLI_USAGE;
+	if (parse_changes(j) && (j->select = cli_select_create(a, s)) != NULL) {
+		/* The relogger reads each file once: what tells of processes and images may stand behind. */
+		bool names = cli_select_needs_state(j->select);
+		j->decoder = openetw_decoder_create();
+		j->view = j->decoder ? cli_view_create(j->decoder, false) : NULL;
+		j->state = names ? openetw_state_create(cli_select_asks_stack(j->select) ? OPENETW_STATE_STACKS : 0)
+				 : NULL;
+		bool ready = j->view && (j->state || !names);
+		status = ready ? read_clock(j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
+		if (j->view) {
+			cli_view_set_state(j->view, j->state);
+		}
+		status = status == CLI_OK ? relog(j, out) : status;
+		cli_view_destroy(j->view);
+		openetw_decoder_destroy(j->decoder);
+		cli_state_end(j->state);
+	}
+	cli_select_destroy(j->select);
+	return status;
+}
+
+int relog_selection(const struct cli_args *a, const char *out, const struct cli_select_options *s)
+{
+	const struct relog_options o = {.output = out, .select = *s};
+	struct job j = {.com.lpVtbl = &table, .args = a, .o = &o};
+	return run_job(&j, out, &o.select);
+}
+
 static int run(struct cli_args *a)
 {
 	struct job j = {.com.lpVtbl = &table, .args = a, .o = a->given};
@@ -339,29 +383,7 @@ static int run(struct cli_args *a)
 	if (j.o->compress == CLI_COMPRESS_ZSTD) {
 		return cli_usage(a, "zstd is for sessions (start, run); relog compresses with xpress");
 	}
-	int status = CLI_USAGE;
-	if (parse_changes(&j) && (j.select = cli_select_create(a, &j.o->select)) != NULL) {
-		j.decoder = openetw_decoder_create();
-		j.view = j.decoder ? cli_view_create(j.decoder, false) : NULL;
-		if (j.view && cli_select_needs_state(j.select)) {
-			/* The relogger reads each file once: what tells of processes and images may stand behind. */
-			j.state = openetw_state_create(cli_select_asks_stack(j.select) ? OPENETW_STATE_STACKS : 0);
-			for (int i = 0; j.state && i < a->count; i++) {
-				const char *plain = cli_unpacked(a, a->words[i]);
-				(void)(plain && openetw_state_read_file(j.state, plain, NULL, NULL));
-			}
-			cli_view_set_state(j.view, j.state);
-		}
-		status = j.view ? read_clock(&j, a->words[0]) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
-		status = status == CLI_OK ? relog(&j, out) : status;
-		if (j.view) {
-			cli_view_destroy(j.view);
-		}
-		openetw_state_destroy(j.state);
-		openetw_decoder_destroy(j.decoder);
-	}
-	cli_select_destroy(j.select);
-	return status;
+	return run_job(&j, out, &j.o->select);
 }
 
 const struct cli_command cli_relog = {

@@ -40,7 +40,7 @@ static bool filtered(const struct cli_enable_options *o)
 
 static bool narrow(const struct cli_enable_options *o, const struct session_provider *p)
 {
-	return filtered(o) || p->expression[0] || (p->level > 0 && p->level < 5) ||
+	return filtered(o) || p->expression || (p->level > 0 && p->level < 5) ||
 	       (p->any != 0 && p->any != UINT64_MAX) || p->all != 0;
 }
 
