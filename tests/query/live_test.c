@@ -19,11 +19,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define EVENTS           400000u
-#define GROUP            65536u
-#define STEP             1000u /* ticks of 100 ns between two events */
-#define BUFFER           65536u
-#define IDS              7u
+#define EVENTS 400000u
+#define GROUP  65536u
+#define STEP   1000u /* ticks of 100 ns between two events */
+#define BUFFER 65536u
+#define IDS    7u
 
 static char folder[64], trace[96], second[96];
 
