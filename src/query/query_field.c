@@ -2,7 +2,7 @@
  *
  * Readers take no lock: what they read was published after it was complete, and never moves.
  */
-#include "query/query_field.h"
+#include "query/query_field_store.h"
 
 #include "base/map.h"
 #include "base/order.h"
@@ -39,12 +39,15 @@ struct field_shared {
 	pthread_mutex_t lock; /* of the list */
 	struct field_values **list;
 	uint32_t count, cap;
-	uint64_t bytes; /* order_add: of all columns */
+	uint64_t bytes;            /* order_add: of all columns */
+	uint64_t read, kept;       /* order_…: events that were read; how many of them are in a file */
+	pthread_mutex_t keep_lock; /* of writing the file */
 };
 struct field_file {
 	uint32_t **cells; /* of each group; A: published by field_set() */
 	uint32_t group_count, type_count;
 	uint8_t *types; /* enum field_of_type of each */
+	struct field_stored *stored; /* what a file has of it; may be NULL */
 };
 /* What a view knows of a field. */
 struct field_column {
@@ -132,6 +135,7 @@ static void column_free(struct field_column *c)
 	for (uint32_t f = 0; c->files && f < c->file_count; f++) {
 		free(c->files[f].cells);
 		free(c->files[f].types);
+		field_stored_close(c->files[f].stored);
 	}
 	free(c->files);
 	free(c);
@@ -177,6 +181,7 @@ int field_columns_begin(struct openetw_index *x)
 	}
 	if (!older) {
 		pthread_mutex_init(&c->shared->lock, NULL);
+		pthread_mutex_init(&c->shared->keep_lock, NULL);
 	}
 	x->fields = c;
 	return 0;
@@ -195,6 +200,7 @@ void field_columns_free(struct field_columns *c)
 			values_free(c->shared->list[i]);
 		}
 		pthread_mutex_destroy(&c->shared->lock);
+		pthread_mutex_destroy(&c->shared->keep_lock);
 		free(c->shared->list);
 		free(c->shared);
 	}
@@ -229,6 +235,49 @@ static void take_over(struct field_column *c, const struct field_column *older)
 	}
 }
 
+static void take_stored(struct field_column *c)
+{
+	for (uint32_t f = 0; f < c->file_count; f++) {
+		struct field_file *to = &c->files[f];
+		to->stored = field_stored_open(c, &c->x->files[f]);
+		for (uint32_t i = 0; to->stored && i < to->type_count; i++) {
+			if (to->types[i] == FIELD_OF_TYPE_UNKNOWN && to->stored->types[i] <= FIELD_OF_TYPE_NONE) {
+				to->types[i] = to->stored->types[i];
+			}
+		}
+	}
+}
+
+void field_columns_read(struct openetw_index *x, uint64_t events)
+{
+	if (x->fields && events) {
+		order_add_relaxed(&x->fields->shared->read, events);
+	}
+}
+
+void field_columns_keep(struct openetw_index *x, uint64_t least)
+{
+	struct field_column *list[COLUMNS_MAX];
+	uint32_t count = 0;
+	/* Not of an index that is being made: its later views have all that this one has. */
+	struct field_shared *all = x->fields && !x->unfinished ? x->fields->shared : NULL;
+	uint64_t read = all ? order_load_relaxed(&all->read) : 0, kept = all ? order_load_relaxed(&all->kept) : 0;
+	/* All of it is written again each time: so not for little more. */
+	if (read - kept < BASE_MAX(least, kept / 8) || read == kept || pthread_mutex_trylock(&all->keep_lock) != 0) {
+		return;
+	}
+	pthread_mutex_lock(&x->lock);
+	while (count < x->fields->count) {
+		list[count] = x->fields->list[count];
+		count++;
+	}
+	pthread_mutex_unlock(&x->lock);
+	/* It would only save time: that it cannot be written is no error. */
+	(void)field_store_save(x, list, count);
+	order_store_relaxed(&all->kept, read);
+	pthread_mutex_unlock(&all->keep_lock);
+}
+
 static int column_of_locked(struct openetw_index *x, const char *name, struct field_column **ret)
 {
 	struct field_values *values;
@@ -255,6 +304,7 @@ static int column_of_locked(struct openetw_index *x, const char *name, struct fi
 		}
 		pthread_mutex_unlock(&o->lock);
 	}
+	take_stored(c);
 	all->list[all->count++] = c;
 	*ret = c;
 	return 0;
@@ -277,8 +327,10 @@ const char *field_name(const struct field_column *c)
 
 uint32_t field_get(const struct field_column *c, uint32_t file, uint32_t group, uint32_t row)
 {
-	const uint32_t *cells = order_load_acquire(&c->files[file].cells[group]);
-	return cells ? order_load_acquire(&cells[row]) : FIELD_NOT_READ;
+	const struct field_file *f = &c->files[file];
+	const uint32_t *cells = order_load_acquire(&f->cells[group]);
+	uint32_t number = cells ? order_load_acquire(&cells[row]) : FIELD_NOT_READ;
+	return number == FIELD_NOT_READ && f->stored ? field_stored_get(f->stored, group, row) : number;
 }
 
 static uint32_t *cells_make(struct field_column *c, uint32_t file, uint32_t group)

@@ -35,9 +35,13 @@ int index_find(struct index_file *f, const struct store_key *key, const struct o
 			continue;
 		}
 		int fd = place_find(&p);
-		place_close(&p);
-		if (fd >= 0 && store_open(fd, key, &f->store, NULL) == 0) {
+		bool good = fd >= 0 && store_open(fd, key, &f->store, NULL) == 0;
+		if (good) {
 			f->on_disk = f->reused = true;
+			f->fields_path = place_fields(&p);
+		}
+		place_close(&p);
+		if (good) {
 			return 0;
 		}
 	}
@@ -84,6 +88,7 @@ int index_make(struct index_file *f, const struct store_key *key, const struct o
 	    (f->store.about->rows >= WORTH_A_FILE || (o->flags & OPENETW_INDEX_WRITE))) {
 		/* Without a name it is as good, this time. */
 		f->on_disk = place_keep(&p, f->store.fd) == 0;
+		f->fields_path = f->on_disk ? place_fields(&p) : NULL;
 	}
 	base_close(&fd);
 	place_close(&p);
@@ -215,7 +220,8 @@ uint32_t openetw_index_open(const char *const *paths, uint32_t count, const stru
 		unfinished = unfinished || f->unfinished;
 	}
 	uint32_t which = UINT32_MAX;
-	int err = unfinished ? live_begin(x, keys, o, &which, &d) : index_join(x);
+	int err = field_columns_begin(x);
+	err = err < 0 ? err : unfinished ? live_begin(x, keys, o, &which, &d) : index_join(x);
 	free(keys);
 	if (err < 0) {
 		return refuse(x, err, which < count ? paths[which] : "these files together", &d);
@@ -229,6 +235,7 @@ void openetw_index_close(struct openetw_index *x)
 	if (!x) {
 		return;
 	}
+	field_columns_keep(index_now(x), FIELD_KEEP_AT_END);
 	live_end(x);
 	for (uint32_t i = 0; i < x->file_count; i++) {
 		base_close(&x->files[i].fd);
@@ -242,6 +249,7 @@ void index_view_free(struct openetw_index *x)
 	for (uint32_t i = 0; i < x->file_count; i++) {
 		if (!x->files[i].borrowed) {
 			store_close(&x->files[i].store);
+			free(x->files[i].fields_path);
 		}
 	}
 	field_columns_free(x->fields);

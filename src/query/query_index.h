@@ -25,6 +25,7 @@ struct index_file {
 	int64_t offset; /* add it to a time of the store: time of the index */
 	uint32_t type_base, process_base, thread_base, stack_base;
 	bool on_disk, reused;
+	char *fields_path; /* of the file with its columns of fields; NULL: it has none */
 	/* While it is made in the background. */
 	bool unfinished;
 	bool borrowed;      /* the store is another view's, too: that one closes it */

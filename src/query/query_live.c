@@ -247,7 +247,6 @@ int live_begin(struct openetw_index *x, const struct store_key *keys, const stru
 	}
 	x->order = l->order;
 	err = index_join(x);
-	err = err < 0 ? err : field_columns_begin(x);
 	err = err < 0 ? err : quiet_thread_start(&l->thread, live_main, l);
 	l->started = err == 0;
 	return err;

@@ -257,6 +257,7 @@ static int run(struct run *r)
 		q->answer.scanned += s->scanned;
 		q->answer.matched += s->matched;
 		q->answer.decoded += s->decoded;
+		field_columns_read(q->x, s->decoded);
 		q->undecided += s->undecided;
 	}
 	q->undecided += filter_expr_given_up(q->plan->filter) - given_up;
@@ -276,6 +277,9 @@ uint32_t question_end(struct openetw_query *q, int err, struct openetw_answer *r
 	q->answer.bytes_covered = q->x->bytes;
 	q->answer.bytes = q->x->all_bytes;
 	q->answer.rows_covered = q->x->rows;
+	if (err == 0) {
+		field_columns_keep(q->x, FIELD_KEEP_AT_ONCE);
+	}
 	if (ret && (err == 0 || err == -ECANCELED)) {
 		SIZED_GIVE(ret, &q->answer);
 	}

@@ -154,39 +154,93 @@ static bool decode(struct reading *r)
 }
 
 /* Is it that field, or one of its members? *ret_rest is the path behind the name. */
-static bool is_named(const struct reading *r, const struct one_field *f, const char *name, const char **ret_rest)
+static bool is_named(const char *field, size_t n, const char *name, const char **ret_rest)
 {
-	size_t n = f->name_length;
-	if (strncmp(r->store.s + f->name, name, n) != 0 || memchr(name, 0, n) || (name[n] != 0 && name[n] != '.')) {
+	if (strncmp(field, name, n) != 0 || memchr(name, 0, n) || (name[n] != 0 && name[n] != '.')) {
 		return false;
 	}
 	*ret_rest = name + n + (name[n] == '.');
 	return true;
 }
 
-bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+/* A field that is asked for. */
+struct wanted {
+	struct reading *reading;
+	const char *name;
+	const char *text, *json; /* of the event's field */
+	size_t text_length, json_length;
+	bool found;
+};
+
+/* The text of a field, or of a member of it: of its JSON. */
+static bool value_of(struct reading *r, const char *rest, const struct wanted *w, const char **ret_text,
+		     size_t *ret_length)
 {
-	const char *rest;
-	for (uint32_t i = 0; decode(r) && i < r->field_count; i++) {
+	if (rest[0] == 0) {
+		*ret_text = w->text;
+		*ret_length = w->text_length;
+		return true;
+	}
+	const char *s = w->json;
+	size_t n = w->json_length;
+	if (!json_text_member(&s, &n, rest)) {
+		return false;
+	}
+	json_text_plain(&r->scratch, s, n);
+	*ret_text = r->scratch.s ? r->scratch.s : "";
+	*ret_length = r->scratch.len;
+	return !r->scratch.failed;
+}
+
+static bool field_of_all(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+{
+	const char *rest, *store = r->store.s;
+	for (uint32_t i = 0; i < r->field_count; i++) {
 		const struct one_field *f = &r->fields[i];
-		if (!is_named(r, f, name, &rest)) {
-			continue;
-		}
-		if (name[f->name_length] == 0) {
-			*ret_text = r->store.s + f->text;
-			*ret_length = f->text_length;
+		const struct wanted w = {.text = store + f->text,
+					 .text_length = f->text_length,
+					 .json = store + f->json,
+					 .json_length = f->json_length};
+		if (is_named(store + f->name, f->name_length, name, &rest) &&
+		    value_of(r, rest, &w, ret_text, ret_length)) {
 			return true;
-		}
-		const char *s = r->store.s + f->json;
-		size_t n = f->json_length;
-		if (json_text_member(&s, &n, rest)) {
-			json_text_plain(&r->scratch, s, n);
-			*ret_text = r->scratch.s ? r->scratch.s : "";
-			*ret_length = r->scratch.len;
-			return !r->scratch.failed;
 		}
 	}
 	return false;
+}
+
+/* Of one field: the first that has what is asked for. */
+static bool take_wanted(void *context, const struct openetw_field *f)
+{
+	struct wanted *w = context;
+	const char *rest, *text;
+	size_t length;
+	if (!is_named(f->name, f->name_length, w->name, &rest)) {
+		return true;
+	}
+	w->text = f->text;
+	w->text_length = f->text_length;
+	w->json = f->json;
+	w->json_length = f->json_length;
+	if (!value_of(w->reading, rest, w, &text, &length)) {
+		return true;
+	}
+	strbuf_clear(&w->reading->store);
+	strbuf_add(&w->reading->store, text, length);
+	w->found = true;
+	return false;
+}
+
+bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+{
+	if (r->decoded) {
+		return decode(r) && field_of_all(r, name, ret_text, ret_length);
+	}
+	struct wanted w = {.reading = r, .name = name};
+	openetw_decode_field(r->decoder, &r->event, name, take_wanted, &w);
+	*ret_text = r->store.s ? r->store.s : "";
+	*ret_length = r->store.len;
+	return w.found && !r->store.failed;
 }
 
 uint32_t reading_number(struct reading *r, struct field_column *c)
@@ -369,7 +423,7 @@ enum field_of_type reading_look(void *reading, uint32_t file, uint32_t type, str
 		has = FIELD_OF_TYPE_MAY_BE;
 	}
 	for (uint32_t i = 0; has == FIELD_OF_TYPE_NONE && i < r->field_count; i++) {
-		if (is_named(r, &r->fields[i], name, &rest)) {
+		if (is_named(r->store.s + r->fields[i].name, r->fields[i].name_length, name, &rest)) {
 			has = FIELD_OF_TYPE_MAY_BE;
 		}
 	}

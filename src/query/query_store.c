@@ -64,6 +64,11 @@ static uint64_t element_bytes(uint32_t kind)
 		[STORE_RUNNING] = sizeof(uint32_t),
 		[STORE_TELLERS] = sizeof(uint64_t),
 		[STORE_TEACHERS] = sizeof(uint64_t),
+		[STORE_FIELD_TYPES] = 1,
+		[STORE_FIELD_ENDS] = sizeof(uint64_t),
+		[STORE_FIELD_TEXTS] = 1,
+		[STORE_FIELD_GROUPS] = sizeof(struct store_field_group),
+		[STORE_FIELD_CELLS] = 1,
 	};
 	return kind < STORE_SECTION_KINDS ? bytes[kind] : 0;
 }
@@ -162,7 +167,7 @@ int store_take(struct store *s, uint64_t directory_at, uint32_t directory_count,
 	return check_groups(s, d);
 }
 
-static int check(struct store *s, const struct store_key *key, struct diag *d)
+static int check(struct store *s, const struct store_key *key, bool fields, struct diag *d)
 {
 	const struct store_header *h = (const struct store_header *)(const void *)s->map;
 	if (h->magic != STORE_MAGIC) {
@@ -179,7 +184,9 @@ static int check(struct store *s, const struct store_key *key, struct diag *d)
 	    store_check(s->map + h->directory_at, bytes) != h->directory_check) {
 		return refuse(d, h->directory_at, "its directory is damaged");
 	}
-	return store_take(s, h->directory_at, h->directory_count, d);
+	s->check = h->directory_check;
+	return fields ? check_directory(s, h->directory_at, h->directory_count, d)
+		      : store_take(s, h->directory_at, h->directory_count, d);
 }
 
 void store_blank(struct store *ret, const struct store_about *about)
@@ -187,7 +194,7 @@ void store_blank(struct store *ret, const struct store_about *about)
 	*ret = (struct store){.fd = -1, .about = about, .strings = "", .string_bytes = 1};
 }
 
-int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+static int open_any(int fd, const struct store_key *key, bool fields, struct store *ret, struct diag *d)
 {
 	*ret = (struct store){.fd = fd};
 	struct stat st;
@@ -208,12 +215,22 @@ int store_open(int fd, const struct store_key *key, struct store *ret, struct di
 	if (err == 0) {
 		ret->map = map;
 		ret->map_bytes = (uint64_t)st.st_size;
-		err = check(ret, key, d);
+		err = check(ret, key, fields, d);
 	}
 	if (err < 0) {
 		store_close(ret);
 	}
 	return err;
+}
+
+int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+{
+	return open_any(fd, key, false, ret, d);
+}
+
+int store_open_fields(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+{
+	return open_any(fd, key, true, ret, d);
 }
 
 void store_close(struct store *s)

@@ -420,23 +420,11 @@ int store_writer_view(struct store_writer *w, const struct store_piece *pieces, 
 	return err;
 }
 
-int store_writer_commit(struct store_writer *w)
+/* The directory and the header that names it. */
+static int commit_sections(struct store_writer *w)
 {
-	size_t kept = w->section_count;
-	int err =
-		store_write_section(w, STORE_GROUPS, 0, w->groups, w->group_count * sizeof *w->groups, w->group_count);
-	if (err == 0) {
-		err = store_write_section(w, STORE_TYPE_COUNTS, 0, w->types, w->type_count * sizeof *w->types,
-					  w->type_count);
-	}
-	if (err == 0) {
-		err = store_write_section(w, STORE_PROCESS_COUNTS, 0, w->processes,
-					  w->process_count * sizeof *w->processes, w->process_count);
-	}
 	uint64_t bytes = w->section_count * sizeof *w->sections;
-	if (err == 0) {
-		err = write_at(w->fd, w->sections, bytes, w->end);
-	}
+	int err = write_at(w->fd, w->sections, bytes, w->end);
 	struct store_header h = {
 		.magic = STORE_MAGIC,
 		.version = STORE_VERSION,
@@ -452,6 +440,28 @@ int store_writer_commit(struct store_writer *w)
 		memcpy(page, &h, sizeof h);
 		err = write_at(w->fd, page, sizeof page, 0);
 	}
+	return err;
+}
+
+int store_writer_commit_fields(struct store_writer *w)
+{
+	return commit_sections(w);
+}
+
+int store_writer_commit(struct store_writer *w)
+{
+	size_t kept = w->section_count;
+	int err =
+		store_write_section(w, STORE_GROUPS, 0, w->groups, w->group_count * sizeof *w->groups, w->group_count);
+	if (err == 0) {
+		err = store_write_section(w, STORE_TYPE_COUNTS, 0, w->types, w->type_count * sizeof *w->types,
+					  w->type_count);
+	}
+	if (err == 0) {
+		err = store_write_section(w, STORE_PROCESS_COUNTS, 0, w->processes,
+					  w->process_count * sizeof *w->processes, w->process_count);
+	}
+	err = err < 0 ? err : commit_sections(w);
 	w->section_count = kept; /* those of the groups are written anew by the next commit */
 	return err;
 }

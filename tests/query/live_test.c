@@ -293,6 +293,35 @@ static void what_was_read_of_a_field_is_kept_while_the_index_grows(void **state)
 	openetw_index_close(x);
 }
 
+static uint64_t decoded_for(struct openetw_index *x, const char *filter, uint64_t matched)
+{
+	OPENETW_SIZED(struct openetw_answer, a);
+	struct openetw_query *q = openetw_query_create(x);
+	assert_int_equal(openetw_query_set_filter(q, filter), 0);
+	assert_int_equal(openetw_query_count(q, &a), 0);
+	assert_int_equal(a.matched, matched);
+	openetw_query_destroy(q);
+	return a.decoded;
+}
+
+static void a_field_that_was_read_is_not_read_again_by_another_process(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	struct openetw_index *x;
+	const char *path = trace;
+	o.flags = OPENETW_INDEX_WRITE;
+	assert_int_equal(openetw_index_open(&path, 1, &o, &x), 0);
+	/* The payload is the event's number: of the first 65,536 its upper half is 0. */
+	assert_int_equal(decoded_for(x, "_raw =~ /0000$/", 65536), EVENTS);
+	assert_int_equal(decoded_for(x, "_raw == 01000000", 1), 0);
+	openetw_index_close(x);
+	assert_int_equal(others(false), 2);
+	assert_int_equal(openetw_index_open(&path, 1, &o, &x), 0);
+	assert_int_equal(decoded_for(x, "_raw =~ /0000$/", 65536), 0);
+	assert_int_equal(decoded_for(x, "_raw == 01000000", 1), 0);
+	openetw_index_close(x);
+}
+
 static void numbers_of_other_files_stay_the_same(void **state)
 {
 	struct gate g = GATE;
@@ -525,6 +554,7 @@ int main(void)
 		cmocka_unit_test_teardown(two_makers_end_with_one_good_index, clean),
 		cmocka_unit_test_teardown(questions_are_answered_of_what_is_there, clean),
 		cmocka_unit_test_teardown(what_was_read_of_a_field_is_kept_while_the_index_grows, clean),
+		cmocka_unit_test_teardown(a_field_that_was_read_is_not_read_again_by_another_process, clean),
 		cmocka_unit_test_teardown(numbers_of_other_files_stay_the_same, clean),
 		cmocka_unit_test_teardown(a_cancelled_index_leaves_no_file_and_answers_what_it_has, clean),
 		cmocka_unit_test_teardown(the_progress_function_cancels_too, clean),
