@@ -36,6 +36,7 @@ void openetw_query_destroy(struct openetw_query *q)
 				free(q->scan[i]->mask[k]);
 			}
 			free(q->scan[i]->memo);
+			free(q->scan[i]->truth);
 			free(q->scan[i]);
 		}
 	}

@@ -46,7 +46,7 @@ struct field_shared {
 struct field_file {
 	uint32_t **cells; /* of each group; A: published by field_set() */
 	uint32_t group_count, type_count;
-	uint8_t *types; /* enum field_of_type of each */
+	uint8_t *types;              /* enum field_of_type of each */
 	struct field_stored *stored; /* what a file has of it; may be NULL */
 };
 /* What a view knows of a field. */

@@ -64,7 +64,9 @@ void question_forget(struct openetw_query *q)
 	}
 	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
 		if (q->scan[i]) {
-			q->scan[i]->memo_file = 0; /* it remembers what another filter said */
+			/* They remember what another filter said. */
+			q->scan[i]->memo_file = 0;
+			q->scan[i]->truth_count = 0;
 		}
 	}
 }

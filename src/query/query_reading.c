@@ -16,6 +16,8 @@
 #define FIELDS_MAX   1024u
 #define CANCEL_EVERY 64u
 #define FRAMES_MAX   4096u
+/* Rows of a group whose buffers have numbers so near each other are sorted by counting. */
+#define BUFFERS_SORTED 4096u
 
 struct one_field {
 	size_t name, name_length; /* in `store` */
@@ -27,6 +29,16 @@ struct due {
 	uint64_t where;
 	uint32_t at; /* which of the rows that were asked about */
 };
+/* Numbers of values that were met lately: for most values the column need not be asked. One line of the cache each. */
+#define KNOWN_VALUES 4096u
+#define KNOWN_LENGTH 51u
+struct known_value {
+	const struct field_column *column;
+	uint32_t number;
+	uint8_t length;
+	char text[KNOWN_LENGTH];
+};
+_Static_assert(sizeof(struct known_value) == 64, "one line");
 struct reading {
 	struct openetw_index *x;
 	struct openetw_decoder *decoder;
@@ -44,7 +56,9 @@ struct reading {
 	uint32_t field_count, field_cap;
 	struct strbuf store, scratch;
 	char text[64];
-	struct due *due;
+	struct due *due, *due_sorted;
+	uint32_t *places; /* of the buffers' rows in due_sorted */
+	struct known_value known[KNOWN_VALUES];
 };
 
 struct reading *reading_make(struct openetw_index *x)
@@ -56,8 +70,10 @@ struct reading *reading_make(struct openetw_index *x)
 		r->fetch = calloc(x->file_count + 1ull, sizeof(struct fetch *));
 		r->machine = calloc(x->file_count + 1ull, sizeof(struct machine *));
 		r->due = malloc(STORE_GROUP_ROWS * sizeof *r->due);
+		r->due_sorted = malloc(STORE_GROUP_ROWS * sizeof *r->due);
+		r->places = malloc((BUFFERS_SORTED + 1) * sizeof *r->places);
 	}
-	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due)) {
+	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due || !r->due_sorted || !r->places)) {
 		reading_free(r);
 		return NULL;
 	}
@@ -83,6 +99,8 @@ void reading_free(struct reading *r)
 	free(r->machine);
 	free(r->fields);
 	free(r->due);
+	free(r->due_sorted);
+	free(r->places);
 	free(r);
 }
 
@@ -247,7 +265,26 @@ uint32_t reading_number(struct reading *r, struct field_column *c)
 {
 	const char *text;
 	size_t length;
-	return reading_field(r, field_name(c), &text, &length) ? field_number_of(c, text, length) : FIELD_ABSENT;
+	if (!reading_field(r, field_name(c), &text, &length)) {
+		return FIELD_ABSENT;
+	}
+	if (length > KNOWN_LENGTH) {
+		return field_number_of(c, text, length);
+	}
+	uint32_t h = 2166136261u;
+	for (size_t i = 0; i < length; i++) {
+		h = (h ^ (uint8_t)text[i]) * 16777619u;
+	}
+	struct known_value *k = &r->known[(h ^ h >> 16) % KNOWN_VALUES];
+	if (k->column == c && k->length == length && memcmp(k->text, text, length) == 0) {
+		return k->number;
+	}
+	uint32_t number = field_number_of(c, text, length);
+	if (number >= FIELD_FIRST) {
+		*k = (struct known_value){.column = c, .number = number, .length = (uint8_t)length};
+		memcpy(k->text, text, length);
+	}
+	return number;
 }
 
 /* ---- the machine ----------------------------------------------------------------------------------- */
@@ -439,6 +476,32 @@ static int by_place(const void *a, const void *b)
 	return x->where < y->where ? -1 : x->where > y->where;
 }
 
+/* Rows come in the order of time, so those of one buffer are in order: only buffers have to be brought together. */
+static const struct due *in_order(struct reading *r, uint32_t count)
+{
+	uint32_t low = UINT32_MAX, high = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t buffer = (uint32_t)(r->due[i].where >> 32);
+		low = BASE_MIN(low, buffer);
+		high = BASE_MAX(high, buffer);
+	}
+	if (count == 0 || high - low >= BUFFERS_SORTED) {
+		qsort(r->due, count, sizeof *r->due, by_place);
+		return r->due;
+	}
+	memset(r->places, 0, (high - low + 2ull) * sizeof *r->places);
+	for (uint32_t i = 0; i < count; i++) {
+		r->places[(r->due[i].where >> 32) - low + 1]++;
+	}
+	for (uint32_t i = 0; i < high - low; i++) {
+		r->places[i + 1] += r->places[i];
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		r->due_sorted[r->places[(r->due[i].where >> 32) - low]++] = r->due[i];
+	}
+	return r->due_sorted;
+}
+
 /* Called often by all threads. */
 static bool may_not_go_on(struct scan *s)
 {
@@ -466,15 +529,15 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	if (err < 0) {
 		return err;
 	}
-	qsort(r->due, count, sizeof *r->due, by_place);
+	const struct due *due = in_order(r, count);
 	e.knows = PLAN_ROW | PLAN_CELL;
 	e.reader = (struct plan_reader){reading_lookup, NULL, r};
 	for (uint32_t i = 0; i < count; i++) {
 		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
-		uint32_t row = rows[r->due[i].at];
-		err = reading_event(r, p->file_at, r->due[i].where);
+		uint32_t row = rows[due[i].at];
+		err = reading_event(r, p->file_at, due[i].where);
 		if (err == -ENOENT) {
 			continue; /* nobody can judge it */
 		}
@@ -482,12 +545,19 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 			return err;
 		}
 		s->decoded++;
+		uint32_t number = FIELD_NOT_READ;
 		for (uint32_t k = 0; k < plan->column_count; k++) {
-			field_set(plan->columns[k], p->file_at, p->group, row, reading_number(r, plan->columns[k]));
+			number = reading_number(r, plan->columns[k]);
+			field_set(plan->columns[k], p->file_at, p->group, row, number);
+		}
+		enum filter_truth t = plan->only ? scan_truth_of(s, number) : FILTER_UNKNOWN;
+		if (t != FILTER_UNKNOWN) {
+			verdict[due[i].at] = (uint8_t)t;
+			continue;
 		}
 		scan_event(p, row, &e);
 		r->row = &e;
-		verdict[r->due[i].at] = (uint8_t)plan_rest(plan, &e);
+		verdict[due[i].at] = (uint8_t)plan_rest(plan, &e);
 		r->row = NULL;
 	}
 	return 0;
@@ -515,17 +585,15 @@ static int prepare_part(void *sink, struct scan *s, const struct scan_part *p)
 			r->due[count++] = (struct due){p->c.where[row], row};
 		}
 	}
-	if (err == 0) {
-		qsort(r->due, count, sizeof *r->due, by_place);
-	}
+	const struct due *due = err == 0 ? in_order(r, count) : r->due;
 	for (uint32_t i = 0; i < count && err == 0; i++) {
 		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
-		err = reading_event(r, p->file_at, r->due[i].where);
+		err = reading_event(r, p->file_at, due[i].where);
 		uint32_t number = err == 0 ? reading_number(r, c) : FIELD_ABSENT;
 		if (err == 0 || err == -ENOENT) {
-			field_set(c, p->file_at, p->group, r->due[i].at, number);
+			field_set(c, p->file_at, p->group, due[i].at, number);
 			s->decoded += err == 0;
 			err = 0;
 		}
