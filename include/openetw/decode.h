@@ -99,6 +99,11 @@ typedef bool (*openetw_field_fn)(void *context, const struct openetw_field *f);
 OPENETW_API uint32_t openetw_decode_fields(struct openetw_decoder *d, const openetw_event_record *r,
 					   openetw_field_fn fn, void *context);
 
+/* The same for the field that a path begins with alone, several times faster: "Line" for "Line" and for "Line.Price".
+ * Without a schema _raw and _reason are told when the path begins with "_". */
+OPENETW_API uint32_t openetw_decode_field(struct openetw_decoder *d, const openetw_event_record *r, const char *path,
+					  openetw_field_fn fn, void *context);
+
 /* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are
  * called "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
 OPENETW_API const char *openetw_event_name(struct openetw_decoder *d, const openetw_event_record *r);

@@ -20,7 +20,8 @@
  * Index      The first question reads the whole file once and writes columns beside it, NAME.etl.idx (or into the
  *            user's cache directory, where the folder cannot be written to); later questions read those columns. A
  *            trace of fewer than a million events gets no file. An index that is of another file, damaged or of another
- *            version is made anew. Several files are asked as one.
+ *            version is made anew. Several files are asked as one. With OPENETW_INDEX_BACKGROUND it is made while it is
+ *            asked. What is read of fields of events is kept beside it, in NAME.etl.idx.fields.
  * Times      int64_t, nanoseconds since 0 of the index: the start of the earliest of its files, which
  *            struct openetw_index_about has as FILETIME. A trace may hold events before it: negative times.
  * Numbers    Types, processes, threads and stacks are numbers below the counts of struct openetw_index_about, the same as
@@ -47,13 +48,14 @@ struct openetw_index;
  * twice, so `total` is twice its size. */
 typedef bool (*openetw_index_progress_fn)(void *context, uint64_t done, uint64_t total, uint64_t rows);
 
-#define OPENETW_INDEX_MEMORY  0x1u /* write no file, and read none */
-#define OPENETW_INDEX_WRITE   0x2u /* write one, however small the trace is */
-#define OPENETW_INDEX_REBUILD 0x4u /* make it anew, whatever there is */
+#define OPENETW_INDEX_MEMORY     0x1u /* write no file, and read none */
+#define OPENETW_INDEX_WRITE      0x2u /* write one, however small the trace is */
+#define OPENETW_INDEX_REBUILD    0x4u /* make it anew, whatever there is */
+#define OPENETW_INDEX_BACKGROUND 0x8u /* do not wait for it: openetw_index_progress() */
 struct openetw_index_options {
 	uint32_t size;
 	uint32_t flags;
-	openetw_index_progress_fn progress; /* may be NULL */
+	openetw_index_progress_fn progress; /* may be NULL. In the background: called by another thread */
 	void *context;
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/openetw, ~/.cache/openetw */
 };
@@ -61,8 +63,30 @@ struct openetw_index_options {
  * openetw_last_error_text() names the file and the reason. */
 OPENETW_API uint32_t openetw_index_open(const char *const *paths, uint32_t count,
 					const struct openetw_index_options *options, struct openetw_index **ret);
-/* After its queries. NULL is fine. */
+/* After its queries. NULL is fine. An index that is still being made is given up, and leaves no file. */
 OPENETW_API void openetw_index_close(struct openetw_index *x);
+
+/* An index that is made in the background can be asked at once, about what is there so far. Each question is about what is
+ * there when it begins; its answer is `partial`, and says how much of the traces it covers. */
+struct openetw_index_progress {
+	uint32_t size;
+	uint32_t code; /* ERROR_IO_PENDING: it is being made; ERROR_SUCCESS: it is whole; else why the work ended */
+	uint32_t file; /* which of the files is read */
+	uint64_t bytes_read, bytes_to_read; /* each trace is read twice */
+	uint64_t rows_read;
+	uint64_t bytes_covered, bytes; /* of the traces: what questions are answered of, and all */
+	uint64_t rows_covered;
+	int64_t covered_until; /* all events before this time are there. INT64_MIN: none yet; INT64_MAX: all */
+	double rows_per_second;
+	double fraction;              /* of the work that is done, 0 to 1 */
+	double seconds, seconds_left; /* -1: nobody knows yet */
+};
+OPENETW_API uint32_t openetw_index_progress(struct openetw_index *x, struct openetw_index_progress *ret);
+/* Waits until the index is whole. ERROR_TIMEOUT; ERROR_CANCELLED; or why it cannot be made, and
+ * openetw_last_error_text() says with which file. UINT32_MAX: as long as it takes. */
+OPENETW_API uint32_t openetw_index_wait(struct openetw_index *x, uint32_t milliseconds);
+/* Any thread: the index is not finished. What is there can be asked until it is closed. */
+OPENETW_API void openetw_index_cancel(struct openetw_index *x);
 
 struct openetw_index_about {
 	uint32_t size;
@@ -140,6 +164,12 @@ OPENETW_API const char *openetw_query_problem(const struct openetw_query *q);
  * concerned. */
 OPENETW_API void openetw_query_cancel(struct openetw_query *q);
 
+/* False ends the question, as openetw_query_cancel() does. `done` of `total` groups of rows have been looked at. A
+ * question may look at them several times; then `done` begins again. */
+typedef bool (*openetw_query_progress_fn)(void *context, uint64_t done, uint64_t total);
+/* For questions that take long: called about ten times a second, by the thread that asks. NULL: nobody wants to know. */
+OPENETW_API void openetw_query_set_progress(struct openetw_query *q, openetw_query_progress_fn fn, void *context);
+
 /* What every answer says of itself. */
 struct openetw_answer {
 	uint32_t size;
@@ -148,6 +178,9 @@ struct openetw_answer {
 	uint64_t scanned, matched; /* events */
 	uint64_t decoded;          /* events whose payload had to be read */
 	uint64_t undecided;        /* events that the filter could not judge (a regular expression gave up): left out */
+	/* Of an index that is being made: what of the traces it is about. Else all of them. */
+	uint64_t bytes_covered, bytes;
+	uint64_t rows_covered;
 };
 
 OPENETW_API uint32_t openetw_query_count(struct openetw_query *q, struct openetw_answer *ret);

@@ -180,7 +180,8 @@ int etl_pick_record(struct etl_pick *p, uint64_t file_offset, uint32_t buffer_of
 {
 	const struct kept *k = buffer_at(p, file_offset);
 	struct etl_record_head h;
-	struct diag d = {0};
+	struct diag d;
+	diag_clear(&d);
 	if (!k || buffer_offset < HEADER || buffer_offset >= k->bytes ||
 	    etl_record_peek(k->mem, k->bytes, buffer_offset, &h, &d) <= 0 || h.at != buffer_offset) {
 		return -ENOENT;

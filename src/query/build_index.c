@@ -2,74 +2,26 @@
  *
  * The two readings of a trace, and what is written of them.
  */
-#include "query/query_build.h"
+#include "query/build_state.h"
 
 #include "base/vec.h"
 #include "consume/consume.h"
-#include "consume/consume_view.h"
 #include "etl/etl_image.h"
-#include "etl/etl_reader.h"
 #include "etw/values/guids.h"
-#include "format/etl_item.h"
 #include "format/kernel_class.h"
 
 #include "kernel_payload.h"
-#include "query/build_stacks.h"
-#include "query/build_who.h"
 
-#include "openetw/decode.h"
 #include "openetw/trace.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define STACK_MOST      4096u /* addresses of one record */
-#define PROGRESS_EVERY  65536u
+#define PROGRESS_NS     50000000u
 #define PROCESSORS_MOST 4096u
 
 enum {
 	HOOK_CSWITCH = KERNEL_HOOK(KERNEL_GROUP_THREAD, KP_THREAD_CSWITCH),
 	HOOK_PROCESS_END = KERNEL_HOOK(KERNEL_GROUP_PROCESS, KP_PROCESS_END),
-	HOOK_STACK = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK),
-	HOOK_STACK_KEY_CREATE = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_CREATE),
-	HOOK_STACK_KEY_DELETE = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_DELETE),
-	HOOK_STACK_KEY_RUNDOWN = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_RUNDOWN),
-	HOOK_STACK_KERNEL_KEY = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_KERNEL),
-	HOOK_STACK_USER_KEY = KERNEL_HOOK(KERNEL_GROUP_STACK, KP_STACK_WALK_STACK_KEY_USER),
-};
-
-struct places {
-	uint64_t *list;
-	size_t count, cap;
-};
-struct build {
-	const char *path;
-	struct diag *d;
-	openetw_index_progress_fn progress;
-	void *context;
-	struct etl_clock clock;
-	struct etl_file_info info;
-	struct machine *machine;
-	struct store_writer *writer;
-	struct openetw_decoder *decoder;
-	struct consume_view view;
-	/* The rows that are being collected, and those before them, whose stacks may still come. */
-	struct store_rows *rows, *before;
-	uint64_t row_count;
-	struct build_strings strings;
-	struct build_who who;
-	struct build_types types;
-	struct build_stacks stacks;
-	struct places buffers, tellers, teachers;
-	struct map buffer_numbers;
-	uint64_t last_buffer; /* place in the file */
-	uint32_t last_number;
-	uint32_t *running; /* of each processor, when each group began */
-	size_t running_count, running_cap;
-	uint64_t lost_stacks;
-	uint64_t explained_time, explained_base; /* of the last image that etwd added */
 };
 
 static int place_add(struct places *p, uint64_t place)
@@ -106,15 +58,36 @@ static int where_of(struct build *b, const struct etl_record *r, uint64_t *ret)
 	return 0;
 }
 
-static int tell_progress(struct build *b, const struct etl_reader *r, bool second)
+/* Of the trace, in this reading. */
+static uint64_t bytes_done(const struct build *b, const struct etl_reader *r)
 {
-	uint64_t part = b->info.buffers_found ? b->info.file_bytes * etl_reader_buffers_done(r) / b->info.buffers_found
-					      : b->info.file_bytes;
-	uint64_t done = (second ? b->info.file_bytes : 0) + part;
-	if (b->progress && !b->progress(b->context, done, 2 * b->info.file_bytes, b->row_count)) {
-		return -ECANCELED;
+	return b->info.buffers_found ? (uint64_t)((unsigned __int128)b->info.file_bytes * etl_reader_buffers_done(r) /
+						  b->info.buffers_found)
+				     : b->info.file_bytes;
+}
+
+/* Somebody wants the work to end: then the first reading gets the next record, whatever it is. */
+static _Thread_local bool reading_stops;
+
+static void tell_progress(struct build *b, const struct etl_reader *r)
+{
+	uint64_t done = (b->second ? b->info.file_bytes : 0) + bytes_done(b, r);
+	b->told_ns = clock_read_system_ns();
+	if (b->options->progress &&
+	    !b->options->progress(b->options->context, done, 2 * b->info.file_bytes, b->row_count)) {
+		b->stop = reading_stops = true;
 	}
-	return 0;
+}
+
+static bool on_buffer(void *context, const uint8_t *buf, uint32_t bytes)
+{
+	struct build *b = context;
+	(void)buf;
+	(void)bytes;
+	if (clock_read_system_ns() - b->told_ns > PROGRESS_NS) {
+		tell_progress(b, b->reader);
+	}
+	return false;
 }
 
 static int reader_open(struct build *b, struct etl_reader **ret)
@@ -122,6 +95,8 @@ static int reader_open(struct build *b, struct etl_reader **ret)
 	int err = etl_reader_open(b->path, 0, ret, b->d);
 	if (err == 0) {
 		etl_reader_use_windows(*ret);
+		etl_reader_on_buffer(*ret, on_buffer, b);
+		b->reader = *ret;
 		b->info = *etl_reader_info(*ret);
 		b->clock = (struct etl_clock){
 			.clock_type = b->info.clock_type,
@@ -138,7 +113,7 @@ static int reader_open(struct build *b, struct etl_reader **ret)
 
 static bool tells(uint8_t type, const uint8_t *raw)
 {
-	return machine_wants(type, raw) || consume_teaches(type, raw);
+	return reading_stops || machine_wants(type, raw) || consume_teaches(type, raw);
 }
 
 /* Who runs where and which stack is whose is for the second reading. */
@@ -151,13 +126,13 @@ static int first_reading(struct build *b)
 {
 	struct etl_reader *r;
 	struct etl_record e;
-	uint64_t n = 0, where;
+	uint64_t where;
 	int err = reader_open(b, &r);
 	if (err < 0) {
 		return err;
 	}
 	etl_reader_only(r, tells);
-	while (err >= 0 && (err = etl_reader_next(r, &e)) > 0) {
+	while (err >= 0 && (err = etl_reader_next(r, &e)) > 0 && !b->stop) {
 		if (!e.raw || !is_machine(&e)) {
 			continue;
 		}
@@ -168,187 +143,10 @@ static int first_reading(struct build *b)
 			consume_teach(&e);
 		}
 		err = err < 0 ? err : place_add(teaches ? &b->teachers : &b->tellers, where);
-		if (err == 0 && ++n % PROGRESS_EVERY == 0) {
-			err = tell_progress(b, r, false);
-		}
 	}
 	etl_reader_close(r);
 	machine_rewind(b->machine);
-	return err;
-}
-
-/* ---- stacks ------------------------------------------------------------------------------------ */
-
-static uint32_t addresses_take(struct bytes bytes, unsigned size, uint64_t *out)
-{
-	uint32_t n = 0;
-	while (n < STACK_MOST && bytes_left(&bytes) >= size) {
-		out[n++] = size == 4 ? bytes_u32(&bytes) : bytes_u64(&bytes);
-	}
-	return n;
-}
-
-static int key_explained(struct build *b, const struct etl_record *r)
-{
-	const struct kernel_payload p = {r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
-	struct bytes frames = kernel_payload_from(p, KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_FRAMES);
-	uint64_t list[STACK_MOST];
-	uint32_t node, n = frames.bad ? 0 : addresses_take(frames, r->pointer_size, list);
-	if (n == 0) {
-		return 0;
-	}
-	int err = build_stacks_node(&b->stacks, list, n, &node);
-	return err < 0 ? err
-		       : build_stacks_explain(&b->stacks,
-					      kernel_payload_get(p, KP_STACK_WALK_STACK_KEY_CREATE_SINCE_V0_STACK_KEY),
-					      node, r->hook == HOOK_STACK_KEY_DELETE);
-}
-
-static bool is_rows_event(const struct build *b, uint32_t type, uint32_t thread, uint32_t tid)
-{
-	return b->types.list[type].hook >> 8 != KERNEL_GROUP_STACK &&
-	       (thread == 0 || b->who.threads[thread].tid == tid);
-}
-
-/* The first row at or behind a time. Rows of a group are in the order of time but for those of damaged files, whose
- * stacks are then not found. */
-static uint32_t row_from(const struct store_rows *rows, int64_t time)
-{
-	uint32_t low = 0, high = rows->rows;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (rows->time[mid] < time) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
-}
-
-static uint32_t row_from_written(const struct store_columns *c, int64_t time)
-{
-	uint32_t low = 0, high = c->rows;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (store_time(c, mid) < time) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
-}
-
-/* Of events that were written already: of a thread that waited for long in the kernel. How many, or -errno. */
-static int late_part(struct build *b, int64_t time, uint32_t tid, uint32_t part, bool user)
-{
-	uint32_t n, low = 0, high;
-	const struct store_group *groups = store_writer_groups(b->writer, &n);
-	int found = 0;
-	for (high = n; low < high;) { /* the first that does not end before */
-		uint32_t mid = low + (high - low) / 2;
-		if (groups[mid].to < time) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	for (; low < n && groups[low].from <= time; low++) {
-		struct store_columns c;
-		int err = store_writer_columns(b->writer, low, &c);
-		if (err < 0) {
-			return err;
-		}
-		for (uint32_t i = row_from_written(&c, time); i < c.rows && store_time(&c, i) == time; i++) {
-			if (!is_rows_event(b, store_type_at(&c, i), c.thread[i], tid)) {
-				continue;
-			}
-			uint32_t stack = c.stack ? c.stack[i] : 0;
-			err = build_stacks_join(&b->stacks, stack, part, user, &stack);
-			err = err < 0 ? err : store_write_late_stack(b->writer, low, i, stack);
-			err = err < 0 ? err : store_writer_columns(b->writer, low, &c); /* they may have moved */
-			if (err < 0) {
-				return err;
-			}
-			found++;
-		}
-	}
-	return found;
-}
-
-/* A part belongs to all events of exactly this time on this thread: what a merge adds about an image has the time of
- * the image's event. */
-static int part_join(struct build *b, int64_t time, uint32_t tid, uint32_t part, bool user)
-{
-	struct store_rows *const in[] = {b->before, b->rows};
-	int found = 0;
-	for (size_t k = 0; k < BASE_ARRAY_LEN(in); k++) {
-		for (uint32_t i = row_from(in[k], time); i < in[k]->rows && in[k]->time[i] == time; i++) {
-			if (!is_rows_event(b, in[k]->type[i], in[k]->thread[i], tid)) {
-				continue;
-			}
-			int err = build_stacks_join(&b->stacks, in[k]->stack[i], part, user, &in[k]->stack[i]);
-			if (err < 0) {
-				return err;
-			}
-			found++;
-		}
-	}
-	if (found == 0) {
-		found = late_part(b, time, tid, part, user);
-	}
-	b->lost_stacks += found == 0;
-	return BASE_MIN(found, 0);
-}
-
-/* A record that is the stack, or a part of it, of an event before it. */
-static int stack_record(struct build *b, const struct etl_record *r)
-{
-	const struct kernel_payload p = {r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
-	uint64_t list[STACK_MOST];
-	uint32_t part = 0;
-	int err = 0;
-	if (r->hook >= HOOK_STACK_KEY_CREATE && r->hook <= HOOK_STACK_KEY_RUNDOWN) {
-		return key_explained(b, r);
-	}
-	if (r->hook == HOOK_STACK) {
-		struct bytes frames = kernel_payload_from(p, KP_STACK_WALK_STACK_SINCE_V0_STACK);
-		uint32_t n = frames.bad ? 0 : addresses_take(frames, r->pointer_size, list);
-		err = n ? build_stacks_node(&b->stacks, list, n, &part) : 0;
-	} else if (r->hook == HOOK_STACK_KERNEL_KEY || r->hook == HOOK_STACK_USER_KEY) {
-		uint32_t key = KP_STACK_WALK_STACK_KEY_KERNEL_SINCE_V0_STACK_KEY;
-		err = kernel_payload_has(p, key) ? build_stacks_key(&b->stacks, kernel_payload_get(p, key), &part) : 0;
-	}
-	if (err < 0 || part == 0) {
-		return err;
-	}
-	return part_join(b, build_time(&b->clock, kernel_payload_get(p, KP_STACK_WALK_STACK_SINCE_V0_TIMESTAMP)),
-			 kernel_payload_get32(p, KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID), part,
-			 r->hook == HOOK_STACK_USER_KEY);
-}
-
-/* The stack that the event carries itself. */
-static int own_stack(struct build *b, const struct etl_record *r, uint32_t *ret)
-{
-	uint32_t at = 0;
-	uint16_t type, bytes;
-	const uint8_t *data;
-	while (etl_item_next(r->items, r->items_bytes, &at, &type, &data, &bytes)) {
-		bool wide = type == ETL_ITEM_STACK_TRACE64;
-		if ((wide || type == ETL_ITEM_STACK_TRACE32) && bytes > 8) {
-			uint64_t list[STACK_MOST];
-			uint32_t node, n = addresses_take(bytes_of(data + 8, bytes - 8u), wide ? 8 : 4, list);
-			int err = n ? build_stacks_node(&b->stacks, list, n, &node) : 0;
-			return err < 0 || !n ? err : build_stacks_join(&b->stacks, *ret, node, false, ret);
-		}
-		if ((type == ETL_ITEM_STACK_KEY32 || type == ETL_ITEM_STACK_KEY64) && bytes >= 16) {
-			uint32_t part;
-			int err = build_stacks_key(&b->stacks, le64_get(data + 8), &part);
-			return err < 0 ? err : build_stacks_join(&b->stacks, *ret, part, false, ret);
-		}
-	}
-	return 0;
+	return b->stop ? -ECANCELED : err;
 }
 
 /* ---- what is no event -------------------------------------------------------------------------- */
@@ -395,6 +193,139 @@ static int type_name(struct build *b, const struct etl_record *r, struct store_t
 	return err == 0 ? build_string(&b->strings, name, &t->name) : err;
 }
 
+/* ---- dictionaries ------------------------------------------------------------------------------- */
+
+static uint32_t loss_unknown(const struct build *b)
+{
+	return b->info.stopped_cleanly ? 0 : OPENETW_UNKNOWN_NOT_CLOSED;
+}
+
+static struct store_about about_of(const struct build *b)
+{
+	uint32_t n;
+	const struct store_group *groups = store_writer_groups(b->writer, &n);
+	struct store_about a = {
+		.start_filetime = (int64_t)b->info.start_filetime,
+		.trace_end = b->info.end_filetime ? build_time_of_filetime(&b->clock, b->info.end_filetime) : INT64_MIN,
+		.boot_filetime = b->info.boot_filetime,
+		.events_lost = b->info.events_lost,
+		.buffers_lost = b->info.buffers_lost,
+		.stacks_without_event = b->lost_stacks,
+		.types_left_out = b->types.left_out,
+		.processors = b->info.processors,
+		.pointer_size = b->info.pointer_size,
+		.loss_unknown = loss_unknown(b),
+		.os_version = b->info.os_version,
+		.os_build = b->info.os_build,
+	};
+	for (uint32_t i = 0; i < n; i++) {
+		a.first = i ? BASE_MIN(a.first, groups[i].from) : groups[i].from;
+		a.last = i ? BASE_MAX(a.last, groups[i].to) : groups[i].to;
+		a.rows += groups[i].rows;
+	}
+	return a;
+}
+
+/* What the index has besides groups, losses and damage. `types`: those of the builder, or a copy. Frames are last. */
+#define PIECES 12u
+static void pieces_of(const struct build *b, const struct store_about *about, const struct store_type *types,
+		      uint64_t running, struct store_piece ret[PIECES])
+{
+	const struct build_set *pairs = &b->stacks.pairs, *nodes = &b->stacks.nodes, *frames = &b->stacks.frames;
+	const struct {
+		uint32_t kind;
+		int fd;
+		const void *p;
+		size_t each;
+		uint64_t count;
+	} all[PIECES] = {
+		{STORE_ABOUT, -1, about, sizeof *about, 1},
+		{STORE_TYPES, -1, types, sizeof *types, b->types.count},
+		{STORE_PROCESSES, -1, b->who.processes, sizeof *b->who.processes, b->who.process_count},
+		{STORE_THREADS, -1, b->who.threads, sizeof *b->who.threads, b->who.thread_count},
+		{STORE_BUFFERS, -1, b->buffers.list, sizeof *b->buffers.list, b->buffers.count},
+		{STORE_RUNNING, -1, b->running, sizeof *b->running, running},
+		{STORE_TELLERS, -1, b->tellers.list, sizeof *b->tellers.list, b->tellers.count},
+		{STORE_TEACHERS, -1, b->teachers.list, sizeof *b->teachers.list, b->teachers.count},
+		{STORE_STRINGS, -1, b->strings.bytes, 1, b->strings.count},
+		{STORE_STACKS, pairs->items.fd, pairs->items.p, sizeof(uint64_t), pairs->count},
+		{STORE_NODES, nodes->items.fd, nodes->items.p, sizeof(uint64_t), nodes->count},
+		{STORE_FRAMES, frames->items.fd, frames->items.p, sizeof(uint64_t), frames->count},
+	};
+	for (size_t i = 0; i < PIECES; i++) {
+		ret[i] = (struct store_piece){all[i].kind, all[i].fd, all[i].p, all[i].each * all[i].count,
+					      all[i].count};
+	}
+}
+
+/* ---- what is there so far ------------------------------------------------------------------------ */
+
+#define VIEW_NS      1000000000u
+#define VIEW_CHEAP   (64u << 20) /* bytes of copies */
+#define VIEW_MORE(n) ((n) + (n) / 4)
+
+static void count_less(struct store_type *types, const struct store_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->rows; i++) {
+		struct store_type *t = &types[rows->type[i]];
+		t->rows_high -= t->rows_low == 0;
+		t->rows_low--;
+	}
+}
+
+static void settle_types(const struct build *b, struct store_type *types)
+{
+	for (size_t i = 0; i < b->types.count; i++) {
+		types[i].rows_low = (uint32_t)b->types.rows[i];
+		types[i].rows_high = (uint32_t)(b->types.rows[i] >> 32);
+		types[i].first_where = b->types.first_where[i];
+	}
+}
+
+/* The rows that are written, with the dictionaries as they are now. */
+static int view_make(struct build *b, const struct store_about *about, uint32_t groups, struct store *ret)
+{
+	struct store_piece pieces[PIECES];
+	struct store_type *types = malloc(b->types.count * sizeof *types);
+	if (!types) {
+		return -ENOMEM;
+	}
+	memcpy(types, b->types.list, b->types.count * sizeof *types);
+	settle_types(b, types);
+	count_less(types, b->rows);
+	count_less(types, b->before);
+	pieces_of(b, about, types, (uint64_t)groups * BASE_MIN(b->info.processors, PROCESSORS_MOST), pieces);
+	int err = store_writer_view(b->writer, pieces, PIECES, b->options->directory, ret);
+	ret->frame_flip = UINT64_MAX;
+	for (size_t i = 0; i < PIECES; i++) {
+		b->view_bytes += pieces[i].fd < 0 ? pieces[i].bytes : 0;
+	}
+	free(types);
+	return err;
+}
+
+/* Tells of a view, when one is due. All views together are at most about five times the dictionaries. */
+static int view_tell(struct build *b, uint64_t bytes)
+{
+	struct store_about about = about_of(b);
+	struct store view;
+	uint32_t groups;
+	uint64_t now = clock_read_system_ns();
+	bool soon = now - b->view_ns > VIEW_NS && b->view_bytes < VIEW_CHEAP;
+	if (about.rows < VIEW_MORE(b->view_rows) && !soon) {
+		return 0;
+	}
+	store_writer_groups(b->writer, &groups);
+	int err = view_make(b, &about, groups, &view);
+	if (err == 0) {
+		b->view_rows = about.rows;
+		b->view_ns = now;
+		b->options->view(b->options->context, &view, bytes);
+		tell_progress(b, b->reader);
+	}
+	return err;
+}
+
 /* ---- the second reading ------------------------------------------------------------------------ */
 
 static int group_begin(struct build *b)
@@ -412,11 +343,14 @@ static int group_begin(struct build *b)
 static int group_next(struct build *b)
 {
 	struct store_rows *full = b->rows;
+	uint64_t there = b->bytes_before;
+	bool more = b->before->rows > 0;
 	int err = store_write_group(b->writer, b->before);
 	b->rows = b->before;
 	b->before = full;
 	b->rows->rows = 0;
-	return err;
+	b->bytes_before = bytes_done(b, b->reader);
+	return err == 0 && more && b->options->view ? view_tell(b, there) : err;
 }
 
 static int exit_code(struct build *b, const struct etl_record *r)
@@ -466,7 +400,7 @@ static int row_add(struct build *b, const struct etl_record *r)
 	to->cpu[i] = r->cpu;
 	to->stack[i] = 0;
 	if (err == 0 && r->items_bytes) {
-		err = own_stack(b, r, &to->stack[i]);
+		err = build_own_stack(b, r, &to->stack[i]);
 	}
 	if (err < 0) {
 		return err;
@@ -536,15 +470,15 @@ static int second_reading(struct build *b)
 	if (err < 0) {
 		return err;
 	}
-	while (err >= 0 && (err = etl_reader_next(r, &e)) > 0) {
+	b->second = true;
+	b->view_ns = clock_read_system_ns();
+	while (err >= 0 && (err = etl_reader_next(r, &e)) > 0 && !b->stop) {
 		err = is_header(b, &e) ? 0 : row_add(b, &e);
 		if (err == 0 && e.hook >> 8 == KERNEL_GROUP_STACK) {
-			err = stack_record(b, &e);
-		}
-		if (err == 0 && b->row_count % PROGRESS_EVERY == 0) {
-			err = tell_progress(b, r, true);
+			err = build_stack_record(b, &e);
 		}
 	}
+	err = b->stop ? -ECANCELED : err;
 	if (err == 0) {
 		err = store_write_group(b->writer, b->before);
 	}
@@ -558,81 +492,43 @@ static int second_reading(struct build *b)
 		err = problems_write(b, r);
 	}
 	if (err == 0) {
-		err = tell_progress(b, r, true);
+		tell_progress(b, r);
 	}
 	etl_reader_close(r);
-	return err;
+	return b->stop ? -ECANCELED : err;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
-static int section(struct build *b, uint32_t kind, const void *p, size_t each, uint64_t count)
-{
-	return store_write_section(b->writer, kind, 0, p, each * count, count);
-}
+#define FRAMES_AT_ONCE 4096u
 
-static uint32_t loss_unknown(const struct build *b)
+static int frames_write(struct build *b)
 {
-	return b->info.stopped_cleanly ? 0 : OPENETW_UNKNOWN_NOT_CLOSED;
-}
-
-static int about_write(struct build *b)
-{
-	uint32_t n;
-	const struct store_group *groups = store_writer_groups(b->writer, &n);
-	struct store_about a = {
-		.start_filetime = (int64_t)b->info.start_filetime,
-		.trace_end = b->info.end_filetime ? build_time_of_filetime(&b->clock, b->info.end_filetime) : INT64_MIN,
-		.rows = b->row_count,
-		.boot_filetime = b->info.boot_filetime,
-		.events_lost = b->info.events_lost,
-		.buffers_lost = b->info.buffers_lost,
-		.stacks_without_event = b->lost_stacks,
-		.types_left_out = b->types.left_out,
-		.processors = b->info.processors,
-		.pointer_size = b->info.pointer_size,
-		.loss_unknown = loss_unknown(b),
-		.os_version = b->info.os_version,
-		.os_build = b->info.os_build,
-	};
-	for (uint32_t i = 0; i < n; i++) {
-		a.first = i ? BASE_MIN(a.first, groups[i].from) : groups[i].from;
-		a.last = i ? BASE_MAX(a.last, groups[i].to) : groups[i].to;
+	const uint64_t *inverted = build_set_items(&b->stacks.frames);
+	uint64_t frames[FRAMES_AT_ONCE];
+	int err = store_write_begin(b->writer, STORE_FRAMES, 0);
+	for (uint32_t i = 0, n; i < b->stacks.frames.count && err == 0; i += n) {
+		n = BASE_MIN(b->stacks.frames.count - i, FRAMES_AT_ONCE);
+		for (uint32_t k = 0; k < n; k++) {
+			frames[k] = ~inverted[i + k];
+		}
+		err = store_write_more(b->writer, frames, n * sizeof *frames);
 	}
-	return section(b, STORE_ABOUT, &a, sizeof a, 1);
+	return err == 0 ? store_write_end(b->writer, b->stacks.frames.count) : err;
 }
 
 static int dictionaries_write(struct build *b)
 {
+	struct store_about about = about_of(b);
+	struct store_piece pieces[PIECES];
+	int err = 0;
 	build_stacks_settle(&b->stacks);
-	for (size_t i = 0; i < b->types.count; i++) {
-		b->types.list[i].rows_low = (uint32_t)b->types.rows[i];
-		b->types.list[i].rows_high = (uint32_t)(b->types.rows[i] >> 32);
-		b->types.list[i].first_where = b->types.first_where[i];
+	settle_types(b, b->types.list);
+	pieces_of(b, &about, b->types.list, b->running_count, pieces);
+	for (size_t i = 0; i + 1 < PIECES && err == 0; i++) {
+		err = store_write_section(b->writer, pieces[i].kind, 0, pieces[i].p, pieces[i].bytes, pieces[i].count);
 	}
-	const struct {
-		uint32_t kind;
-		const void *p;
-		size_t each;
-		uint64_t count;
-	} all[] = {
-		{STORE_TYPES, b->types.list, sizeof *b->types.list, b->types.count},
-		{STORE_PROCESSES, b->who.processes, sizeof *b->who.processes, b->who.process_count},
-		{STORE_THREADS, b->who.threads, sizeof *b->who.threads, b->who.thread_count},
-		{STORE_BUFFERS, b->buffers.list, sizeof *b->buffers.list, b->buffers.count},
-		{STORE_STACKS, build_set_items(&b->stacks.pairs), sizeof(uint64_t), b->stacks.pairs.count},
-		{STORE_NODES, build_set_items(&b->stacks.nodes), sizeof(uint64_t), b->stacks.nodes.count},
-		{STORE_FRAMES, build_set_items(&b->stacks.frames), sizeof(uint64_t), b->stacks.frames.count},
-		{STORE_RUNNING, b->running, sizeof *b->running, b->running_count},
-		{STORE_TELLERS, b->tellers.list, sizeof *b->tellers.list, b->tellers.count},
-		{STORE_TEACHERS, b->teachers.list, sizeof *b->teachers.list, b->teachers.count},
-		{STORE_STRINGS, b->strings.bytes, 1, b->strings.count},
-	};
-	int err = about_write(b);
-	for (size_t i = 0; i < BASE_ARRAY_LEN(all) && err == 0; i++) {
-		err = section(b, all[i].kind, all[i].p, all[i].each, all[i].count);
-	}
-	return err;
+	return err == 0 ? frames_write(b) : err;
 }
 
 static int build_run(struct build *b)
@@ -650,14 +546,14 @@ static int build_run(struct build *b)
 	return err == 0 ? store_writer_commit(b->writer) : err;
 }
 
-int build_index(const char *path, const struct store_key *key, int out, const char *directory,
-		openetw_index_progress_fn progress, void *context, struct diag *d)
+int build_index(const char *path, const struct store_key *key, int out, const struct build_options *o, struct diag *d)
 {
+	reading_stops = false;
 	struct build *b = calloc(1, sizeof *b);
 	if (!b) {
 		return -ENOMEM;
 	}
-	*b = (struct build){.path = path, .d = d, .progress = progress, .context = context};
+	*b = (struct build){.path = path, .d = d, .options = o};
 	b->machine = machine_create(0);
 	b->decoder = openetw_decoder_create();
 	b->rows = malloc(sizeof *b->rows);
@@ -667,7 +563,7 @@ int build_index(const char *path, const struct store_key *key, int out, const ch
 		b->rows->rows = b->before->rows = 0;
 		err = store_writer_create(out, key, &b->writer);
 	}
-	int stacks = build_stacks_create(&b->stacks, directory);
+	int stacks = build_stacks_create(&b->stacks, o->directory);
 	err = err < 0 ? err : stacks;
 	err = err < 0 ? err : build_strings_create(&b->strings);
 	err = err < 0 ? err : build_types_create(&b->types);

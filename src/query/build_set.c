@@ -9,7 +9,7 @@
 
 #define FIRST_BITS 12u
 
-static int space_open(const char *directory)
+int build_space_open(const char *directory)
 {
 	int fd = directory ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 	if (fd < 0) { /* a file system that has no such files, or no directory */
@@ -24,7 +24,7 @@ int build_space_grow(struct build_space *s, const char *directory, size_t bytes)
 		return 0;
 	}
 	if (!s->p) {
-		int fd = space_open(directory);
+		int fd = build_space_open(directory);
 		if (fd < 0) {
 			return fd;
 		}

@@ -16,6 +16,8 @@ struct build_space {
 	void *p;
 	size_t bytes;
 };
+/* A new file without a name in `directory`; in memory when that is NULL or has no such files. -errno. */
+int build_space_open(const char *directory);
 /* At least so many bytes; new ones are zero. -errno. */
 int build_space_grow(struct build_space *s, const char *directory, size_t bytes);
 void build_space_free(struct build_space *s);

@@ -155,10 +155,7 @@ static uint32_t kept(const struct build_stacks *x, uint32_t part)
 
 void build_stacks_settle(struct build_stacks *x)
 {
-	uint64_t *frames = build_set_items(&x->frames);
-	for (uint32_t i = 0; i < x->frames.count; i++) {
-		frames[i] = ~frames[i];
-	}
+	/* A view of the index may read them meanwhile: a promise is no node to it, so it sees the frames or none. */
 	uint64_t *pairs = build_set_items(&x->pairs);
 	for (uint32_t i = 1; i < x->pairs.count; i++) {
 		pairs[i] = pair(kept(x, (uint32_t)pairs[i]), kept(x, (uint32_t)(pairs[i] >> 32)));

@@ -18,7 +18,7 @@ struct build_key {
 };
 #define BUILD_LAST 256u
 struct build_stacks {
-	struct build_set frames; /* addresses, inverted until the end: value 0 has number 0, and 0 is an address */
+	struct build_set frames; /* addresses, inverted: value 0 has number 0, and 0 is an address */
 	struct build_set nodes;  /* struct store_node: parent | frame << 32 */
 	struct build_set pairs;  /* struct store_stack: kernel | user << 32; either may be a promise */
 	struct build_key *keys;
@@ -48,7 +48,7 @@ int build_stacks_explain(struct build_stacks *x, uint64_t key, uint32_t node, bo
 /* The stack that has one part more. The first part is the kernel's unless `user` says otherwise, the second the
  * program's; a third is left out. */
 int build_stacks_join(struct build_stacks *x, uint32_t stack, uint32_t part, bool user, uint32_t *ret);
-/* Promises that were not kept are "no frames". Then the sets are what the index has. */
+/* Promises that were not kept are "no frames". Then the sets are what the index has, but for the inverted frames. */
 void build_stacks_settle(struct build_stacks *x);
 
 #endif

@@ -15,7 +15,8 @@ struct openetw_query *openetw_query_create(struct openetw_index *x)
 {
 	struct openetw_query *q = x ? calloc(1, sizeof *q) : NULL;
 	if (q) {
-		q->x = x;
+		q->index = x;
+		q->x = index_now(x);
 		q->from = INT64_MIN;
 		q->to = INT64_MAX;
 	}
@@ -27,7 +28,7 @@ void openetw_query_destroy(struct openetw_query *q)
 	if (!q) {
 		return;
 	}
-	question_forget(q);
+	question_free(q);
 	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
 		if (q->scan[i]) {
 			reading_free(q->scan[i]->reading);
@@ -35,21 +36,15 @@ void openetw_query_destroy(struct openetw_query *q)
 				free(q->scan[i]->mask[k]);
 			}
 			free(q->scan[i]->memo);
+			free(q->scan[i]->truth);
 			free(q->scan[i]);
 		}
-	}
-	for (uint32_t i = 0; q->files && i < q->x->file_count; i++) {
-		free(q->files[i].found);
-		free(q->files[i].first_row);
-		free(q->files[i].latest);
-		free(q->files[i].position);
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(q->kept); i++) {
 		free(q->kept[i]);
 	}
-	free(q->files);
 	free(q->field);
-	plan_free(q->plan);
+	free(q->filter);
 	free(q);
 }
 
@@ -60,7 +55,7 @@ void openetw_query_set_range(struct openetw_query *q, int64_t from, int64_t to)
 	q->counted = false;
 }
 
-static int make_plan(struct openetw_query *q, const char *filter, struct plan **ret, struct diag *d)
+int question_plan(struct openetw_query *q, const char *filter, struct plan **ret, struct diag *d)
 {
 	/* What is open of the files is the first thread's later. */
 	struct reading *r = q->scan[0] ? q->scan[0]->reading : NULL;
@@ -80,7 +75,9 @@ uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text)
 {
 	struct diag d = {0};
 	struct plan *plan = NULL;
-	int err = make_plan(q, text, &plan, &d);
+	char *copy = text && text[0] ? strdup(text) : NULL;
+	int err = text && text[0] && !copy ? -ENOMEM : question_renew(q);
+	err = err < 0 ? err : question_plan(q, text, &plan, &d);
 	q->problem[0] = 0;
 	if (err < 0) {
 		if (err == -EINVAL && d.column) {
@@ -88,10 +85,13 @@ uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text)
 		} else {
 			snprintf(q->problem, sizeof q->problem, "%s", d.text[0] ? d.text : strerror(-err));
 		}
+		free(copy);
 		return win32_from_errno(err);
 	}
 	plan_free(q->plan);
+	free(q->filter);
 	q->plan = plan;
+	q->filter = copy;
 	question_forget(q);
 	return 0;
 }
@@ -104,6 +104,12 @@ const char *openetw_query_problem(const struct openetw_query *q)
 void openetw_query_cancel(struct openetw_query *q)
 {
 	order_store_relaxed(&q->cancelled, 1);
+}
+
+void openetw_query_set_progress(struct openetw_query *q, openetw_query_progress_fn fn, void *context)
+{
+	q->progress = fn;
+	q->progress_context = context;
 }
 
 /* ---- count --------------------------------------------------------------------------------------- */

@@ -14,10 +14,16 @@
 
 #include "openetw/query.h"
 
-/* Of that file, into `out`, which stays the caller's. What does not fit into memory goes to files without a name in
- * `directory` (NULL: to memory all the same). -ECANCELED when the progress function said so;
+struct build_options {
+	const char *directory; /* for files without a name: what does not fit into memory. NULL: memory all the same */
+	openetw_index_progress_fn progress; /* may be NULL */
+	/* A view of what is there so far, of `bytes` of the trace; the function takes it over. In the second reading, each
+	 * time a quarter more is there, and about once a second while that costs little. NULL: nobody wants to know. */
+	void (*view)(void *context, struct store *view, uint64_t bytes);
+	void *context; /* of both */
+};
+/* Of that file, into `out`, which stays the caller's. -ECANCELED when the progress function said so;
  * -errno, -EBADMSG with diag. */
-int build_index(const char *path, const struct store_key *key, int out, const char *directory,
-		openetw_index_progress_fn progress, void *context, struct diag *d);
+int build_index(const char *path, const struct store_key *key, int out, const struct build_options *o, struct diag *d);
 
 #endif

@@ -41,6 +41,11 @@ int fetch_open(int fd, const struct store *s, struct fetch **ret, struct diag *d
 	return 0;
 }
 
+void fetch_renew(struct fetch *f, const struct store *s)
+{
+	f->store = s;
+}
+
 void fetch_close(struct fetch *f)
 {
 	if (f) {

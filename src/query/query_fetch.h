@@ -11,6 +11,8 @@
 struct fetch;
 /* Of the file that this index is of. The descriptor stays the caller's; it is read with pread alone. -errno. */
 int fetch_open(int fd, const struct store *s, struct fetch **ret, struct diag *d);
+/* The same trace, by a later view of its index. */
+void fetch_renew(struct fetch *f, const struct store *s);
 void fetch_close(struct fetch *f);
 /* The record at a place. It keeps some buffers unpacked, so neighbours in time are cheap; the record is valid until the
  * next call. 0; -ENOENT: no record stands there (the index is not of this file); -errno. One thread at a time. */

@@ -34,8 +34,18 @@ enum field_of_type { FIELD_OF_TYPE_UNKNOWN, FIELD_OF_TYPE_MAY_BE, FIELD_OF_TYPE_
 
 struct field_column;
 struct field_columns;
+/* The columns of an index, none yet. A view shares values with the views before it, and takes over what those have
+ * read when it is asked for a column. -ENOMEM. */
+int field_columns_begin(struct openetw_index *x);
 /* The column of a field, which is there from then on. -errno. */
 int field_column_of(struct openetw_index *x, const char *name, struct field_column **ret);
+/* So many events were read for columns. When enough have been, the columns are written into a file beside the index,
+ * where there is one (query_field_store.h). */
+#define FIELD_KEEP_AT_ONCE 100000u
+#define FIELD_KEEP_AT_END  10000u
+void field_columns_read(struct openetw_index *x, uint64_t events);
+void field_columns_keep(struct openetw_index *x, uint64_t least);
+/* Views are freed before those that are older. */
 void field_columns_free(struct field_columns *c);
 const char *field_name(const struct field_column *c);
 

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "query/query_build.h"
 #include "query/query_field.h"
+#include "query/query_live.h"
 #include "query/query_place.h"
 
 #include "etw/values/errors.h"
@@ -26,7 +27,7 @@ static const struct openetw_index_options NO_OPTIONS = {.size = sizeof NO_OPTION
 /* ---- one file ---------------------------------------------------------------------------------- */
 
 /* The index that is there already. */
-static int find(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o)
+int index_find(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o)
 {
 	for (int i = 0; i < PLACE_COUNT; i++) {
 		struct place p;
@@ -34,9 +35,13 @@ static int find(struct index_file *f, const struct store_key *key, const struct 
 			continue;
 		}
 		int fd = place_find(&p);
-		place_close(&p);
-		if (fd >= 0 && store_open(fd, key, &f->store, NULL) == 0) {
+		bool good = fd >= 0 && store_open(fd, key, &f->store, NULL) == 0;
+		if (good) {
 			f->on_disk = f->reused = true;
+			f->fields_path = place_fields(&p);
+		}
+		place_close(&p);
+		if (good) {
 			return 0;
 		}
 	}
@@ -63,15 +68,17 @@ static int file_for(struct index_file *f, const struct openetw_index_options *o,
 	return fd < 0 ? -errno : fd;
 }
 
-static int make(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o,
-		struct diag *d)
+int index_make(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o,
+	       const struct build_options *how, struct diag *d)
 {
+	struct build_options build = *how;
 	struct place p;
 	int fd = file_for(f, o, key->trace_bytes, &p);
 	if (fd < 0) {
 		return fd;
 	}
-	int err = build_index(f->path, key, fd, p.directory >= 0 ? p.folder : NULL, o->progress, o->context, d);
+	build.directory = p.directory >= 0 ? p.folder : NULL;
+	int err = build_index(f->path, key, fd, &build, d);
 	if (err == 0) {
 		int mine = fd;
 		fd = -1;
@@ -81,15 +88,15 @@ static int make(struct index_file *f, const struct store_key *key, const struct 
 	    (f->store.about->rows >= WORTH_A_FILE || (o->flags & OPENETW_INDEX_WRITE))) {
 		/* Without a name it is as good, this time. */
 		f->on_disk = place_keep(&p, f->store.fd) == 0;
+		f->fields_path = f->on_disk ? place_fields(&p) : NULL;
 	}
 	base_close(&fd);
 	place_close(&p);
 	return err;
 }
 
-static int file_open(struct index_file *f, const struct openetw_index_options *o, struct diag *d)
+static int file_open(struct index_file *f, struct store_key *ret_key, struct diag *d)
 {
-	struct store_key key;
 	/* Not blocking: a FIFO must not hang us before anybody sees that it is one. */
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (f->fd < 0) {
@@ -97,27 +104,45 @@ static int file_open(struct index_file *f, const struct openetw_index_options *o
 		diag_at(d, UINT64_MAX, "cannot open it: %s", strerror(-err));
 		return err;
 	}
-	int err = place_key(f->fd, &key);
+	int err = place_key(f->fd, ret_key);
 	if (err < 0) {
 		diag_at(d, UINT64_MAX, "cannot read it: %s", strerror(-err));
-		return err;
 	}
-	if (!(o->flags & (OPENETW_INDEX_MEMORY | OPENETW_INDEX_REBUILD)) && find(f, &key, o) == 0) {
+	f->bytes = f->all_bytes = ret_key->trace_bytes;
+	return err;
+}
+
+static bool asks_for_background(const struct openetw_index_options *o)
+{
+	return o->flags & OPENETW_INDEX_BACKGROUND;
+}
+
+/* Its index: the one that is there, or a new one. In the background: later. */
+static int file_index(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o,
+		      struct diag *d)
+{
+	const struct build_options how = {.progress = o->progress, .context = o->context};
+	if (!(o->flags & (OPENETW_INDEX_MEMORY | OPENETW_INDEX_REBUILD)) && index_find(f, key, o) == 0) {
 		return 0;
 	}
-	return make(f, &key, o, d);
+	if (asks_for_background(o)) {
+		f->unfinished = true;
+		f->bytes = 0;
+		return 0;
+	}
+	return index_make(f, key, o, &how, d);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------- */
 
-static int join(struct openetw_index *x)
+int index_join(struct openetw_index *x)
 {
 	x->start_filetime = INT64_MAX;
 	for (uint32_t i = 0; i < x->file_count; i++) {
 		x->start_filetime = BASE_MIN(x->start_filetime, x->files[i].store.about->start_filetime);
 	}
 	for (uint32_t i = 0; i < x->file_count; i++) {
-		struct index_file *f = &x->files[i];
+		struct index_file *f = &x->files[x->order ? x->order[i] : i];
 		__int128 apart = ((__int128)f->store.about->start_filetime - x->start_filetime) * 100;
 		f->offset = (int64_t)BASE_MIN(apart, (__int128)FILETIME_MOST / 2);
 		f->type_base = x->type_count;
@@ -136,6 +161,9 @@ static int join(struct openetw_index *x)
 		x->thread_count += f->store.thread_count;
 		x->stack_count += f->store.stack_count;
 		x->rows += f->store.about->rows;
+		x->bytes += f->bytes;
+		x->all_bytes += f->all_bytes;
+		x->unfinished = x->unfinished || f->unfinished;
 	}
 	return 0;
 }
@@ -169,24 +197,34 @@ uint32_t openetw_index_open(const char *const *paths, uint32_t count, const stru
 	if (x) {
 		x->files = calloc(count, sizeof *x->files);
 	}
-	if (!x || !x->files) {
+	struct store_key *keys = calloc(count, sizeof *keys);
+	if (!x || !x->files || !keys) {
+		free(x ? x->files : NULL);
 		free(x);
+		free(keys);
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	pthread_mutex_init(&x->lock, NULL);
+	bool unfinished = false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct index_file *f = &x->files[i];
 		f->fd = f->store.fd = -1;
 		f->path = paths[i] ? strdup(paths[i]) : NULL;
 		x->file_count = i + 1;
-		int err = !f->path ? -ENOMEM : file_open(f, o, &d);
+		int err = !f->path ? -ENOMEM : file_open(f, &keys[i], &d);
+		err = err < 0 ? err : file_index(f, &keys[i], o, &d);
 		if (err < 0) {
+			free(keys);
 			return refuse(x, err, paths[i] ? paths[i] : "", &d);
 		}
+		unfinished = unfinished || f->unfinished;
 	}
-	int err = join(x);
+	uint32_t which = UINT32_MAX;
+	int err = field_columns_begin(x);
+	err = err < 0 ? err : unfinished ? live_begin(x, keys, o, &which, &d) : index_join(x);
+	free(keys);
 	if (err < 0) {
-		return refuse(x, err, "these files together", &d);
+		return refuse(x, err, which < count ? paths[which] : "these files together", &d);
 	}
 	*ret = x;
 	return ERROR_SUCCESS;
@@ -197,10 +235,22 @@ void openetw_index_close(struct openetw_index *x)
 	if (!x) {
 		return;
 	}
+	field_columns_keep(index_now(x), FIELD_KEEP_AT_END);
+	live_end(x);
 	for (uint32_t i = 0; i < x->file_count; i++) {
-		store_close(&x->files[i].store);
 		base_close(&x->files[i].fd);
 		free(x->files[i].path);
+	}
+	index_view_free(x);
+}
+
+void index_view_free(struct openetw_index *x)
+{
+	for (uint32_t i = 0; i < x->file_count; i++) {
+		if (!x->files[i].borrowed) {
+			store_close(&x->files[i].store);
+			free(x->files[i].fields_path);
+		}
 	}
 	field_columns_free(x->fields);
 	pthread_mutex_destroy(&x->lock);
@@ -243,6 +293,7 @@ uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about
 	if (!x || !SIZED_VALID(ret, reused)) {
 		return ERROR_INVALID_PARAMETER;
 	}
+	x = index_now(x);
 	struct openetw_index_about a = {
 		.files = x->file_count,
 		.start_filetime = (uint64_t)x->start_filetime,
@@ -276,6 +327,7 @@ uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about
 	return ERROR_SUCCESS;
 }
 
+#define FILE_AT(x, i) (&(x)->files[(x)->order ? (x)->order[i] : (i)])
 /* The file that a number belongs to: the last whose base is not above it. */
 #define FILE_OF(x, number, base, count)                            \
 	({                                                         \
@@ -283,13 +335,13 @@ uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about
 		uint32_t low_ = 0, high_ = (x)->file_count;        \
 		while (high_ - low_ > 1) {                         \
 			uint32_t mid_ = low_ + (high_ - low_) / 2; \
-			if ((x)->files[mid_].base <= (number)) {   \
+			if (FILE_AT(x, mid_)->base <= (number)) {  \
 				low_ = mid_;                       \
 			} else {                                   \
 				high_ = mid_;                      \
 			}                                          \
 		}                                                  \
-		file_ = &(x)->files[low_];                         \
+		file_ = FILE_AT(x, low_);                          \
 		*ret_local = (number)-file_->base;                 \
 		*ret_local < file_->store.count ? file_ : NULL;    \
 	})
@@ -320,7 +372,7 @@ uint32_t openetw_index_type(struct openetw_index *x, uint32_t type, struct opene
 	if (!x || !SIZED_VALID(ret, classic)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct index_file *f = index_type_of(x, type, &local);
+	const struct index_file *f = index_type_of(index_now(x), type, &local);
 	if (!f) {
 		return ERROR_NOT_FOUND;
 	}
@@ -356,6 +408,7 @@ uint32_t openetw_index_process(struct openetw_index *x, uint32_t process, struct
 	if (!x || !SIZED_VALID(ret, has_exit_code)) {
 		return ERROR_INVALID_PARAMETER;
 	}
+	x = index_now(x);
 	const struct index_file *f = index_process_of(x, process, &local);
 	if (!f) {
 		return ERROR_NOT_FOUND;
@@ -385,7 +438,7 @@ uint32_t openetw_index_thread(struct openetw_index *x, uint32_t thread, struct o
 	if (!x || !SIZED_VALID(ret, name)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct index_file *f = index_thread_of(x, thread, &local);
+	const struct index_file *f = index_thread_of(index_now(x), thread, &local);
 	if (!f) {
 		return ERROR_NOT_FOUND;
 	}
@@ -408,7 +461,7 @@ static uint32_t path(const struct store *s, uint32_t node, uint64_t *out, uint32
 	while (node > 0 && node < s->node_count) {
 		const struct store_node *n = &s->nodes[node];
 		if (at < max) {
-			out[at] = n->frame < s->frame_count ? s->frames[n->frame] : 0;
+			out[at] = store_frame(s, n->frame);
 		}
 		at += at < UINT32_MAX;
 		node = n->parent < node ? n->parent : 0;
@@ -419,7 +472,7 @@ static uint32_t path(const struct store *s, uint32_t node, uint64_t *out, uint32
 uint32_t openetw_index_stack(struct openetw_index *x, uint32_t stack, uint64_t *addresses, uint32_t max)
 {
 	uint32_t local;
-	const struct index_file *f = x ? index_stack_of(x, stack, &local) : NULL;
+	const struct index_file *f = x ? index_stack_of(index_now(x), stack, &local) : NULL;
 	if (!f) {
 		return 0;
 	}

@@ -25,16 +25,41 @@ struct index_file {
 	int64_t offset; /* add it to a time of the store: time of the index */
 	uint32_t type_base, process_base, thread_base, stack_base;
 	bool on_disk, reused;
+	char *fields_path; /* of the file with its columns of fields; NULL: it has none */
+	/* While it is made in the background. */
+	bool unfinished;
+	bool borrowed;      /* the store is another view's, too: that one closes it */
+	uint64_t bytes;     /* of the trace, which the store covers */
+	uint64_t all_bytes; /* of the trace */
 };
 struct openetw_index {
 	struct index_file *files;
 	uint32_t file_count;
+	const uint32_t *order;  /* files in the order of their bases; NULL: as they are numbered */
 	int64_t start_filetime; /* time 0 */
 	uint32_t type_count, process_count, thread_count, stack_count;
 	uint64_t rows;
+	uint64_t bytes, all_bytes;    /* of the traces, as above */
+	bool unfinished;              /* of some file, too */
 	pthread_mutex_t lock;         /* of what queries add: columns of fields */
 	struct field_columns *fields; /* query_field.h */
+	/* An index that is made in the background has views, each an index of its own: what was there at some time. The
+	 * first is the one that its user knows. All of them live as long as that one: numbers of rows, types, processes, … are the
+	 * same in all of them. */
+	struct index_live *live;     /* of the first: query_live.h. NULL: there are no others */
+	struct openetw_index *older; /* the view before this one */
 };
+
+/* The latest view of an index: what a question is asked of. */
+struct openetw_index *index_now(const struct openetw_index *x);
+/* Numbers and sums of all files; what is new of a file comes behind all others. -EOVERFLOW. */
+int index_join(struct openetw_index *x);
+/* Finds the index of a file that is open, or makes it. */
+struct store_key;
+struct build_options;
+int index_find(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o);
+int index_make(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o,
+	       const struct build_options *how, struct diag *d);
 
 /* A number of the index, taken apart: the file it is of, and the file's own number. NULL: there is none such. */
 const struct index_file *index_type_of(const struct openetw_index *x, uint32_t type, uint32_t *ret_local);

@@ -2,6 +2,7 @@
 #include "query/query_place.h"
 
 #include "base/open_output.h"
+#include "base/order.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,6 +76,19 @@ static int cache_name(const char *trace, char *ret, size_t bytes)
 	return 0;
 }
 
+/* The parts of its path. */
+static int place_take(struct place *ret, struct diag *d)
+{
+	const char *last = strrchr(ret->path, '/');
+	size_t bytes = last ? (size_t)(last - ret->path) : 0;
+	snprintf(ret->folder, sizeof ret->folder, "%.*s", (int)bytes, ret->path);
+	if (bytes == 0) {
+		snprintf(ret->folder, sizeof ret->folder, "%s", last ? "/" : ".");
+	}
+	ret->directory = open_output_dir(ret->path, ret->name, d);
+	return ret->directory < 0 ? ret->directory : 0;
+}
+
 int place_open(const char *trace, int which, const char *cache, struct place *ret, struct diag *d)
 {
 	char folder[PATH_MAX - NAME_MAX - 2], name[NAME_MAX + 1];
@@ -93,14 +107,24 @@ int place_open(const char *trace, int which, const char *cache, struct place *re
 	if (n < 0 || (size_t)n >= sizeof ret->path) {
 		return -ENAMETOOLONG;
 	}
-	const char *last = strrchr(ret->path, '/');
-	size_t bytes = last ? (size_t)(last - ret->path) : 0;
-	snprintf(ret->folder, sizeof ret->folder, "%.*s", (int)bytes, ret->path);
-	if (bytes == 0) {
-		snprintf(ret->folder, sizeof ret->folder, "%s", last ? "/" : ".");
+	return place_take(ret, d);
+}
+
+int place_of(const char *path, struct place *ret)
+{
+	ret->directory = -1;
+	int n = snprintf(ret->path, sizeof ret->path, "%s", path);
+	return (size_t)n < sizeof ret->path ? place_take(ret, NULL) : -ENAMETOOLONG;
+}
+
+char *place_fields(const struct place *p)
+{
+	char *folder = realpath(p->folder, NULL), *ret = NULL;
+	if (folder && asprintf(&ret, "%s/%s.fields", folder, p->name) < 0) {
+		ret = NULL;
 	}
-	ret->directory = open_output_dir(ret->path, ret->name, d);
-	return ret->directory < 0 ? ret->directory : 0;
+	free(folder);
+	return ret;
 }
 
 void place_close(struct place *p)
@@ -127,8 +151,20 @@ int place_keep(const struct place *p, int fd)
 	if (err < 0) {
 		return err;
 	}
+	/* What is named is whole, also after the power failed. */
+	if (fdatasync(fd) < 0) {
+		return -errno;
+	}
 	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-	snprintf(temporary, sizeof temporary, ".%.200s.%d", p->name, (int)getpid());
+	if (linkat(AT_FDCWD, from, p->directory, p->name, AT_SYMLINK_FOLLOW) == 0) {
+		return 0;
+	}
+	if (errno != EEXIST) {
+		return -errno;
+	}
+	/* Another thread of this process may do the same. */
+	static uint32_t number;
+	snprintf(temporary, sizeof temporary, ".%.200s.%d.%u", p->name, (int)getpid(), order_add_relaxed(&number, 1));
 	(void)unlinkat(p->directory, temporary, 0); /* of a process that had this number and died here */
 	if (linkat(AT_FDCWD, from, p->directory, temporary, AT_SYMLINK_FOLLOW) < 0) {
 		return -errno;

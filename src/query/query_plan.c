@@ -70,9 +70,22 @@ static enum filter_answer read_event(struct plan_event *e, const struct filter_n
 	return e->reader.read ? e->reader.read(e->reader.reader, n, ret) : FILTER_VALUE_UNKNOWN;
 }
 
+static enum filter_answer of_number(const struct field_column *c, uint32_t number, struct filter_expr_value *ret)
+{
+	if (number == FIELD_ABSENT) {
+		return FILTER_VALUE_ABSENT;
+	}
+	const struct field_value *v = field_value(c, number);
+	*ret = (struct filter_expr_value){v->text, v->length, v->is_whole, v->whole, 0};
+	return FILTER_VALUE_PRESENT;
+}
+
 static enum filter_answer of_field(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
 {
 	struct field_column *c = e->plan->column_of[n - e->plan->filter->nodes];
+	if (e->knows & PLAN_NUMBER) {
+		return of_number(e->plan->only, e->number, ret);
+	}
 	if (c && e->plan->nobody_has[n - e->plan->filter->nodes]) {
 		return FILTER_VALUE_ABSENT;
 	}
@@ -90,12 +103,7 @@ static enum filter_answer of_field(struct plan_event *e, const struct filter_nod
 	if (number == FIELD_NOT_READ) {
 		return read_event(e, n, ret);
 	}
-	if (number == FIELD_ABSENT) {
-		return FILTER_VALUE_ABSENT;
-	}
-	const struct field_value *v = field_value(c, number);
-	*ret = (struct filter_expr_value){v->text, v->length, v->is_whole, v->whole, 0};
-	return FILTER_VALUE_PRESENT;
+	return of_number(c, number, ret);
 }
 
 static enum filter_answer of_process(struct plan_event *e, const struct filter_node *n, struct filter_expr_value *ret)
@@ -480,6 +488,36 @@ static int sort_conjunct(struct plan *p, const struct conjuncts *c, size_t i)
 	return 0;
 }
 
+/* The one field that the nodes below this one ask for. False: they ask for something else, too. */
+static bool asks_one(const struct plan *p, uint32_t node, struct field_column **inout)
+{
+	const struct filter_node *n = &p->filter->nodes[node];
+	if (n->type == FILTER_NODE_AND || n->type == FILTER_NODE_OR) {
+		return asks_one(p, n->left, inout) && asks_one(p, n->right, inout);
+	}
+	if (n->type == FILTER_NODE_NOT) {
+		return asks_one(p, n->left, inout);
+	}
+	struct field_column *c = p->column_of[node];
+	if (!c || p->nobody_has[node] || !(n->payload || n->property == FILTER_PROPERTY_FIELD) ||
+	    (*inout && *inout != c)) {
+		return false;
+	}
+	*inout = c;
+	return true;
+}
+
+static struct field_column *only_field(const struct plan *p)
+{
+	struct field_column *c = NULL;
+	for (size_t i = 0; i < p->rest_count; i++) {
+		if (!asks_one(p, p->rest[i], &c)) {
+			return NULL;
+		}
+	}
+	return c;
+}
+
 static int make(struct plan *p, struct openetw_index *x, const struct plan_reader *reader)
 {
 	struct conjuncts c = {0};
@@ -502,6 +540,7 @@ static int make(struct plan *p, struct openetw_index *x, const struct plan_reade
 	for (size_t i = 0; i < c.count && err == 0; i++) {
 		err = sort_conjunct(p, &c, i);
 	}
+	p->only = only_field(p);
 	uint32_t asks = filter_expr_asks(p->filter, p->filter->root);
 	p->cells = p->column_count || (asks & FILTER_ASKS(STACK));
 	p->asks_machine = asks & (FILTER_ASKS(STACK) | FILTER_ASKS(FILE));

@@ -57,6 +57,9 @@ struct plan {
 	bool cells;        /* what columns of fields have, or whether a row has a stack, may decide `rest` */
 	bool asks_machine; /* for files or frames: what the trace says of the machine has to be read first */
 	bool *nobody_has;  /* of each node: no event of any type has the field */
+	/* `rest` asks for this field alone: what it says of a value it says of all rows that have the value. NULL: it asks
+	 * for more. */
+	struct field_column *only;
 };
 
 struct plan_event;
@@ -83,8 +86,9 @@ enum plan_knows {
 	PLAN_THREAD = 1u << 2,
 	PLAN_CPU = 1u << 3,
 	PLAN_TIME = 1u << 4,
-	PLAN_ROW = 0x1Fu,    /* all of these */
-	PLAN_CELL = 1u << 5, /* and what columns of fields have */
+	PLAN_ROW = 0x1Fu,      /* all of these */
+	PLAN_CELL = 1u << 5,   /* and what columns of fields have */
+	PLAN_NUMBER = 1u << 6, /* the number that column `only` has for it, and nothing else */
 };
 struct plan_event {
 	const struct plan *plan;
@@ -94,6 +98,7 @@ struct plan_event {
 	uint16_t cpu;
 	int64_t time; /* of the file */
 	uint32_t group, row, stack;
+	uint32_t number;
 	struct plan_reader reader;
 	char text[64]; /* of the value that was looked up last */
 };

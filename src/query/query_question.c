@@ -64,7 +64,59 @@ void question_forget(struct openetw_query *q)
 	}
 	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
 		if (q->scan[i]) {
-			q->scan[i]->memo_file = 0; /* it remembers what another filter said */
+			/* They remember what another filter said. */
+			q->scan[i]->memo_file = 0;
+			q->scan[i]->truth_count = 0;
+		}
+	}
+}
+
+static void files_free(struct openetw_query *q)
+{
+	for (uint32_t i = 0; q->files && i < q->x->file_count; i++) {
+		free(q->files[i].found);
+		free(q->files[i].first_row);
+		free(q->files[i].latest);
+		free(q->files[i].position);
+	}
+	free(q->files);
+	q->files = NULL;
+}
+
+void question_free(struct openetw_query *q)
+{
+	question_forget(q);
+	files_free(q);
+	plan_free(q->plan);
+	q->plan = NULL;
+}
+
+/* There is more in the index: all that was made for the older view is made anew, but for what is open of the files. */
+int question_renew(struct openetw_query *q)
+{
+	struct openetw_index *now = index_now(q->index);
+	if (now == q->x) {
+		return 0;
+	}
+	question_free(q);
+	q->x = now;
+	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
+		if (q->scan[i] && q->scan[i]->reading) {
+			reading_renew(q->scan[i]->reading, now);
+		}
+	}
+	return 0;
+}
+
+#define TELL_NS 100000000u
+
+void question_tell(struct openetw_query *q)
+{
+	uint64_t now = q->progress ? clock_read_system_ns() : 0;
+	if (q->progress && now - q->told_ns >= TELL_NS) {
+		q->told_ns = now;
+		if (!q->progress(q->progress_context, q->done, q->groups)) {
+			openetw_query_cancel(q);
 		}
 	}
 }
@@ -82,6 +134,8 @@ int question_begin(struct openetw_query *q)
 {
 	struct diag d = {0};
 	order_store_relaxed(&q->cancelled, 0);
+	question_renew(q);
+	q->told_ns = 0;
 	q->answer = (struct openetw_answer){.exact = true};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(q->kept); i++) {
 		free(q->kept[i]);
@@ -89,14 +143,14 @@ int question_begin(struct openetw_query *q)
 	}
 	q->threads = q->threads ? q->threads : processors();
 	int err = know_files(q);
-	if (err == 0 && !q->plan) {
-		err = plan_make(q->x, NULL, NULL, &q->plan, &d);
-	}
 	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
 		if (!q->scan[i]) {
 			q->scan[i] = calloc(1, sizeof *q->scan[i]);
 			err = q->scan[i] ? 0 : -ENOMEM;
 		}
+	}
+	if (err == 0 && !q->plan) {
+		err = question_plan(q, q->filter, &q->plan, &d);
 	}
 	return err;
 }
@@ -132,6 +186,11 @@ static void run_groups(struct run *r, struct scan *s)
 	uint64_t first = 0, at; /* the file's first group, and ours */
 	struct scan_part p;
 	while (s->err == 0 && (at = order_add_relaxed(&r->next, 1)) < r->groups) {
+		if (s->number == 0) {
+			r->q->done = at;
+			r->q->groups = r->groups;
+			question_tell(r->q);
+		}
 		if (question_cancelled(r->q) || order_load_relaxed(&r->failed)) {
 			s->err = -ECANCELED;
 			break;
@@ -200,6 +259,7 @@ static int run(struct run *r)
 		q->answer.scanned += s->scanned;
 		q->answer.matched += s->matched;
 		q->answer.decoded += s->decoded;
+		field_columns_read(q->x, s->decoded);
 		q->undecided += s->undecided;
 	}
 	q->undecided += filter_expr_given_up(q->plan->filter) - given_up;
@@ -215,7 +275,13 @@ int question_run(struct openetw_query *q, int64_t from, int64_t to, question_fn 
 
 uint32_t question_end(struct openetw_query *q, int err, struct openetw_answer *ret)
 {
-	q->answer.partial = q->answer.partial || err == -ECANCELED;
+	q->answer.partial = q->answer.partial || err == -ECANCELED || q->x->unfinished;
+	q->answer.bytes_covered = q->x->bytes;
+	q->answer.bytes = q->x->all_bytes;
+	q->answer.rows_covered = q->x->rows;
+	if (err == 0) {
+		field_columns_keep(q->x, FIELD_KEEP_AT_ONCE);
+	}
 	if (ret && (err == 0 || err == -ECANCELED)) {
 		SIZED_GIVE(ret, &q->answer);
 	}

@@ -54,15 +54,20 @@ struct scan {
 	uint8_t *mask[PLAN_MASK_DEPTH + 1]; /* of rows: 0 or 1; made when they are needed */
 	struct scan_memo *memo;             /* what `rest` said of rows like this */
 	uint32_t memo_file;                 /* of which file they are */
-	uint16_t rows[STORE_GROUP_ROWS];    /* those that match */
-	uint8_t verdict[STORE_GROUP_ROWS];  /* what `rest` says of rows: enum filter_truth */
-	uint32_t slots[STORE_GROUP_ROWS];   /* for the question: key_slots() */
+	uint8_t *truth;                     /* what `rest` says of each number of the plan's `only`; 255: not asked */
+	uint32_t truth_count;
+	uint16_t rows[STORE_GROUP_ROWS];   /* those that match */
+	uint8_t verdict[STORE_GROUP_ROWS]; /* what `rest` says of rows: enum filter_truth */
+	uint32_t slots[STORE_GROUP_ROWS];  /* for the question: key_slots() */
 };
 
 /* The rows of a group that match and are not before `from` or behind `to` (times of the index). -errno. */
 int scan_group(struct scan *s, uint32_t file, uint32_t group, int64_t from, int64_t to, struct scan_part *ret);
 /* A row as the plan looks at it. */
 void scan_event(const struct scan_part *p, uint32_t row, struct plan_event *inout);
+/* What `rest` says of all rows for which the plan's column `only` has this number. FILTER_UNKNOWN: it may say that of
+ * this row alone. */
+enum filter_truth scan_truth_of(struct scan *s, uint32_t number);
 /* How many those are, when the group's summary tells; false: it does not. */
 bool scan_group_summary(const struct openetw_query *q, uint32_t file, uint32_t group, int64_t from, int64_t to,
 			uint32_t *ret);
@@ -81,7 +86,13 @@ struct question_file {
 };
 
 struct openetw_query {
-	struct openetw_index *x;
+	struct openetw_index *index; /* what its user calls the index */
+	struct openetw_index *x;     /* the view of it that is asked */
+	char *filter;                /* NULL: none */
+	openetw_query_progress_fn progress;
+	void *progress_context;
+	uint64_t told_ns;      /* when it was called last */
+	uint64_t done, groups; /* what it is told; the asking thread's alone */
 	int64_t from, to;
 	char *field;
 	struct plan *plan; /* NULL: not made yet */
@@ -109,6 +120,13 @@ static inline bool question_cancelled(const struct openetw_query *q)
 {
 	return order_load_relaxed(&q->cancelled) != 0;
 }
+void question_free(struct openetw_query *q);
+/* The plan of a filter over the query's view. */
+int question_plan(struct openetw_query *q, const char *filter, struct plan **ret, struct diag *d);
+/* To the latest view of the index. */
+int question_renew(struct openetw_query *q);
+/* The progress function says whether to go on: now and then, by the thread that asks. */
+void question_tell(struct openetw_query *q);
 /* The filter is another one. */
 void question_forget(struct openetw_query *q);
 /* Counts the matches of each group, once: files[].position. */

@@ -16,6 +16,8 @@
 #define FIELDS_MAX   1024u
 #define CANCEL_EVERY 64u
 #define FRAMES_MAX   4096u
+/* Rows of a group whose buffers have numbers so near each other are sorted by counting. */
+#define BUFFERS_SORTED 4096u
 
 struct one_field {
 	size_t name, name_length; /* in `store` */
@@ -27,6 +29,16 @@ struct due {
 	uint64_t where;
 	uint32_t at; /* which of the rows that were asked about */
 };
+/* Numbers of values that were met lately: for most values the column need not be asked. One line of the cache each. */
+#define KNOWN_VALUES 4096u
+#define KNOWN_LENGTH 51u
+struct known_value {
+	const struct field_column *column;
+	uint32_t number;
+	uint8_t length;
+	char text[KNOWN_LENGTH];
+};
+_Static_assert(sizeof(struct known_value) == 64, "one line");
 struct reading {
 	struct openetw_index *x;
 	struct openetw_decoder *decoder;
@@ -44,7 +56,9 @@ struct reading {
 	uint32_t field_count, field_cap;
 	struct strbuf store, scratch;
 	char text[64];
-	struct due *due;
+	struct due *due, *due_sorted;
+	uint32_t *places; /* of the buffers' rows in due_sorted */
+	struct known_value known[KNOWN_VALUES];
 };
 
 struct reading *reading_make(struct openetw_index *x)
@@ -56,8 +70,10 @@ struct reading *reading_make(struct openetw_index *x)
 		r->fetch = calloc(x->file_count + 1ull, sizeof(struct fetch *));
 		r->machine = calloc(x->file_count + 1ull, sizeof(struct machine *));
 		r->due = malloc(STORE_GROUP_ROWS * sizeof *r->due);
+		r->due_sorted = malloc(STORE_GROUP_ROWS * sizeof *r->due);
+		r->places = malloc((BUFFERS_SORTED + 1) * sizeof *r->places);
 	}
-	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due)) {
+	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due || !r->due_sorted || !r->places)) {
 		reading_free(r);
 		return NULL;
 	}
@@ -83,7 +99,19 @@ void reading_free(struct reading *r)
 	free(r->machine);
 	free(r->fields);
 	free(r->due);
+	free(r->due_sorted);
+	free(r->places);
 	free(r);
+}
+
+void reading_renew(struct reading *r, struct openetw_index *x)
+{
+	r->x = x;
+	for (uint32_t f = 0; f < x->file_count; f++) {
+		if (r->fetch[f]) {
+			fetch_renew(r->fetch[f], &x->files[f].store);
+		}
+	}
 }
 
 int reading_of(struct scan *s, struct reading **ret)
@@ -144,46 +172,119 @@ static bool decode(struct reading *r)
 }
 
 /* Is it that field, or one of its members? *ret_rest is the path behind the name. */
-static bool is_named(const struct reading *r, const struct one_field *f, const char *name, const char **ret_rest)
+static bool is_named(const char *field, size_t n, const char *name, const char **ret_rest)
 {
-	size_t n = f->name_length;
-	if (strncmp(r->store.s + f->name, name, n) != 0 || memchr(name, 0, n) || (name[n] != 0 && name[n] != '.')) {
+	if (strncmp(field, name, n) != 0 || memchr(name, 0, n) || (name[n] != 0 && name[n] != '.')) {
 		return false;
 	}
 	*ret_rest = name + n + (name[n] == '.');
 	return true;
 }
 
-bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+/* A field that is asked for. */
+struct wanted {
+	struct reading *reading;
+	const char *name;
+	const char *text, *json; /* of the event's field */
+	size_t text_length, json_length;
+	bool found;
+};
+
+/* The text of a field, or of a member of it: of its JSON. */
+static bool value_of(struct reading *r, const char *rest, const struct wanted *w, const char **ret_text,
+		     size_t *ret_length)
 {
-	const char *rest;
-	for (uint32_t i = 0; decode(r) && i < r->field_count; i++) {
+	if (rest[0] == 0) {
+		*ret_text = w->text;
+		*ret_length = w->text_length;
+		return true;
+	}
+	const char *s = w->json;
+	size_t n = w->json_length;
+	if (!json_text_member(&s, &n, rest)) {
+		return false;
+	}
+	json_text_plain(&r->scratch, s, n);
+	*ret_text = r->scratch.s ? r->scratch.s : "";
+	*ret_length = r->scratch.len;
+	return !r->scratch.failed;
+}
+
+static bool field_of_all(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+{
+	const char *rest, *store = r->store.s;
+	for (uint32_t i = 0; i < r->field_count; i++) {
 		const struct one_field *f = &r->fields[i];
-		if (!is_named(r, f, name, &rest)) {
-			continue;
-		}
-		if (name[f->name_length] == 0) {
-			*ret_text = r->store.s + f->text;
-			*ret_length = f->text_length;
+		const struct wanted w = {.text = store + f->text,
+					 .text_length = f->text_length,
+					 .json = store + f->json,
+					 .json_length = f->json_length};
+		if (is_named(store + f->name, f->name_length, name, &rest) &&
+		    value_of(r, rest, &w, ret_text, ret_length)) {
 			return true;
-		}
-		const char *s = r->store.s + f->json;
-		size_t n = f->json_length;
-		if (json_text_member(&s, &n, rest)) {
-			json_text_plain(&r->scratch, s, n);
-			*ret_text = r->scratch.s ? r->scratch.s : "";
-			*ret_length = r->scratch.len;
-			return !r->scratch.failed;
 		}
 	}
 	return false;
+}
+
+/* Of one field: the first that has what is asked for. */
+static bool take_wanted(void *context, const struct openetw_field *f)
+{
+	struct wanted *w = context;
+	const char *rest, *text;
+	size_t length;
+	if (!is_named(f->name, f->name_length, w->name, &rest)) {
+		return true;
+	}
+	w->text = f->text;
+	w->text_length = f->text_length;
+	w->json = f->json;
+	w->json_length = f->json_length;
+	if (!value_of(w->reading, rest, w, &text, &length)) {
+		return true;
+	}
+	strbuf_clear(&w->reading->store);
+	strbuf_add(&w->reading->store, text, length);
+	w->found = true;
+	return false;
+}
+
+bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length)
+{
+	if (r->decoded) {
+		return decode(r) && field_of_all(r, name, ret_text, ret_length);
+	}
+	struct wanted w = {.reading = r, .name = name};
+	openetw_decode_field(r->decoder, &r->event, name, take_wanted, &w);
+	*ret_text = r->store.s ? r->store.s : "";
+	*ret_length = r->store.len;
+	return w.found && !r->store.failed;
 }
 
 uint32_t reading_number(struct reading *r, struct field_column *c)
 {
 	const char *text;
 	size_t length;
-	return reading_field(r, field_name(c), &text, &length) ? field_number_of(c, text, length) : FIELD_ABSENT;
+	if (!reading_field(r, field_name(c), &text, &length)) {
+		return FIELD_ABSENT;
+	}
+	if (length > KNOWN_LENGTH) {
+		return field_number_of(c, text, length);
+	}
+	uint32_t h = 2166136261u;
+	for (size_t i = 0; i < length; i++) {
+		h = (h ^ (uint8_t)text[i]) * 16777619u;
+	}
+	struct known_value *k = &r->known[(h ^ h >> 16) % KNOWN_VALUES];
+	if (k->column == c && k->length == length && memcmp(k->text, text, length) == 0) {
+		return k->number;
+	}
+	uint32_t number = field_number_of(c, text, length);
+	if (number >= FIELD_FIRST) {
+		*k = (struct known_value){.column = c, .number = number, .length = (uint8_t)length};
+		memcpy(k->text, text, length);
+	}
+	return number;
 }
 
 /* ---- the machine ----------------------------------------------------------------------------------- */
@@ -359,7 +460,7 @@ enum field_of_type reading_look(void *reading, uint32_t file, uint32_t type, str
 		has = FIELD_OF_TYPE_MAY_BE;
 	}
 	for (uint32_t i = 0; has == FIELD_OF_TYPE_NONE && i < r->field_count; i++) {
-		if (is_named(r, &r->fields[i], name, &rest)) {
+		if (is_named(r->store.s + r->fields[i].name, r->fields[i].name_length, name, &rest)) {
 			has = FIELD_OF_TYPE_MAY_BE;
 		}
 	}
@@ -373,6 +474,41 @@ static int by_place(const void *a, const void *b)
 {
 	const struct due *x = a, *y = b;
 	return x->where < y->where ? -1 : x->where > y->where;
+}
+
+/* Rows come in the order of time, so those of one buffer are in order: only buffers have to be brought together. */
+static const struct due *in_order(struct reading *r, uint32_t count)
+{
+	uint32_t low = UINT32_MAX, high = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t buffer = (uint32_t)(r->due[i].where >> 32);
+		low = BASE_MIN(low, buffer);
+		high = BASE_MAX(high, buffer);
+	}
+	if (count == 0 || high - low >= BUFFERS_SORTED) {
+		qsort(r->due, count, sizeof *r->due, by_place);
+		return r->due;
+	}
+	memset(r->places, 0, (high - low + 2ull) * sizeof *r->places);
+	for (uint32_t i = 0; i < count; i++) {
+		r->places[(r->due[i].where >> 32) - low + 1]++;
+	}
+	for (uint32_t i = 0; i < high - low; i++) {
+		r->places[i + 1] += r->places[i];
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		r->due_sorted[r->places[(r->due[i].where >> 32) - low]++] = r->due[i];
+	}
+	return r->due_sorted;
+}
+
+/* Called often by all threads. */
+static bool may_not_go_on(struct scan *s)
+{
+	if (s->number == 0) {
+		question_tell(s->q);
+	}
+	return question_cancelled(s->q);
 }
 
 int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint8_t *verdict, uint32_t n)
@@ -393,15 +529,15 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	if (err < 0) {
 		return err;
 	}
-	qsort(r->due, count, sizeof *r->due, by_place);
+	const struct due *due = in_order(r, count);
 	e.knows = PLAN_ROW | PLAN_CELL;
 	e.reader = (struct plan_reader){reading_lookup, NULL, r};
 	for (uint32_t i = 0; i < count; i++) {
-		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
-		uint32_t row = rows[r->due[i].at];
-		err = reading_event(r, p->file_at, r->due[i].where);
+		uint32_t row = rows[due[i].at];
+		err = reading_event(r, p->file_at, due[i].where);
 		if (err == -ENOENT) {
 			continue; /* nobody can judge it */
 		}
@@ -409,12 +545,19 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 			return err;
 		}
 		s->decoded++;
+		uint32_t number = FIELD_NOT_READ;
 		for (uint32_t k = 0; k < plan->column_count; k++) {
-			field_set(plan->columns[k], p->file_at, p->group, row, reading_number(r, plan->columns[k]));
+			number = reading_number(r, plan->columns[k]);
+			field_set(plan->columns[k], p->file_at, p->group, row, number);
+		}
+		enum filter_truth t = plan->only ? scan_truth_of(s, number) : FILTER_UNKNOWN;
+		if (t != FILTER_UNKNOWN) {
+			verdict[due[i].at] = (uint8_t)t;
+			continue;
 		}
 		scan_event(p, row, &e);
 		r->row = &e;
-		verdict[r->due[i].at] = (uint8_t)plan_rest(plan, &e);
+		verdict[due[i].at] = (uint8_t)plan_rest(plan, &e);
 		r->row = NULL;
 	}
 	return 0;
@@ -442,17 +585,15 @@ static int prepare_part(void *sink, struct scan *s, const struct scan_part *p)
 			r->due[count++] = (struct due){p->c.where[row], row};
 		}
 	}
-	if (err == 0) {
-		qsort(r->due, count, sizeof *r->due, by_place);
-	}
+	const struct due *due = err == 0 ? in_order(r, count) : r->due;
 	for (uint32_t i = 0; i < count && err == 0; i++) {
-		if (i % CANCEL_EVERY == 0 && question_cancelled(s->q)) {
+		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;
 		}
-		err = reading_event(r, p->file_at, r->due[i].where);
+		err = reading_event(r, p->file_at, due[i].where);
 		uint32_t number = err == 0 ? reading_number(r, c) : FIELD_ABSENT;
 		if (err == 0 || err == -ENOENT) {
-			field_set(c, p->file_at, p->group, r->due[i].at, number);
+			field_set(c, p->file_at, p->group, due[i].at, number);
 			s->decoded += err == 0;
 			err = 0;
 		}

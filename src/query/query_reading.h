@@ -15,6 +15,8 @@
 /* NULL: no memory. */
 struct reading *reading_make(struct openetw_index *x);
 void reading_free(struct reading *r);
+/* From now on it reads for another view of the same index. */
+void reading_renew(struct reading *r, struct openetw_index *x);
 /* The reading of a thread, made when it is asked for. */
 int reading_of(struct scan *s, struct reading **ret);
 

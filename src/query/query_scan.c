@@ -286,10 +286,67 @@ static int memo_begin(struct scan *s, uint32_t file)
 	return 0;
 }
 
+/* ---- one field ----------------------------------------------------------------------------------- */
+
+#define NOT_ASKED 255u
+
+static bool truth_room(struct scan *s, uint32_t number)
+{
+	if (number < s->truth_count) {
+		return true;
+	}
+	uint32_t count = BASE_MAX(field_numbers(s->q->plan->only), number + 1);
+	count += count / 4;
+	uint8_t *more = realloc(s->truth, count);
+	if (!more) {
+		return false;
+	}
+	memset(more + s->truth_count, NOT_ASKED, count - s->truth_count);
+	s->truth = more;
+	s->truth_count = count;
+	return true;
+}
+
+enum filter_truth scan_truth_of(struct scan *s, uint32_t number)
+{
+	if (number == FIELD_NOT_READ || !truth_room(s, number)) {
+		return FILTER_UNKNOWN;
+	}
+	if (s->truth[number] == NOT_ASKED) {
+		struct plan_event e = {.plan = s->q->plan, .knows = PLAN_NUMBER, .number = number};
+		enum filter_truth t = plan_rest(s->q->plan, &e);
+		if (t == FILTER_UNKNOWN) {
+			return t; /* and each row says so of itself */
+		}
+		s->truth[number] = (uint8_t)t;
+	}
+	return (enum filter_truth)s->truth[number];
+}
+
+/* As judge(), where the numbers of one column tell all. */
+static int judge_numbers(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint32_t n)
+{
+	const struct field_column *c = s->q->plan->only;
+	int unknown = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		enum field_of_type has = field_of_type(c, p->file_at, store_type_at(&p->c, rows[i]));
+		uint32_t number =
+			has == FIELD_OF_TYPE_NONE ? FIELD_ABSENT : field_get(c, p->file_at, p->group, rows[i]);
+		bool asked = number != FIELD_NOT_READ && number < s->truth_count && s->truth[number] != NOT_ASKED;
+		enum filter_truth t = asked ? (enum filter_truth)s->truth[number] : scan_truth_of(s, number);
+		s->verdict[i] = (uint8_t)t;
+		unknown = t == FILTER_UNKNOWN ? 1 : unknown;
+	}
+	return unknown;
+}
+
 /* The verdict on each row of a list. 1: some are not known without reading events; 0, -errno. */
 static int judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint32_t n)
 {
 	struct plan_event e = {.plan = s->q->plan, .file = p->file, .file_at = p->file_at, .group = p->group};
+	if (s->q->plan->only) {
+		return question_cancelled(s->q) ? -ECANCELED : judge_numbers(s, p, rows, n);
+	}
 	int unknown = memo_begin(s, p->file_at);
 	for (uint32_t i = 0; i < n && unknown >= 0; i++) {
 		e.knows = PLAN_ROW;

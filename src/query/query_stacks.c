@@ -115,7 +115,7 @@ static uint32_t frames_of(const struct store *s, uint32_t node, uint64_t *out, u
 {
 	while (node > 0 && node < s->node_count && at < FRAMES_MAX) {
 		const struct store_node *n = &s->nodes[node];
-		out[at++] = n->frame < s->frame_count ? s->frames[n->frame] : 0;
+		out[at++] = store_frame(s, n->frame);
 		node = n->parent < node ? n->parent : 0;
 	}
 	return at;

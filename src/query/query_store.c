@@ -64,6 +64,11 @@ static uint64_t element_bytes(uint32_t kind)
 		[STORE_RUNNING] = sizeof(uint32_t),
 		[STORE_TELLERS] = sizeof(uint64_t),
 		[STORE_TEACHERS] = sizeof(uint64_t),
+		[STORE_FIELD_TYPES] = 1,
+		[STORE_FIELD_ENDS] = sizeof(uint64_t),
+		[STORE_FIELD_TEXTS] = 1,
+		[STORE_FIELD_GROUPS] = sizeof(struct store_field_group),
+		[STORE_FIELD_CELLS] = 1,
 	};
 	return kind < STORE_SECTION_KINDS ? bytes[kind] : 0;
 }
@@ -96,17 +101,13 @@ static uint32_t take(const struct store *s, uint32_t kind, const void **ret)
 	return (uint32_t)BASE_MIN(count, (uint64_t)UINT32_MAX - 1);
 }
 
-static int check_directory(struct store *s, const struct store_header *h, struct diag *d)
+static int check_directory(struct store *s, uint64_t at, uint32_t count, struct diag *d)
 {
-	if (h->directory_count == 0 || h->directory_count > SECTIONS_MAX ||
-	    !inside(s, h->directory_at, h->directory_count * sizeof(struct store_section))) {
+	if (count == 0 || count > SECTIONS_MAX || !inside(s, at, count * sizeof(struct store_section))) {
 		return refuse(d, 0, "its directory lies outside the file");
 	}
-	s->directory = (const struct store_section *)(const void *)(s->map + h->directory_at);
-	s->directory_count = h->directory_count;
-	if (store_check(s->directory, s->directory_count * sizeof *s->directory) != h->directory_check) {
-		return refuse(d, h->directory_at, "its directory is damaged");
-	}
+	s->directory = (const struct store_section *)(const void *)(s->map + at);
+	s->directory_count = count;
 	for (uint32_t i = 0; i < s->directory_count; i++) {
 		const struct store_section *e = &s->directory[i];
 		uint64_t each = element_bytes(e->kind);
@@ -137,25 +138,15 @@ static int check_groups(struct store *s, struct diag *d)
 	return rows == s->about->rows ? 0 : refuse(d, 0, "it has another number of rows than it says");
 }
 
-static int check(struct store *s, const struct store_key *key, struct diag *d)
+int store_take(struct store *s, uint64_t directory_at, uint32_t directory_count, struct diag *d)
 {
-	const struct store_header *h = (const struct store_header *)(const void *)s->map;
-	if (h->magic != STORE_MAGIC) {
-		return refuse(d, 0, "it does not begin as one");
-	}
-	if (h->version != STORE_VERSION || h->group_rows != STORE_GROUP_ROWS) {
-		return refuse(d, 8, "another version of OpenETW made it");
-	}
-	if (key && memcmp(&h->key, key, sizeof *key) != 0) {
-		return -ESTALE;
-	}
-	int err = check_directory(s, h, d);
+	int err = check_directory(s, directory_at, directory_count, d);
 	if (err < 0) {
 		return err;
 	}
 	const void *about;
 	if (take(s, STORE_ABOUT, &about) == 0) {
-		return refuse(d, h->directory_at, "it does not say what it is about");
+		return refuse(d, directory_at, "it does not say what it is about");
 	}
 	s->about = about;
 	s->group_count = take(s, STORE_GROUPS, (const void **)&s->groups);
@@ -171,12 +162,39 @@ static int check(struct store *s, const struct store_key *key, struct diag *d)
 	s->string_bytes = take(s, STORE_STRINGS, (const void **)&s->strings);
 	if (s->string_bytes == 0 || s->strings[s->string_bytes - 1] != 0 || s->type_count == 0 ||
 	    s->process_count == 0 || s->thread_count == 0) {
-		return refuse(d, h->directory_at, "a dictionary is missing");
+		return refuse(d, directory_at, "a dictionary is missing");
 	}
 	return check_groups(s, d);
 }
 
-int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+static int check(struct store *s, const struct store_key *key, bool fields, struct diag *d)
+{
+	const struct store_header *h = (const struct store_header *)(const void *)s->map;
+	if (h->magic != STORE_MAGIC) {
+		return refuse(d, 0, "it does not begin as one");
+	}
+	if (h->version != STORE_VERSION || h->group_rows != STORE_GROUP_ROWS) {
+		return refuse(d, 8, "another version of OpenETW made it");
+	}
+	if (key && memcmp(&h->key, key, sizeof *key) != 0) {
+		return -ESTALE;
+	}
+	uint64_t bytes = (uint64_t)h->directory_count * sizeof(struct store_section);
+	if (h->directory_count > SECTIONS_MAX || !inside(s, h->directory_at, bytes) ||
+	    store_check(s->map + h->directory_at, bytes) != h->directory_check) {
+		return refuse(d, h->directory_at, "its directory is damaged");
+	}
+	s->check = h->directory_check;
+	return fields ? check_directory(s, h->directory_at, h->directory_count, d)
+		      : store_take(s, h->directory_at, h->directory_count, d);
+}
+
+void store_blank(struct store *ret, const struct store_about *about)
+{
+	*ret = (struct store){.fd = -1, .about = about, .strings = "", .string_bytes = 1};
+}
+
+static int open_any(int fd, const struct store_key *key, bool fields, struct store *ret, struct diag *d)
 {
 	*ret = (struct store){.fd = fd};
 	struct stat st;
@@ -197,12 +215,22 @@ int store_open(int fd, const struct store_key *key, struct store *ret, struct di
 	if (err == 0) {
 		ret->map = map;
 		ret->map_bytes = (uint64_t)st.st_size;
-		err = check(ret, key, d);
+		err = check(ret, key, fields, d);
 	}
 	if (err < 0) {
 		store_close(ret);
 	}
 	return err;
+}
+
+int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+{
+	return open_any(fd, key, false, ret, d);
+}
+
+int store_open_fields(int fd, const struct store_key *key, struct store *ret, struct diag *d)
+{
+	return open_any(fd, key, true, ret, d);
 }
 
 void store_close(struct store *s)

@@ -63,7 +63,13 @@ enum store_section_kind {
 	STORE_RUNNING,        /* uint32_t[processors] for each group: who ran there when it began; 0: unknown */
 	STORE_TELLERS,        /* uint64_t: places of the records that say something about the machine */
 	STORE_TEACHERS,       /* uint64_t: places of those that say what other events mean */
-	STORE_FIELD,          /* a column of a field's values: struct store_field, then the values (query_field.c) */
+	/* In a file of its own, NAME.etl.idx.fields: columns of fields, each number of `item` one column. */
+	STORE_FIELD,        /* struct store_field, one, and the field's name behind it */
+	STORE_FIELD_TYPES,  /* uint8_t for each type: enum field_of_type */
+	STORE_FIELD_ENDS,   /* uint64_t for each value: where its text ends in FIELD_TEXTS */
+	STORE_FIELD_TEXTS,  /* bytes: UTF-8, without NULs */
+	STORE_FIELD_GROUPS, /* struct store_field_group for each group */
+	STORE_FIELD_CELLS,  /* numbers of values + 2; 0: not read, 1: the event has no such field */
 	STORE_SECTION_KINDS
 };
 struct store_section {
@@ -150,6 +156,18 @@ struct store_loss {
 	uint64_t count;
 	uint32_t kind, cpu; /* enum etl_loss_kind; STORE_NONE: not of one */
 };
+/* Of which index the column is. */
+struct store_field {
+	uint64_t rows;
+	uint32_t groups, types;
+	uint32_t index_check; /* of its directory */
+	uint32_t name_bytes;
+};
+struct store_field_group {
+	uint64_t at;    /* in FIELD_CELLS */
+	uint32_t bytes; /* of each row's number: 1, 2, 4; 0: nothing is known of this group */
+	uint32_t reserved;
+};
 struct store_problem {
 	uint64_t file_offset;
 	uint32_t text, reserved;
@@ -161,6 +179,7 @@ struct store {
 	int fd;
 	const uint8_t *map;
 	uint64_t map_bytes;
+	uint32_t check; /* of the directory, as the header has it */
 	const struct store_section *directory;
 	uint32_t directory_count;
 	const struct store_about *about;
@@ -179,6 +198,7 @@ struct store {
 	const struct store_node *nodes;
 	uint32_t node_count;
 	const uint64_t *frames;
+	uint64_t frame_flip; /* of what is being made: see store_frame() */
 	uint32_t frame_count;
 	const char *strings;
 	uint64_t string_bytes;
@@ -191,10 +211,20 @@ struct store {
 /* Takes the descriptor over, also when it fails. -EBADMSG with diag: it is no index, of another version or damaged.
  * -ESTALE: of another trace than `key` says (NULL: do not ask). */
 int store_open(int fd, const struct store_key *key, struct store *ret, struct diag *d);
+/* The same of a file that has columns of fields alone: only its directory is checked. */
+int store_open_fields(int fd, const struct store_key *key, struct store *ret, struct diag *d);
+/* An index without rows. `about` stays the caller's and valid. */
+void store_blank(struct store *ret, const struct store_about *about);
+/* Takes what is mapped for an index, whose directory is at `directory_at`, to pieces. -EBADMSG with diag. */
+int store_take(struct store *inout, uint64_t directory_at, uint32_t directory_count, struct diag *d);
 void store_close(struct store *s);
 /* NULL: there is none. */
 const void *store_section(const struct store *s, uint32_t kind, uint32_t item, uint64_t *ret_bytes,
 			  uint64_t *ret_count);
+static inline uint64_t store_frame(const struct store *s, uint32_t frame)
+{
+	return frame < s->frame_count ? s->frames[frame] ^ s->frame_flip : 0;
+}
 /* Never NULL. */
 const char *store_string(const struct store *s, uint32_t at);
 uint32_t store_check(const void *p, size_t n);
@@ -257,7 +287,26 @@ int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row,
 const struct store_group *store_writer_groups(const struct store_writer *w, uint32_t *ret_count);
 /* The columns of one, for finding rows again; valid until the next call. -errno. */
 int store_writer_columns(struct store_writer *w, uint32_t group, struct store_columns *ret);
+/* A section in pieces: begin, what it has, and how many elements that was. */
+int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item);
+int store_write_more(struct store_writer *w, const void *p, uint64_t bytes);
+int store_write_end(struct store_writer *w, uint64_t count);
+
+/* One section of an index that is still being written. */
+struct store_piece {
+	uint32_t kind;
+	int fd; /* the bytes are the first ones of this file, which only grows; -1: they are at `p` and are copied */
+	const void *p;
+	uint64_t bytes, count;
+};
+/* The groups that are written so far as an index that can be asked: groups and `fd`s are mapped as they are, the rest
+ * is copied to a file without a name in `directory` (NULL: to memory). It stays valid whatever the writer does next.
+ * `pieces` lacks what the writer has itself: groups and their counts. */
+int store_writer_view(struct store_writer *w, const struct store_piece *pieces, uint32_t count, const char *directory,
+		      struct store *ret);
 /* Directory and header: from then on the file is an index. May be called again after more was written. */
 int store_writer_commit(struct store_writer *w);
+/* The same of a file that has columns of fields alone. */
+int store_writer_commit_fields(struct store_writer *w);
 
 #endif

@@ -6,7 +6,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "query/build_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -281,42 +283,148 @@ int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row,
 	return write_at(w->fd, &stack, sizeof stack, column + 4ull * row);
 }
 
-int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, const void *p, uint64_t bytes,
-			uint64_t count)
+int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item)
 {
-	static const uint8_t zeros[8];
 	if (!VEC_ROOM(w->sections, w->section_count, w->section_cap)) {
 		return -ENOMEM;
 	}
+	w->sections[w->section_count] = (struct store_section){.kind = kind, .item = item, .at = w->end};
+	return 0;
+}
+
+int store_write_more(struct store_writer *w, const void *p, uint64_t bytes)
+{
 	int err = write_at(w->fd, p, bytes, w->end);
 	if (err == 0) {
-		err = write_at(w->fd, zeros, BASE_ALIGN8(bytes) - bytes, w->end + bytes);
-	}
-	if (err == 0) {
-		w->sections[w->section_count++] = (struct store_section){
-			.kind = kind, .item = item, .at = w->end, .bytes = bytes, .count = count};
-		w->end += BASE_ALIGN8(bytes);
+		w->end += bytes;
+		w->sections[w->section_count].bytes += bytes;
 	}
 	return err;
 }
 
-int store_writer_commit(struct store_writer *w)
+int store_write_end(struct store_writer *w, uint64_t count)
 {
-	size_t kept = w->section_count;
-	int err =
-		store_write_section(w, STORE_GROUPS, 0, w->groups, w->group_count * sizeof *w->groups, w->group_count);
+	static const uint8_t zeros[8];
+	int err = write_at(w->fd, zeros, BASE_ALIGN8(w->end) - w->end, w->end);
 	if (err == 0) {
-		err = store_write_section(w, STORE_TYPE_COUNTS, 0, w->types, w->type_count * sizeof *w->types,
-					  w->type_count);
+		w->end = BASE_ALIGN8(w->end);
+		w->sections[w->section_count++].count = count;
 	}
+	return err;
+}
+
+int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, const void *p, uint64_t bytes,
+			uint64_t count)
+{
+	int err = store_write_begin(w, kind, item);
 	if (err == 0) {
-		err = store_write_section(w, STORE_PROCESS_COUNTS, 0, w->processes,
-					  w->process_count * sizeof *w->processes, w->process_count);
+		err = store_write_more(w, p, bytes);
 	}
+	return err == 0 ? store_write_end(w, count) : err;
+}
+
+/* ---- what is there so far ---------------------------------------------------------------------- */
+
+#define PAGES(n) (((n) + STORE_PAGE - 1) & ~(uint64_t)(STORE_PAGE - 1))
+
+/* The copies and the directory, as the second part of what will be mapped: `first` is where it begins. */
+static int view_copy(int fd, uint64_t first, struct store_section *list, uint32_t count, const struct store_piece *from,
+		     uint64_t *ret_directory, uint64_t *ret_bytes)
+{
+	uint64_t end = 0;
+	int err = 0;
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		if (from[i].fd >= 0) {
+			continue;
+		}
+		err = write_at(fd, from[i].p, from[i].bytes, end);
+		list[i].at = first + end;
+		end = BASE_ALIGN8(end + from[i].bytes);
+	}
+	uint64_t bytes = count * sizeof *list, at = PAGES(end + bytes);
+	for (uint32_t i = 0; i < count; i++) {
+		list[i].kind = from[i].kind;
+		list[i].bytes = from[i].bytes;
+		list[i].count = from[i].count;
+		if (from[i].fd >= 0) {
+			list[i].at = first + at;
+			at += PAGES(from[i].bytes);
+		}
+	}
+	err = err < 0 ? err : write_at(fd, list, bytes, end);
+	*ret_directory = first + end;
+	*ret_bytes = PAGES(end + bytes);
+	return err;
+}
+
+static int map_part(uint8_t *to, uint64_t bytes, int fd)
+{
+	if (bytes == 0) {
+		return 0;
+	}
+	void *p = mmap(to, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
+	return p == MAP_FAILED ? -errno : 0;
+}
+
+/* One range of addresses, of several files: the groups, the copies, the files of others. */
+static int view_map(struct store_writer *w, int copies, uint64_t copied, const struct store_piece *from,
+		    const struct store_section *list, uint32_t count, struct store *ret)
+{
+	uint64_t first = PAGES(w->end), total = first + copied;
+	for (uint32_t i = 0; i < count; i++) {
+		total += from[i].fd >= 0 ? PAGES(from[i].bytes) : 0;
+	}
+	void *range = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (range == MAP_FAILED) {
+		return -errno;
+	}
+	uint8_t *p = range;
+	*ret = (struct store){.fd = -1, .map = p, .map_bytes = total};
+	int err = map_part(p, first, w->fd);
+	err = err < 0 ? err : map_part(p + first, copied, copies);
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		err = from[i].fd >= 0 ? map_part(p + list[i].at, PAGES(from[i].bytes), from[i].fd) : 0;
+	}
+	return err;
+}
+
+#define VIEW_SECTIONS 32u
+
+int store_writer_view(struct store_writer *w, const struct store_piece *pieces, uint32_t count, const char *directory,
+		      struct store *ret)
+{
+	struct store_piece from[VIEW_SECTIONS];
+	struct store_section list[VIEW_SECTIONS] = {0};
+	struct diag d = {0};
+	uint64_t at, bytes;
+	*ret = (struct store){.fd = -1};
+	assert(count + 3 <= VIEW_SECTIONS);
+	memcpy(from, pieces, count * sizeof *from);
+	from[count++] =
+		(struct store_piece){STORE_GROUPS, -1, w->groups, w->group_count * sizeof *w->groups, w->group_count};
+	from[count++] =
+		(struct store_piece){STORE_TYPE_COUNTS, -1, w->types, w->type_count * sizeof *w->types, w->type_count};
+	from[count++] = (struct store_piece){STORE_PROCESS_COUNTS, -1, w->processes,
+					     w->process_count * sizeof *w->processes, w->process_count};
+	int fd = build_space_open(directory);
+	if (fd < 0) {
+		return fd;
+	}
+	int err = view_copy(fd, PAGES(w->end), list, count, from, &at, &bytes);
+	err = err < 0 ? err : view_map(w, fd, bytes, from, list, count, ret);
+	err = err < 0 ? err : store_take(ret, at, count, &d);
+	if (err < 0 && ret->map) {
+		store_close(ret);
+	}
+	close(fd);
+	return err;
+}
+
+/* The directory and the header that names it. */
+static int commit_sections(struct store_writer *w)
+{
 	uint64_t bytes = w->section_count * sizeof *w->sections;
-	if (err == 0) {
-		err = write_at(w->fd, w->sections, bytes, w->end);
-	}
+	int err = write_at(w->fd, w->sections, bytes, w->end);
 	struct store_header h = {
 		.magic = STORE_MAGIC,
 		.version = STORE_VERSION,
@@ -332,6 +440,28 @@ int store_writer_commit(struct store_writer *w)
 		memcpy(page, &h, sizeof h);
 		err = write_at(w->fd, page, sizeof page, 0);
 	}
+	return err;
+}
+
+int store_writer_commit_fields(struct store_writer *w)
+{
+	return commit_sections(w);
+}
+
+int store_writer_commit(struct store_writer *w)
+{
+	size_t kept = w->section_count;
+	int err =
+		store_write_section(w, STORE_GROUPS, 0, w->groups, w->group_count * sizeof *w->groups, w->group_count);
+	if (err == 0) {
+		err = store_write_section(w, STORE_TYPE_COUNTS, 0, w->types, w->type_count * sizeof *w->types,
+					  w->type_count);
+	}
+	if (err == 0) {
+		err = store_write_section(w, STORE_PROCESS_COUNTS, 0, w->processes,
+					  w->process_count * sizeof *w->processes, w->process_count);
+	}
+	err = err < 0 ? err : commit_sections(w);
 	w->section_count = kept; /* those of the groups are written anew by the next commit */
 	return err;
 }

@@ -195,11 +195,12 @@ static inline int test_index_make(struct test_index *t, uint32_t files, uint32_t
 
 static inline void test_index_free(struct test_index *t)
 {
+	field_columns_free(t->x.fields);
 	for (uint32_t i = 0; i < t->x.file_count; i++) {
 		store_close(&t->x.files[i].store);
 		free(t->x.files[i].path);
+		free(t->x.files[i].fields_path);
 	}
-	field_columns_free(t->x.fields);
 	free(t->x.files);
 	free(t->rows);
 	pthread_mutex_destroy(&t->x.lock);

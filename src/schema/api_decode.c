@@ -527,7 +527,8 @@ static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *conte
 	return fn(context, &f);
 }
 
-uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn, void *context)
+static uint32_t decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, const char *only, openetw_field_fn fn,
+			      void *context)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -540,8 +541,12 @@ uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r,
 		if (s.classic) {
 			schema_record_settle(&p);
 		}
-		err = schema_walk_fields(&p, &d->scratch, fn, context);
+		err = schema_walk_fields(&p, only, &d->scratch, fn, context);
 		return result(d, &d->scratch, err);
+	}
+	if (only && only[0] != '_') {
+		explain_missing(d, &s);
+		return OPENETW_NO_SCHEMA;
 	}
 	out_char(&d->scratch, '"');
 	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
@@ -555,6 +560,17 @@ uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r,
 		give_own(d, fn, context, "_reason");
 	}
 	return d->scratch.failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
+}
+
+uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn, void *context)
+{
+	return decode_fields(d, r, NULL, fn, context);
+}
+
+uint32_t openetw_decode_field(struct openetw_decoder *d, const EVENT_RECORD *r, const char *path, openetw_field_fn fn,
+			      void *context)
+{
+	return path ? decode_fields(d, r, path, fn, context) : ERROR_INVALID_PARAMETER;
 }
 
 int schema_decode_leaves(struct openetw_decoder *d, const EVENT_RECORD *r, schema_leaf_fn *fn, void *ctx,

@@ -199,7 +199,9 @@ struct schema_payload {
  * _rest). */
 int schema_walk_json(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_text(const struct schema_payload *p, struct openetw_text *o);
-int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch, openetw_field_fn fn, void *ctx);
+/* `only`: the field that this path begins with; NULL: all. */
+int schema_walk_fields(const struct schema_payload *p, const char *only, struct openetw_text *scratch,
+		       openetw_field_fn fn, void *ctx);
 
 /* The event's message with its inserts; nothing when it has none. */
 void schema_message_format(const struct schema_payload *p, struct openetw_text *o);

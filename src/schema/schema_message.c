@@ -129,7 +129,7 @@ void schema_message_format(const struct schema_payload *p, struct openetw_text *
 		o->failed = 1;
 		return;
 	}
-	schema_walk_fields(p, &scratch, collect, i);
+	schema_walk_fields(p, NULL, &scratch, collect, i);
 	openetw_text_free(&scratch);
 	while (*s) {
 		size_t plain = strcspn(s, "%");

@@ -338,7 +338,17 @@ static bool give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct 
 	return fn(ctx, out);
 }
 
-int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s, openetw_field_fn fn, void *ctx)
+static int skip_field(struct walk *w, const struct schema_field *f, unsigned depth);
+
+/* "Line" is meant by "Line" and by "Line.Price". */
+static bool is_meant(const char *path, const char *name, size_t bytes)
+{
+	return !path ||
+	       (strncmp(path, name, bytes) == 0 && !memchr(path, 0, bytes) && (path[bytes] == 0 || path[bytes] == '.'));
+}
+
+int schema_walk_fields(const struct schema_payload *payload, const char *only, struct openetw_text *s,
+		       openetw_field_fn fn, void *ctx)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
@@ -346,6 +356,10 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 	for (uint32_t i = 0; i < w.e->top_count && err == 0; i++) {
 		const struct schema_field *f = &w.e->fields[i];
 		if (!is_shown(&w, f, &err)) {
+			continue;
+		}
+		if (!is_meant(only, schema_text(w.e, f->name), f->name.bytes)) {
+			err = skip_field(&w, f, 0);
 			continue;
 		}
 		struct openetw_field out = {
@@ -381,7 +395,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 		}
 	}
 	report_unread(&w);
-	if (err < 0) {
+	if (err < 0 && is_meant(only, "_error", 6)) {
 		struct openetw_field out = {
 			.size = sizeof out, .name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
 		out_cut(s, 0);

@@ -58,6 +58,14 @@ static void ask(struct store *s, int trace)
 	fetch_close(f);
 }
 
+/* What is there of an index that is being made. */
+static void ask_view(void *context, struct store *view, uint64_t bytes)
+{
+	sum += bytes;
+	ask(view, *(int *)context);
+	store_close(view);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
@@ -65,9 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct store s;
 	struct store_key key = {.trace_bytes = size};
 	int trace = file_of(data, size), index = memfd_create("index", MFD_CLOEXEC);
+	const struct build_options how = {.view = ask_view, .context = &trace};
 	if (trace >= 0 && index >= 0) {
 		snprintf(path, sizeof path, "/proc/self/fd/%d", trace);
-		if (build_index(path, &key, index, NULL, NULL, NULL, &d) == 0 && store_open(index, &key, &s, &d) == 0) {
+		if (build_index(path, &key, index, &how, &d) == 0 && store_open(index, &key, &s, &d) == 0) {
 			ask(&s, trace);
 			store_close(&s);
 			index = -1;

@@ -91,7 +91,8 @@ const struct cli_command cli_index = {
 		"Writes NAME.etl.idx beside the trace, or into ~/.cache/openetw where its folder cannot be written "
 		"to.\n"
 		"sql, report, export and the viewer make it by themselves when a trace has a million events or more.\n"
-		"It can be deleted at any time. One that does not fit its trace any more is made anew.\n\n"
+		"What questions read of fields of events is kept in NAME.etl.idx.fields.\n"
+		"Both can be deleted at any time. An index that does not fit its trace any more is made anew.\n\n"
 		"Examples:\n"
 		"  openetw index big.etl\n",
 	.options = options,

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * Columns of fields as they are written and read again.
+ */
+#include "query/query_field_store.h"
+#include "query/query_test_index.h"
+
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define ROWS 900u
+
+static char folder[64];
+
+static int begin(void **state)
+{
+	snprintf(folder, sizeof folder, "/tmp/openetw-fields-XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[128];
+	snprintf(command, sizeof command, "rm -rf '%s'", folder);
+	return system(command);
+}
+
+/* The same two files each time. */
+static void open_index(struct test_index *t, uint32_t rows)
+{
+	test_random_state = 7;
+	assert_int_equal(test_index_make(t, 2, 3, rows), 0);
+	for (uint32_t f = 0; f < 2; f++) {
+		assert_true(asprintf(&t->x.files[f].fields_path, "%s/%u.fields", folder, f) > 0);
+	}
+}
+
+/* Groups of few values, of many, and of more than fit into a byte. What the row has: 0: it was not read; 1: no such
+ * field; else this text. */
+static uint32_t text_of(char ret[32], uint32_t file, uint32_t group, uint32_t row)
+{
+	uint32_t kinds = group == 0 ? 3 : group == 1 ? 700 : 100000;
+	uint32_t n = (row * 2654435761u ^ file * 77u) % kinds;
+	snprintf(ret, 32, group == 2 ? "value %u" : "%u", n);
+	return row % 10;
+}
+
+static void fill(struct test_index *t, const char *name)
+{
+	struct field_column *c;
+	char text[32];
+	assert_int_equal(field_column_of(&t->x, name, &c), 0);
+	for (uint32_t i = 0; i < 2 * 3 * ROWS; i++) {
+		uint32_t f = i / (3 * ROWS), g = i / ROWS % 3, row = i % ROWS, what = text_of(text, f, g, row);
+		uint32_t number = what == 0   ? FIELD_NOT_READ
+				  : what == 1 ? FIELD_ABSENT
+					      : field_number_of(c, text, strlen(text));
+		field_set(c, f, g, row, number);
+	}
+	for (uint32_t f = 0; f < 2; f++) {
+		field_set_of_type(c, f, 3, FIELD_OF_TYPE_NONE);
+		field_set_of_type(c, f, 4, FIELD_OF_TYPE_MAY_BE);
+	}
+}
+
+static void check(struct test_index *t, const char *name)
+{
+	struct field_column *c;
+	char text[32];
+	assert_int_equal(field_column_of(&t->x, name, &c), 0);
+	for (uint32_t i = 0; i < 2 * 3 * ROWS; i++) {
+		uint32_t f = i / (3 * ROWS), g = i / ROWS % 3, row = i % ROWS, what = text_of(text, f, g, row);
+		uint32_t number = field_get(c, f, g, row);
+		if (what < 2) {
+			assert_int_equal(number, what == 0 ? FIELD_NOT_READ : FIELD_ABSENT);
+		} else {
+			assert_true(number >= FIELD_FIRST && number < field_numbers(c));
+			assert_string_equal(field_value(c, number)->text, text);
+		}
+	}
+	for (uint32_t f = 0; f < 2; f++) {
+		assert_int_equal(field_of_type(c, f, 2), FIELD_OF_TYPE_UNKNOWN);
+		assert_int_equal(field_of_type(c, f, 3), FIELD_OF_TYPE_NONE);
+		assert_int_equal(field_of_type(c, f, 4), FIELD_OF_TYPE_MAY_BE);
+	}
+}
+
+static void keep(struct test_index *t)
+{
+	field_columns_read(&t->x, FIELD_KEEP_AT_ONCE);
+	field_columns_keep(&t->x, FIELD_KEEP_AT_ONCE);
+}
+
+static void what_was_read_of_a_field_is_there_the_next_time(void **state)
+{
+	struct test_index t;
+	open_index(&t, ROWS);
+	fill(&t, "Status");
+	keep(&t);
+	test_index_free(&t);
+	open_index(&t, ROWS);
+	check(&t, "Status");
+	test_index_free(&t);
+}
+
+static void columns_that_nobody_asked_for_stay(void **state)
+{
+	struct test_index t;
+	open_index(&t, ROWS);
+	fill(&t, "Url");
+	keep(&t);
+	test_index_free(&t);
+	open_index(&t, ROWS);
+	check(&t, "Url");
+	check(&t, "Status");
+	test_index_free(&t);
+}
+
+static void little_is_not_worth_a_file(void **state)
+{
+	struct test_index t;
+	struct stat before, after;
+	open_index(&t, ROWS);
+	assert_int_equal(stat(t.x.files[0].fields_path, &before), 0);
+	fill(&t, "Other");
+	field_columns_read(&t.x, FIELD_KEEP_AT_END - 1);
+	field_columns_keep(&t.x, FIELD_KEEP_AT_END);
+	assert_int_equal(stat(t.x.files[0].fields_path, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	test_index_free(&t);
+}
+
+static void columns_of_another_index_are_not_taken(void **state)
+{
+	struct test_index t;
+	struct field_column *c;
+	open_index(&t, ROWS + 1);
+	assert_int_equal(field_column_of(&t.x, "Status", &c), 0);
+	assert_int_equal(field_get(c, 0, 0, 5), FIELD_NOT_READ);
+	test_index_free(&t);
+}
+
+static uint64_t read_all(void)
+{
+	struct test_index t;
+	struct field_column *c;
+	uint64_t sum = 0;
+	open_index(&t, ROWS);
+	assert_int_equal(field_column_of(&t.x, "Status", &c), 0);
+	for (uint32_t i = 0; i < 3 * ROWS; i += 7) {
+		uint32_t number = field_get(c, 0, i / ROWS, i % ROWS);
+		assert_true(number < field_numbers(c));
+		sum += number >= FIELD_FIRST ? (uint8_t)field_value(c, number)->text[0] : 0;
+	}
+	test_index_free(&t);
+	return sum;
+}
+
+/* Many places of the file, changed: it is refused, or what it says can be read without harm. */
+static void no_damage_reads_outside(void **state)
+{
+	char path[96];
+	uint64_t sum = 0, end;
+	snprintf(path, sizeof path, "%s/0.fields", folder);
+	FILE *f = fopen(path, "r+");
+	uint8_t *good = malloc(1 << 20);
+	assert_non_null(f);
+	assert_non_null(good);
+	size_t n = fread(good, 1, 1 << 20, f);
+	assert_true(n > STORE_PAGE && n < 1 << 20);
+	memcpy(&end, good + offsetof(struct store_header, directory_at), sizeof end);
+	for (size_t at = 0; at < n; at += at < 96 ? 1 : at >= end ? 5 : at < STORE_PAGE ? 997 : 611) {
+		uint8_t was = good[at];
+		good[at] ^= at % 2 ? 0xFF : 0x04;
+		assert_int_equal(pwrite(fileno(f), &good[at], 1, (off_t)at), 1);
+		if (at >= end) { /* as somebody does it who means it */
+			uint32_t check = store_check(good + end, n - end);
+			assert_int_equal(pwrite(fileno(f), &check, 4, offsetof(struct store_header, directory_check)),
+					 4);
+		}
+		sum += read_all();
+		good[at] = was;
+		assert_int_equal(pwrite(fileno(f), good, STORE_PAGE, 0), STORE_PAGE);
+		assert_int_equal(pwrite(fileno(f), &was, 1, (off_t)at), 1);
+	}
+	assert_true(sum > 0);
+	free(good);
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_read_of_a_field_is_there_the_next_time),
+		cmocka_unit_test(columns_that_nobody_asked_for_stay),
+		cmocka_unit_test(little_is_not_worth_a_file),
+		cmocka_unit_test(columns_of_another_index_are_not_taken),
+		cmocka_unit_test(no_damage_reads_outside),
+	};
+	return cmocka_run_group_tests(tests, begin, end);
+}
