@@ -5,9 +5,9 @@
 #define TOOLS_OPENETW_REPORT_H
 
 #include "tools/common/select.h"
-#include "tools/openetw/kernel_event.h"
-#include "tools/openetw/function_names.h"
-#include "tools/openetw/tally.h"
+#include "tools/tables/kernel_event.h"
+#include "tools/tables/function_names.h"
+#include "tools/common/tally.h"
 #include "tools/common/counters_of.h"
 #include "tools/common/shortage.h"
 #include "tools/common/event_view.h"
