@@ -2,8 +2,8 @@
  * Kernel events of Linux and of Windows, all versions, as one shape: who did what to which file or
  * address, how many bytes.
  */
-#ifndef TOOLS_OPENETW_KERNEL_EVENT_H
-#define TOOLS_OPENETW_KERNEL_EVENT_H
+#ifndef TOOLS_TABLES_KERNEL_EVENT_H
+#define TOOLS_TABLES_KERNEL_EVENT_H
 
 #include "tools/common/cli.h"
 
@@ -78,6 +78,7 @@ struct kevent {
 	/* A switch: */
 	uint32_t in_tid, out_tid;
 	uint8_t reason, state;
+	int8_t priority;                   /* of who comes */
 	uint32_t subject_pid, subject_tid; /* process, thread and image events; who is readied */
 	uint8_t waker;   /* of who is readied: enum kevent_waker; not by a thread: `tid` was interrupted */
 	char path[1024]; /* what `file` points at when the event itself says it */
