@@ -33,7 +33,9 @@ for d, e in zip(open(dump, encoding="utf-8"), open(ecs, encoding="utf-8"), stric
     n += 1
 print(n)' "$T/json.wanted" "$T/ecs" "$T/xml" >"$T/py" 2>&1 || fail "ecs or xml of $trace $*: $(tail -3 "$T/py")"
 	# a smaller trace has the same events
-	run_status 0 openetw export "$trace" --as etl -o "$T/small.etl" --force "$@"
+	run_status 0 openetw export "$trace" --as etl -o "$T/small.etl" --force --json "$@"
+	json_lines "$T/err"
+	grep -q "\"eventsWritten\":$(openetw dump -q "$T/small.etl" | wc -l),.*\"eventsLost" "$T/err" || fail "$trace: $(cat "$T/err")"
 	[ "$(openetw dump -q "$T/small.etl" | wc -l)" -eq "$(wc -l <"$T/json.wanted")" ] || fail "etl of $trace $*"
 }
 same_as_dump "$T/hello.etl"

@@ -257,14 +257,20 @@ void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
 	snprintf(ret, cap, "%s", unknown ? l.reason : "");
 }
 
-void cli_file_unknown(const char *file, char *ret, size_t cap)
+void cli_files_loss(const struct cli_args *a, int count, char **files, struct cli_trace *t)
 {
-	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)file};
-	f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-	TRACEHANDLE h = file ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
-	snprintf(ret, cap, "%s", "");
-	if (h != INVALID_PROCESSTRACE_HANDLE) {
-		cli_trace_unknown(h, ret, cap);
+	for (int i = 0; i < count; i++) {
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, files[i])};
+		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+		TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
+		if (h == INVALID_PROCESSTRACE_HANDLE) {
+			continue;
+		}
+		t->lost_events += f.LogfileHeader.EventsLost;
+		t->lost_buffers += f.LogfileHeader.BuffersLost;
+		if (!t->unknown[0]) {
+			cli_trace_unknown(h, t->unknown, sizeof t->unknown);
+		}
 		CloseTrace(h);
 	}
 }
@@ -272,10 +278,10 @@ void cli_file_unknown(const char *file, char *ret, size_t cap)
 void cli_warn_unknown(const struct cli_args *a, int count, char **files)
 {
 	for (int i = 0; i < count; i++) {
-		char why[160];
-		cli_file_unknown(cli_unpacked(a, files[i]), why, sizeof why);
-		if (why[0]) {
-			fprintf(stderr, "openetw %s: %s: lost: unknown (%s)\n", a->command->name, files[i], why);
+		struct cli_trace t = {0};
+		cli_files_loss(a, 1, &files[i], &t);
+		if (t.unknown[0]) {
+			fprintf(stderr, "openetw %s: %s: lost: unknown (%s)\n", a->command->name, files[i], t.unknown);
 		}
 	}
 }

@@ -61,8 +61,8 @@ void cli_lost_text(const struct cli_trace *t, char *ret, size_t cap);
 void cli_loss_json(struct strbuf *b, uint64_t events, uint64_t buffers, const char *unknown);
 /* Why there may have been more losses than `trace` says; "": the numbers are all. */
 void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap);
-/* The same of a file (unpacked); "" also when it cannot be opened. */
-void cli_file_unknown(const char *file, char *ret, size_t cap);
+/* Adds what the headers of these files say was lost to lost_events, lost_buffers and unknown. */
+void cli_files_loss(const struct cli_args *a, int count, char **files, struct cli_trace *t);
 /* Ends it, and says so on stderr when it could not keep all that the trace said of the machine. NULL is fine. */
 void cli_state_end(struct openetw_state *s);
 /* Says on stderr of which of these files nobody knows what was lost: what is made of them cannot tell. */

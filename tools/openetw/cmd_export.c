@@ -6,10 +6,12 @@
 #include "tools/common/absent.h"
 #include "tools/common/output_dir.h"
 #include "tools/openetw/export_feed.h"
+#include "tools/openetw/export_summary.h"
 #include "tools/openetw/export_table.h"
 #include "tools/openetw/relog.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct export_all_options {
@@ -48,48 +50,6 @@ static int print_list(void)
 	return CLI_OK;
 }
 
-static void summary_json(const struct export *x, const struct export_feed *f, const char *out)
-{
-	const struct cli_trace *t = export_feed_trace(f);
-	struct strbuf b = {0};
-	strbuf_addf(&b, "{\"kind\":\"%s\",\"output\":", x->kind->name);
-	strbuf_add_json(&b, out, strlen(out));
-	strbuf_addf(&b, ",\"eventsInTrace\":%llu,\"eventsSelected\":%llu,\"eventsWritten\":%llu,\"bytes\":%llu,",
-		    (unsigned long long)t->events, (unsigned long long)export_feed_selected(f),
-		    (unsigned long long)x->written, (unsigned long long)x->bytes);
-	strbuf_addf(&b, "\"notFullyDecoded\":%llu,", (unsigned long long)export_feed_undecoded(f));
-	cli_loss_json(&b, t->lost_events, t->lost_buffers, t->unknown);
-	strbuf_addc(&b, ',');
-	export_add_misses(x, &b);
-	strbuf_adds(&b, "}\n");
-	fputs(b.failed ? "" : b.s, stderr);
-	strbuf_finish(&b);
-}
-
-static void summary(const struct export *x, const struct export_feed *f, const char *out)
-{
-	const struct cli_trace *t = export_feed_trace(f);
-	char size[32];
-	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
-	fflush(stdout);
-	if (x->o->summary_json) {
-		summary_json(x, f, out);
-		return;
-	}
-	if (!x->o->quiet || lost || x->miss_count) {
-		cli_size_text(x->bytes, size, sizeof size);
-		fprintf(stderr, "%llu of %llu event%s to %s (%s, %s)", (unsigned long long)x->written,
-			(unsigned long long)t->events, PLURAL(t->events), out, x->kind->name, size);
-		if (export_feed_undecoded(f)) {
-			fprintf(stderr, ", %llu not fully decoded", (unsigned long long)export_feed_undecoded(f));
-		}
-		fputs("; ", stderr);
-		cli_trace_print_loss(stderr, t);
-		fputs("\n", stderr);
-	}
-	export_print_misses(x, stderr);
-}
-
 static bool open_output_of(const struct cli_args *a, struct export *x, struct cli_output **ret)
 {
 	const struct export_kind *k = x->kind;
@@ -125,6 +85,21 @@ static int close_output_of(struct export *x, struct cli_output *o, bool whole)
 	return closed ? status : CLI_FAILED;
 }
 
+static int write_etl(struct export *x, const struct cli_select_options *s)
+{
+	struct relog_result r = {0};
+	struct stat st;
+	struct cli_trace loss = {0};
+	int status = relog_selection(x->args, x->o->output, s, &r);
+	if (status == CLI_OK) {
+		x->written = r.kept;
+		x->bytes = stat(x->o->output, &st) == 0 ? (uint64_t)st.st_size : 0;
+		cli_files_loss(x->args, x->args->count, x->args->words, &loss);
+		export_summary(x, &(struct export_counts){.in_trace = r.read, .selected = r.kept}, &loss);
+	}
+	return status;
+}
+
 static int convert(struct cli_args *a, struct export *x, struct export_feed *f)
 {
 	const struct export_kind *k = x->kind;
@@ -146,7 +121,10 @@ static int convert(struct cli_args *a, struct export *x, struct export_feed *f)
 	int closed = close_output_of(x, o, whole);
 	status = status == CLI_OK ? closed : status;
 	if (whole && status == CLI_OK) {
-		summary(x, f, x->o->output);
+		const struct cli_trace *t = export_feed_trace(f);
+		export_summary(
+			x, &(struct export_counts){t->events, export_feed_selected(f), export_feed_undecoded(f), true},
+			t);
 		status = export_feed_trace(f)->problems ? CLI_FAILED : CLI_OK;
 	}
 	return status == CLI_OK && !whole ? CLI_FAILED : status;
@@ -185,8 +163,7 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "--counter is for --as perfetto");
 	}
 	if (x.kind->elsewhere) {
-		return strcmp(x.kind->name, "etl") == 0 ? relog_selection(a, o->e.output, &o->select)
-							: export_table(&x, &o->select);
+		return strcmp(x.kind->name, "etl") == 0 ? write_etl(&x, &o->select) : export_table(&x, &o->select);
 	}
 	struct cli_select *select = cli_select_create(a, &o->select);
 	if (!select) {

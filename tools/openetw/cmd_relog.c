@@ -65,6 +65,7 @@ struct job {
 	uint64_t start_filetime, start_raw;
 	bool started;
 	uint64_t read, kept;
+	bool silent; /* the caller says what came of it */
 	struct cli_progress progress;
 };
 
@@ -328,9 +329,11 @@ static int relog(struct job *j, const char *out)
 			status =
 				cli_fail(a, HRESULT_CODE(hr), "stopped after %llu events", (unsigned long long)j->read);
 		}
-		fprintf(stderr, "%llu of %llu event%s kept\n", (unsigned long long)j->kept, (unsigned long long)j->read,
-			PLURAL(j->read));
-		cli_warn_unknown(a, a->count, a->words);
+		if (!j->silent) {
+			fprintf(stderr, "%llu of %llu event%s kept\n", (unsigned long long)j->kept,
+				(unsigned long long)j->read, PLURAL(j->read));
+			cli_warn_unknown(a, a->count, a->words);
+		}
 	}
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
@@ -366,11 +369,14 @@ static int run_job(struct job *j, const char *out, const struct cli_select_optio
 	return status;
 }
 
-int relog_selection(const struct cli_args *a, const char *out, const struct cli_select_options *s)
+int relog_selection(const struct cli_args *a, const char *out, const struct cli_select_options *s,
+		    struct relog_result *ret)
 {
 	const struct relog_options o = {.output = out, .select = *s};
-	struct job j = {.com.lpVtbl = &table, .args = a, .o = &o};
-	return run_job(&j, out, &o.select);
+	struct job j = {.com.lpVtbl = &table, .args = a, .o = &o, .silent = true};
+	int status = run_job(&j, out, &o.select);
+	*ret = (struct relog_result){j.read, j.kept};
+	return status;
 }
 
 static int run(struct cli_args *a)

@@ -10,7 +10,7 @@
 #include "tools/common/absent.h"
 #include "tools/common/event_view.h"
 #include "tools/common/output.h"
-#include "tools/common/trace_reading.h"
+#include "tools/openetw/export_summary.h"
 #include "tools/openetw/sql_client.h"
 #include "tools/tables/table_make.h"
 
@@ -251,48 +251,6 @@ static int write_table(struct table *t)
 	return status == CLI_OK ? closed : status;
 }
 
-/* What was lost when the files were recorded, as the other exports say it. */
-static void find_loss(struct table *t, struct cli_trace *ret)
-{
-	*ret = (struct cli_trace){.lost_events = t->maker.about.events_lost,
-				  .lost_buffers = t->maker.about.buffers_lost};
-	for (int i = 0; i < t->maker.count && !ret->unknown[0]; i++) {
-		cli_file_unknown(t->maker.plain[i], ret->unknown, sizeof ret->unknown);
-	}
-}
-
-static void said(struct export *x, uint64_t in_trace, const struct cli_trace *loss)
-{
-	const char *out = x->o->output;
-	char size[32];
-	export_miss_n(x, "events without the fields of their payloads: 'openetw sql' has a table for each event",
-		      x->written);
-	if (x->o->summary_json) {
-		struct strbuf b = {0};
-		strbuf_addf(&b, "{\"kind\":\"%s\",\"output\":", x->kind->name);
-		strbuf_add_json(&b, out, strlen(out));
-		strbuf_addf(&b,
-			    ",\"eventsInTrace\":%llu,\"eventsSelected\":%llu,\"eventsWritten\":%llu,\"bytes\":%llu,",
-			    (unsigned long long)in_trace, (unsigned long long)x->written,
-			    (unsigned long long)x->written, (unsigned long long)x->bytes);
-		cli_loss_json(&b, loss->lost_events, loss->lost_buffers, loss->unknown);
-		strbuf_addc(&b, ',');
-		export_add_misses(x, &b);
-		strbuf_adds(&b, "}\n");
-		fputs(b.failed ? "" : b.s, stderr);
-		strbuf_finish(&b);
-		return;
-	}
-	if (!x->o->quiet || loss->lost_events || loss->lost_buffers || loss->unknown[0]) {
-		cli_size_text(x->bytes, size, sizeof size);
-		fprintf(stderr, "%llu of %llu event%s to %s (%s, %s); ", (unsigned long long)x->written,
-			(unsigned long long)in_trace, PLURAL(in_trace), out, x->kind->name, size);
-		cli_trace_print_loss(stderr, loss);
-		fputs("\n", stderr);
-	}
-	export_print_misses(x, stderr);
-}
-
 static bool is_empty(const struct cli_select_options *s)
 {
 	return !s->filter && !s->provider.count && !s->event.count && !s->process.count && !s->pid.count &&
@@ -326,9 +284,13 @@ int export_table(struct export *x, const struct cli_select_options *s)
 		if (status == CLI_OK) {
 			uint64_t rows = rows_of_index(t);
 			x->written = t->select ? t->selected : rows;
-			struct cli_trace loss;
-			find_loss(t, &loss);
-			said(x, rows, &loss);
+			struct cli_trace loss = {0};
+			cli_files_loss(a, a->count, a->words, &loss);
+			export_miss_n(
+				x,
+				"events without the fields of their payloads: 'openetw sql' has a table for each event",
+				x->written);
+			export_summary(x, &(struct export_counts){.in_trace = rows, .selected = x->written}, &loss);
 		}
 	}
 	if (status == CLI_OK && t->select) {

@@ -6,7 +6,11 @@
 
 #include "tools/common/select.h"
 
-/* The files are the words of `a`. Returns the exit status. */
-int relog_selection(const struct cli_args *a, const char *out, const struct cli_select_options *s);
+struct relog_result {
+	uint64_t read, kept; /* events */
+};
+/* The files are the words of `a`. Returns the exit status; the caller says what came of it. */
+int relog_selection(const struct cli_args *a, const char *out, const struct cli_select_options *s,
+		    struct relog_result *ret);
 
 #endif
