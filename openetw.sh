@@ -14,7 +14,7 @@ from=$PWD
 cd "$(dirname "$0")"
 
 least='gcc libc6-dev meson ninja-build'
-all="$least g++ pkg-config clang libbpf-dev libdw-dev libarchive-dev zlib1g-dev"
+all="$least g++ pkg-config clang libbpf-dev libdw-dev libarchive-dev zlib1g-dev libjson-c-dev"
 
 say() { printf '\n== %s\n' "$*" >&2; }
 help() { sed -n '3,11s/^# \{0,1\}//p' "$0"; }
@@ -98,6 +98,8 @@ lacks() {
 		echo "  libdw-dev pkg-config          names of inlined functions in 'openetw report'"
 	grep -q -e '-DOPENETW_ARCHIVES' "$build/build.ninja" ||
 		echo "  libarchive-dev zlib1g-dev pkg-config   traces in .zip, .gz, .cab and other archives"
+	grep -q -e '-DOPENETW_JSON' "$build/build.ninja" ||
+		echo "  libjson-c-dev pkg-config      'openetw mcp', for agents"
 	grep -q inject-image-load "$build/build.ninja" ||
 		echo "  g++                           the sample in C++, and C++ programs to be ported"
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h, recorder.h, decode.h and state.h for C++11 and later: objects that end what they began, and exceptions
+ * reader.h, query.h, recorder.h, decode.h and state.h for C++11 and later: objects that end what they began, and exceptions
  * instead of codes. The functions have the names of the C functions; the C headers say what they do.
  *
  *   openetw::reader r;
@@ -8,6 +8,11 @@
  *   r.set_content(OPENETW_READER_JSON);
  *   r.start();
  *   r.for_each([](const openetw_event &e) { std::printf("%s/%s %s\n", e.provider, e.name, e.json); });
+ *
+ *   openetw::index x("web.etl");
+ *   openetw::query q(x);
+ *   q.set_filter("level <= warning");
+ *   q.for_each_facet(OPENETW_BY_PROVIDER, 10, [](const openetw_facet &f) { std::printf("%s\n", f.text); });
  *
  * Objects can be moved and not copied. get() gives the object of the C functions, for what is not here. Everything is
  * inline: a program is linked with libopenetw and libetw, and nothing of this file is part of their binary interface.
@@ -17,15 +22,20 @@
 
 #include <openetw/decode.h>
 #include <openetw/openetw.h>
+#include <openetw/query.h>
 #include <openetw/reader.h>
 #include <openetw/recorder.h>
 #include <openetw/state.h>
 
 #include <cstddef>
+#include <exception>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace openetw
 {
@@ -344,6 +354,212 @@ class state : public owner<openetw_state, openetw_state_destroy>
 			throw error(code, nullptr);
 		}
 		return code == 0;
+	}
+};
+
+/* Trace files behind the columns that answer questions; as one, when there are several. */
+class index : public owner<openetw_index, openetw_index_close>
+{
+      public:
+	/* In C these structures and the functions that fill them have one name. */
+	typedef struct openetw_index_about about_type;
+	typedef struct openetw_index_type type_type;
+	typedef struct openetw_index_process process_type;
+	typedef struct openetw_index_thread thread_type;
+
+	explicit index(const std::string &path, std::uint32_t flags = 0)
+	    : owner(open(std::vector<std::string>(1, path), flags))
+	{
+	}
+	explicit index(const std::vector<std::string> &paths, std::uint32_t flags = 0) : owner(open(paths, flags))
+	{
+	}
+	about_type about() const
+	{
+		OPENETW_SIZED(about_type, ret);
+		done(openetw_index_about(get(), &ret));
+		return ret;
+	}
+	/* By number; throws when there is none. */
+	type_type type(std::uint32_t number) const
+	{
+		OPENETW_SIZED(type_type, ret);
+		done(openetw_index_type(get(), number, &ret));
+		return ret;
+	}
+	process_type process(std::uint32_t number) const
+	{
+		OPENETW_SIZED(process_type, ret);
+		done(openetw_index_process(get(), number, &ret));
+		return ret;
+	}
+	thread_type thread(std::uint32_t number) const
+	{
+		OPENETW_SIZED(thread_type, ret);
+		done(openetw_index_thread(get(), number, &ret));
+		return ret;
+	}
+	/* Addresses, innermost first. */
+	std::vector<std::uint64_t> stack(std::uint32_t number) const
+	{
+		std::vector<std::uint64_t> ret(openetw_index_stack(get(), number, nullptr, 0));
+		openetw_index_stack(get(), number, ret.data(), static_cast<std::uint32_t>(ret.size()));
+		return ret;
+	}
+
+      private:
+	static openetw_index *open(const std::vector<std::string> &paths, std::uint32_t flags)
+	{
+		OPENETW_SIZED(openetw_index_options, options);
+		std::vector<const char *> list;
+		openetw_index *ret = nullptr;
+		for (const std::string &path : paths) {
+			list.push_back(path.c_str());
+		}
+		options.flags = flags;
+		done(openetw_index_open(list.data(), static_cast<std::uint32_t>(list.size()), &options, &ret));
+		return ret;
+	}
+	static void done(std::uint32_t code)
+	{
+		if (code) {
+			throw error(code, openetw_last_error_text());
+		}
+	}
+};
+
+/* Questions to an index, which must live longer. A callback that returns false ends the question; one that returns nothing
+ * takes all. What it throws comes out of the question. */
+class query : public owner<openetw_query, openetw_query_destroy>
+{
+      public:
+	explicit query(const index &x) : owner(openetw_query_create(x.get()))
+	{
+	}
+	void set_filter(const std::string &filter)
+	{
+		std::uint32_t code = openetw_query_set_filter(get(), filter.c_str());
+		if (code) {
+			throw error(code, openetw_query_problem(get()));
+		}
+	}
+	void set_range(std::int64_t from, std::int64_t to)
+	{
+		openetw_query_set_range(get(), from, to);
+	}
+	void set_field(const std::string &name)
+	{
+		done(openetw_query_set_field(get(), name.c_str()));
+	}
+	/* Any thread. */
+	void cancel()
+	{
+		openetw_query_cancel(get());
+	}
+	openetw_answer count()
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		done(openetw_query_count(get(), &ret));
+		return ret;
+	}
+	/* Its arrays live until the next question. */
+	openetw_histogram histogram(std::int64_t from, std::int64_t to, std::uint32_t buckets,
+				    openetw_key by = OPENETW_BY_NOTHING, std::uint32_t most = 1)
+	{
+		OPENETW_SIZED(openetw_histogram, ret);
+		done(openetw_query_histogram(get(), from, to, buckets, by, most, &ret));
+		return ret;
+	}
+	template <class Each>
+	openetw_answer for_each_row(Each each, std::uint64_t position = 0,
+				    std::uint64_t count = std::numeric_limits<std::uint64_t>::max())
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		calls<Each, openetw_row> c(each);
+		c.done(openetw_query_rows(get(), position, count, c.call, &c, &ret));
+		return ret;
+	}
+	template <class Each> openetw_answer for_each_facet(openetw_key by, std::uint32_t most, Each each)
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		calls<Each, openetw_facet> c(each);
+		c.done(openetw_query_facets(get(), by, most, c.call, &c, &ret));
+		return ret;
+	}
+	template <class Each>
+	openetw_answer for_each_group(const std::vector<openetw_key> &keys, std::uint32_t most, Each each)
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		calls<Each, openetw_group> c(each);
+		c.done(openetw_query_group(get(), keys.data(), static_cast<std::uint32_t>(keys.size()), most, c.call,
+					   &c, &ret));
+		return ret;
+	}
+	template <class Each> openetw_answer for_each_stack_node(std::uint32_t flags, double least, Each each)
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		calls<Each, openetw_stack_node> c(each);
+		c.done(openetw_query_stacks(get(), flags, least, c.call, &c, &ret));
+		return ret;
+	}
+	std::uint64_t position(std::int64_t time)
+	{
+		std::uint64_t ret = 0;
+		done(openetw_query_position(get(), time, &ret));
+		return ret;
+	}
+	/* A whole event, for a decoder; valid until the next question. */
+	const openetw_event_record &event(std::uint64_t row)
+	{
+		const openetw_event_record *ret = nullptr;
+		done(openetw_query_event(get(), row, &ret));
+		return *ret;
+	}
+
+      private:
+	template <class Each, class What>
+	using result_of =
+		typename std::remove_reference<decltype(std::declval<Each &>()(std::declval<const What &>()))>::type;
+	template <class Each, class What> static bool goes_on(Each &each, const What &what, bool *)
+	{
+		return each(what);
+	}
+	template <class Each, class What, class Other> static bool goes_on(Each &each, const What &what, Other *)
+	{
+		each(what);
+		return true;
+	}
+	/* An exception does not pass through C: it waits until the question has ended. */
+	template <class Each, class What> struct calls {
+		Each &each;
+		std::exception_ptr thrown;
+
+		explicit calls(Each &e) : each(e)
+		{
+		}
+		static bool call(void *context, const What *what)
+		{
+			calls *c = static_cast<calls *>(context);
+			try {
+				return goes_on(c->each, *what, static_cast<result_of<Each, What> *>(nullptr));
+			} catch (...) {
+				c->thrown = std::current_exception();
+				return false;
+			}
+		}
+		void done(std::uint32_t code)
+		{
+			if (thrown) {
+				std::rethrow_exception(thrown);
+			}
+			query::done(code);
+		}
+	};
+	static void done(std::uint32_t code)
+	{
+		if (code) {
+			throw error(code, openetw_last_error_text());
+		}
 	}
 };
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+# mcp: a client of the Model Context Protocol that others wrote calls every tool, over files from Windows; and what only bytes
+# on a pipe can say.
+. "$(dirname "$0")/../cli/lib.sh"
+HERE=$(cd "$(dirname "$0")" && pwd)
+[ -d "$CORPUS" ] || skip "no corpus in $CORPUS"
+N=$CORPUS/perfview/net.4.5.2.x86.etl
+printf '' | openetw mcp "$N" 2>"$T/err" || {
+	grep -q 'libjson-c' "$T/err" || fail "mcp does not start: $(cat "$T/err")"
+	skip "$(cat "$T/err")"
+}
+run_status 2 openetw mcp
+run_status 1 openetw mcp "$T/no.etl"
+run_status 1 openetw mcp --root "$N"
+
+# ---- bytes ---------------------------------------------------------------------------------------------
+talk() { # talk LINES…: what the server answers
+	printf '%s\n' "$@" | openetw mcp "$N" 2>"$T/err"
+}
+hello='{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"VERSION","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+version() { echo "$hello" | sed "s/VERSION/$1/"; }
+for v in 2024-11-05 2025-03-26 2025-06-18 2025-11-25; do
+	talk "$(version $v)" >"$T/out"
+	says "\"protocolVersion\":\"$v\"" "$T/out" "version $v"
+done
+talk "$(version 1999-01-01)" >"$T/out"
+says '"protocolVersion":"2025-11-25"' "$T/out" "a version that nobody knows"
+modern='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+talk '{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{'"$modern"'}}' \
+	'{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{'"$modern"',"name":"open_trace"}}' >"$T/out"
+says '"supportedVersions":\["2026-07-28","2025-11-25"' "$T/out" "discover"
+says '"id":"c","result":{"resultType":"complete"' "$T/out" "a call without a handshake"
+says '"isError":false' "$T/out" "a call without a handshake"
+talk '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2042-01-01"}}}' >"$T/out"
+says '"code":-32022' "$T/out" "a version that is not spoken"
+says '"supported":\["2026-07-28"' "$T/out" "a version that is not spoken"
+talk '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' >"$T/out"
+says 'initialize first' "$T/out" "no handshake"
+wrong() { # wrong CODE LINE
+	talk "$(version 2025-06-18)" "$2" '{"jsonrpc":"2.0","id":"last","method":"ping"}' >"$T/out"
+	says "\"code\":$1," "$T/out" "$2"
+	says '"id":"last","result":{}' "$T/out" "the server goes on after $2"
+	[ -z "$HAVE_PYTHON" ] || json_lines "$T/out"
+}
+wrong -32700 '{"jsonrpc":'
+wrong -32700 'nothing'
+wrong -32700 "$(printf '{"jsonrpc":"2.0","id":1,"method":"\377"}')"
+wrong -32700 "$(printf '%0100d' 0 | tr 0 '[')"
+wrong -32600 '[]'
+wrong -32600 '[{"jsonrpc":"2.0","id":1,"method":"ping"}]'
+wrong -32600 '"text"'
+wrong -32600 '{"jsonrpc":"1.0","id":1,"method":"ping"}'
+wrong -32600 '{"jsonrpc":"2.0","id":{},"method":"ping"}'
+wrong -32600 '{"jsonrpc":"2.0","id":1.5,"method":"ping"}'
+wrong -32600 '{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}'
+wrong -32600 '{"jsonrpc":"2.0","id":1,"method":7}'
+wrong -32600 '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}'
+wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sqll"}}'
+says "did you mean 'sql'" "$T/out" "the nearest tool"
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sql","arguments":[]}}'
+{
+	version 2025-06-18
+	head -c 3000000 /dev/zero | tr '\0' x
+	printf '\n{"jsonrpc":"2.0","id":"last","method":"ping"}\n'
+} | openetw mcp "$N" >"$T/out" 2>"$T/err"
+says 'longer than 1048576' "$T/out" "a line of three megabytes"
+says '"id":"last","result":{}' "$T/out" "after a line of three megabytes"
+talk "$(version 2025-03-26)" '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_traces"}}]' >"$T/out"
+says '^\[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":' "$T/out" "a batch of 2025-03-26"
+[ "$(talk "$(version 2025-06-18)" '{"jsonrpc":"2.0","method":"notifications/unknown"}' '{"jsonrpc":"2.0","id":5,"result":{}}' | wc -l)" -eq 1 ] ||
+	fail "a notification or response was answered"
+
+# ---- files that may not be read ----------------------------------------------------------------------------
+mkdir -p "$T/in/deep" "$T/out-of-it"
+cp "$CORPUS/perfview/primitive-types.etl" "$T/in/deep/p.etl"
+cp "$CORPUS/perfview/primitive-types.etl" "$T/out-of-it/secret.etl"
+ln -s "$T/out-of-it/secret.etl" "$T/in/link.etl"
+ln -s "$T/out-of-it" "$T/in/folder"
+opened() { # opened FILE: the answer to open_trace below $T/in
+	printf '%s\n' "$(version 2025-06-18)" \
+		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open_trace","arguments":{"files":["'"$1"'"]}}}' |
+		openetw mcp --root "$T/in" 2>"$T/err" >"$T/opened"
+}
+for f in deep/p.etl "$T/in/deep/p.etl" deep/../deep/p.etl; do
+	opened "$f"
+	says '"isError":false' "$T/opened" "$f"
+done
+for f in link.etl folder/secret.etl ../out-of-it/secret.etl "$T/out-of-it/secret.etl" /etc/passwd deep /proc/self/mem no.etl ''; do
+	opened "$f"
+	says 'there is no trace' "$T/opened" "$f"
+	says '"isError":true' "$T/opened" "$f"
+done
+
+printf '%s\n' "$(version 2025-06-18)" '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_traces"}}' |
+	openetw mcp --root "$T/in" 2>"$T/err" >"$T/opened"
+says 'deep/p.etl' "$T/opened" "the list"
+! grep -q 'link.etl\|secret.etl' "$T/opened" || fail "links are listed"
+# a trace that is damaged is one error, and the server goes on
+head -c 3000 "$T/in/deep/p.etl" >"$T/in/half.etl"
+head -c 70000 /dev/urandom >"$T/in/noise.etl"
+for f in half.etl noise.etl; do
+	printf '%s\n' "$(version 2025-06-18)" \
+		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_events","arguments":{"files":["'$f'"]}}}' \
+		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find_events","arguments":{"files":["deep/p.etl"]}}}' |
+		openetw mcp --root "$T/in" 2>"$T/err" >"$T/opened"
+	says '"id":1,' "$T/opened" "$f"
+	says '"id":2,.*"matched":5,' "$T/opened" "after $f"
+done
+# nobody wrote beside the traces
+[ "$(ls "$T/in" "$T/in/deep" | grep -c idx)" -eq 0 ] || fail "an index of a small trace"
+
+# ---- a client ----------------------------------------------------------------------------------------------
+command -v node >/dev/null && command -v npm >/dev/null || skip "node and npm are not installed"
+MODULES=$OPENETW_BUILD/tests/mcp_client
+mkdir -p "$MODULES"
+(
+	flock 9
+	if ! cmp -s "$HERE/package-lock.json" "$MODULES/installed"; then
+		cp "$HERE/package.json" "$HERE/package-lock.json" "$MODULES/" &&
+			(cd "$MODULES" && npm ci --ignore-scripts --no-audit --no-fund) >"$MODULES/npm.log" 2>&1 &&
+			cp "$HERE/package-lock.json" "$MODULES/installed"
+	fi
+) 9>"$MODULES/lock" || skip "npm cannot install the client: $(grep -m1 'npm .*ERR\|npm error' "$MODULES/npm.log")"
+cp "$HERE/client.mjs" "$MODULES/"
+mkdir "$T/exports"
+node "$MODULES/client.mjs" "$OPENETW_BUILD/tools/openetw" "$CORPUS" "$T/exports" || fail "the client"

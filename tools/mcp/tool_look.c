@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT
+ * stacks, compare, provider_schema.
+ */
+#include "tools/mcp/mcp_tool.h"
+
+#include "tools/tables/table_make.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* ---- stacks ----------------------------------------------------------------------------------------- */
+
+struct tree {
+	struct openetw_stack_node *nodes;
+	uint32_t count, cap;
+	bool failed, full;
+};
+#define NODES_MOST 100000u
+#define NODE_BYTES 120u /* about, in an answer */
+
+static bool take_node(void *context, const struct openetw_stack_node *n)
+{
+	struct tree *t = context;
+	if (t->count == NODES_MOST) {
+		t->full = true;
+		return false;
+	}
+	if (t->count == t->cap) {
+		uint32_t cap = t->cap ? t->cap * 2 : 1024;
+		struct openetw_stack_node *more = realloc(t->nodes, cap * sizeof *more);
+		if (!more) {
+			t->failed = true;
+			return false;
+		}
+		t->nodes = more;
+		t->cap = cap;
+	}
+	t->nodes[t->count++] = *n;
+	return !cli_signal_caught();
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct openetw_stack_node *const *x = a, *const *y = b;
+	return (*x)->total != (*y)->total ? ((*x)->total < (*y)->total ? 1 : -1) : (*x < *y ? -1 : *x > *y);
+}
+
+static void name_node(struct table_maker *m, const struct openetw_stack_node *n, bool innermost, char *out, size_t cap)
+{
+	OPENETW_SIZED(struct openetw_index_process, p);
+	if (openetw_index_process(m->index, n->process, &p) != ERROR_SUCCESS) {
+		p.pid = OPENETW_UNKNOWN_ID;
+	}
+	/* Callers stand in front of the address to which their call returns. */
+	int64_t time = p.end != INT64_MAX && p.end > p.start ? p.end : m->about.last;
+	names_of(&m->names, p.pid, n->address - (innermost ? 0 : 1), table_make_filetime(m, time), out, cap);
+}
+
+/* The heaviest nodes, in the order of the tree: a node comes after its parent. */
+static bool put_nodes(struct mcp_call *c, struct mcp_trace *t, struct tree *tree, uint32_t most, bool inverted)
+{
+	struct strbuf *b = &c->out;
+	char name[1024];
+	uint32_t shown = 0;
+	const struct openetw_stack_node **heavy = calloc(tree->count + 1u, sizeof *heavy);
+	uint8_t *wanted = calloc(tree->count + 1u, 1);
+	if (!heavy || !wanted) {
+		free(heavy);
+		free(wanted);
+		return cli_tell(c->args, "no memory"), false;
+	}
+	for (uint32_t i = 0; i < tree->count; i++) {
+		heavy[i] = &tree->nodes[i];
+	}
+	qsort(heavy, tree->count, sizeof *heavy, by_total);
+	most = BASE_MIN(most,
+			(uint32_t)(c->budget / NODE_BYTES)); /* rather the light ones than the last are left out */
+	for (uint32_t i = 0; i < BASE_MIN(tree->count, most); i++) { /* parents weigh as much at least */
+		wanted[heavy[i] - tree->nodes] = 1;
+	}
+	strbuf_adds(b, ",\"nodes\":[");
+	for (uint32_t i = 0; i < tree->count && mcp_call_room(c); i++) {
+		const struct openetw_stack_node *n = &tree->nodes[i];
+		if (!wanted[i] || (n->parent != UINT32_MAX && (n->parent >= i || !wanted[n->parent]))) {
+			wanted[i] = 0;
+			continue;
+		}
+		name_node(mcp_trace_maker(t), n, inverted ? n->depth <= 1 : n->self > 0 && n->self >= n->total, name,
+			  sizeof name);
+		mcp_put_comma(b);
+		strbuf_addc(b, '{');
+		mcp_put_count(b, "node", i);
+		if (n->parent != UINT32_MAX) {
+			mcp_put_count(b, "parent", n->parent);
+		}
+		mcp_put_count(b, "depth", n->depth);
+		mcp_put_text(b, "function", name);
+		mcp_put_real(b, "self", n->self);
+		mcp_put_real(b, "total", n->total);
+		strbuf_addc(b, '}');
+		shown++;
+	}
+	strbuf_addc(b, ']');
+	mcp_put_count(b, "shown", shown);
+	mcp_put_count(b, "there_are", tree->count);
+	mcp_put_cut(b, shown < tree->count || tree->full,
+		    "raise max_nodes or min_percent, or narrow filter, from and to");
+	free(heavy);
+	free(wanted);
+	return !b->failed;
+}
+
+static bool run_stacks(struct mcp_call *c)
+{
+	OPENETW_SIZED(struct openetw_answer, a);
+	struct tree tree = {0};
+	char why[400] = "";
+	struct mcp_trace *t = mcp_trace_of(c, "files");
+	const char *field = mcp_call_text(c, "field", NULL);
+	bool inverted = mcp_call_truth(c, "inverted", false);
+	uint32_t flags = (inverted ? OPENETW_STACKS_INVERTED : 0) |
+			 (mcp_call_truth(c, "kernel", true) ? 0 : OPENETW_STACKS_NO_KERNEL);
+	struct openetw_query *q = t ? mcp_trace_query(c, t, mcp_call_text(c, "filter", NULL), "from", "to") : NULL;
+	if (!q) {
+		return false;
+	}
+	uint32_t code = field ? openetw_query_set_field(q, field) : ERROR_SUCCESS;
+	if (code == ERROR_SUCCESS) {
+		code = openetw_query_stacks(q, flags, mcp_call_real(c, "min_percent", 1) / 100, take_node, &tree, &a);
+	}
+	bool ok = code == ERROR_SUCCESS || mcp_trace_failed(c, code);
+	if (ok && tree.failed) {
+		ok = false;
+		cli_tell(c->args, "no memory");
+	}
+	if (ok && tree.count && !table_make_state(mcp_trace_maker(t), why, sizeof why)) {
+		ok = false;
+		cli_tell(c->args, "%s", why);
+	}
+	if (ok) {
+		strbuf_addc(&c->out, '{');
+		mcp_put_answer(&c->out, &a);
+		mcp_put_text(&c->out, "weight", field ? field : "events");
+		if (a.matched == 0) {
+			mcp_trace_nothing(c, t);
+		}
+		if (!tree.count) {
+			mcp_put_text(&c->out, "note", "none of these events has a stack");
+		}
+		ok = put_nodes(c, t, &tree, (uint32_t)mcp_call_integer(c, "max_nodes", 150), inverted);
+		strbuf_addc(&c->out, '}');
+	}
+	free(tree.nodes);
+	openetw_query_destroy(q);
+	return ok;
+}
+
+static const struct mcp_param stacks_params[] = {
+	MCP_FILES("files"),
+	MCP_FILTER,
+	MCP_RANGE,
+	{.name = "inverted",
+	 .kind = MCP_PARAM_TRUTH,
+	 .help = "From the innermost function to its callers; default: from the outermost inwards."},
+	{.name = "kernel", .kind = MCP_PARAM_TRUTH, .help = "With frames of the kernel (default true)."},
+	{.name = "field",
+	 .kind = MCP_PARAM_TEXT,
+	 .help = "Weigh by the sum of this field of the payload; default: by events."},
+	{.name = "min_percent",
+	 .kind = MCP_PARAM_REAL,
+	 .max = 100,
+	 .help = "Leave out what has less of the whole; its weight stays in its parent (default 1)."},
+	{.name = "max_nodes",
+	 .kind = MCP_PARAM_INTEGER,
+	 .min = 1,
+	 .max = 5000,
+	 .help = "At most so many nodes, the heaviest (default 150)."},
+	{0}};
+const struct mcp_tool mcp_tool_stacks = {
+	.name = "stacks",
+	.title = "Call trees",
+	.help = "A call tree of the events that have call stacks: who does it, and from where. Of CPU samples with the "
+		"filter "
+		"event ~ SampleProf (Windows' and ours). \"self\" and \"total\" are events, or the sum of a field.",
+	.params = stacks_params,
+	.run = run_stacks,
+};
+
+/* ---- compare ---------------------------------------------------------------------------------------- */
+
+struct pair {
+	char *name;
+	uint64_t a, b;
+};
+struct pairs {
+	struct pair *list;
+	uint32_t count, cap;
+	bool second, failed;
+};
+
+static bool take_facet(void *context, const struct openetw_facet *f)
+{
+	struct pairs *p = context;
+	const char *name = f->id == UINT32_MAX ? "(all others)" : f->text;
+	uint32_t i = 0;
+	while (i < p->count && strcmp(p->list[i].name, name) != 0) {
+		i++;
+	}
+	if (i == p->count) {
+		if (p->count == p->cap) {
+			uint32_t cap = p->cap ? p->cap * 2 : 256;
+			struct pair *more = realloc(p->list, cap * sizeof *more);
+			p->failed = !more;
+			if (!more) {
+				return false;
+			}
+			p->list = more;
+			p->cap = cap;
+		}
+		p->list[i] = (struct pair){strdup(name), 0, 0};
+		p->failed = !p->list[i].name;
+		if (p->failed) {
+			return false;
+		}
+		p->count++;
+	}
+	*(p->second ? &p->list[i].b : &p->list[i].a) += f->count;
+	return true;
+}
+
+struct side {
+	int64_t from, to;
+	struct openetw_answer answer;
+};
+#define KINDS_MOST 2000u
+
+static bool ask_side(struct mcp_call *c, const char *files, const char *from, const char *to, enum openetw_key by,
+		     struct pairs *p, struct side *s)
+{
+	s->answer = (struct openetw_answer){.size = sizeof s->answer};
+	struct mcp_trace *t = mcp_trace_of(c, files);
+	struct openetw_query *q = t ? mcp_trace_query(c, t, mcp_call_text(c, "filter", NULL), from, to) : NULL;
+	const char *field = mcp_call_text(c, "field", NULL);
+	if (!q || !mcp_trace_range(c, t, from, to, &s->from, &s->to)) {
+		openetw_query_destroy(q);
+		return false;
+	}
+	uint32_t code = field ? openetw_query_set_field(q, field) : ERROR_SUCCESS;
+	if (code == ERROR_SUCCESS) {
+		code = openetw_query_facets(q, by, KINDS_MOST, take_facet, p, &s->answer);
+	}
+	bool ok = code == ERROR_SUCCESS || mcp_trace_failed(c, code);
+	openetw_query_destroy(q);
+	return ok && !p->failed;
+}
+
+static double rate(uint64_t n, const struct side *s)
+{
+	double seconds = ((double)s->to - (double)s->from) / 1e9;
+	return seconds > 0 ? (double)n / seconds : (double)n;
+}
+
+static struct side sides[2];
+
+static int by_difference(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	double dx = fabs(rate(x->b, &sides[1]) - rate(x->a, &sides[0]));
+	double dy = fabs(rate(y->b, &sides[1]) - rate(y->a, &sides[0]));
+	return dx != dy ? (dx < dy ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void put_side(struct strbuf *b, const char *name, const struct side *s)
+{
+	mcp_put_name(b, name);
+	strbuf_addc(b, '{');
+	mcp_put_integer(b, "from_ns", s->from);
+	mcp_put_integer(b, "to_ns", s->to);
+	mcp_put_answer(b, &s->answer);
+	strbuf_addc(b, '}');
+}
+
+static bool run_compare(struct mcp_call *c)
+{
+	static const enum openetw_key keys[] = {OPENETW_BY_TYPE,  OPENETW_BY_PROVIDER, OPENETW_BY_PROCESS_NAME,
+						OPENETW_BY_LEVEL, OPENETW_BY_CPU,      OPENETW_BY_FIELD};
+	enum openetw_key by = keys[mcp_call_choice(c, "by", 0)];
+	uint32_t most = (uint32_t)mcp_call_integer(c, "limit", 30), shown = 0;
+	struct pairs p = {0};
+	struct strbuf *b = &c->out;
+	const char *other = mcp_json_member(c->given, "other_files") ? "other_files" : "files";
+	if (by == OPENETW_BY_FIELD && !mcp_call_text(c, "field", NULL)) {
+		return cli_tell(c->args, "compare by field needs 'field': which one?"), false;
+	}
+	bool ok = ask_side(c, "files", "from", "to", by, &p, &sides[0]);
+	p.second = true;
+	ok = ok && ask_side(c, other, "other_from", "other_to", by, &p, &sides[1]);
+	if (p.failed) {
+		cli_tell(c->args, "no memory");
+	}
+	if (ok) {
+		if (p.count) {
+			qsort(p.list, p.count, sizeof *p.list, by_difference);
+		}
+		strbuf_addc(b, '{');
+		put_side(b, "first", &sides[0]);
+		put_side(b, "other", &sides[1]);
+		mcp_put_name(b, "differences");
+		strbuf_addc(b, '[');
+		for (; shown < BASE_MIN(p.count, most) && mcp_call_room(c); shown++) {
+			const struct pair *x = &p.list[shown];
+			mcp_put_comma(b);
+			strbuf_addc(b, '{');
+			mcp_put_text(b, "name", x->name);
+			mcp_put_count(b, "first_events", x->a);
+			mcp_put_count(b, "other_events", x->b);
+			mcp_put_real(b, "first_per_second", rate(x->a, &sides[0]));
+			mcp_put_real(b, "other_per_second", rate(x->b, &sides[1]));
+			strbuf_addc(b, '}');
+		}
+		strbuf_addc(b, ']');
+		mcp_put_count(b, "shown", shown);
+		mcp_put_count(b, "there_are", p.count);
+		mcp_put_cut(b, shown < p.count, "raise limit, or narrow filter, from and to");
+		strbuf_addc(b, '}');
+	}
+	for (uint32_t i = 0; i < p.count; i++) {
+		free(p.list[i].name);
+	}
+	free(p.list);
+	return ok;
+}
+
+static const struct mcp_param compare_params[] = {
+	MCP_FILES("files"),
+	MCP_RANGE,
+	{.name = "other_files",
+	 .kind = MCP_PARAM_TEXTS,
+	 .help = "The trace to compare with; without it the same trace, at other times."},
+	{.name = "other_from", .kind = MCP_PARAM_TIME, .help = "As from, of the other."},
+	{.name = "other_to", .kind = MCP_PARAM_TIME, .help = "As to, of the other."},
+	MCP_FILTER,
+	{.name = "by",
+	 .kind = MCP_PARAM_CHOICE,
+	 .values = "type|provider|process|level|cpu|field",
+	 .help = "What is compared (default type: provider and event)."},
+	{.name = "field", .kind = MCP_PARAM_TEXT, .help = "With by = field: which field of the payload."},
+	{.name = "limit",
+	 .kind = MCP_PARAM_INTEGER,
+	 .min = 1,
+	 .max = 1000,
+	 .help = "At most so many lines (default 30)."},
+	{0}};
+const struct mcp_tool mcp_tool_compare = {
+	.name = "compare",
+	.title = "Compare two traces, or two parts of one",
+	.help = "Counts the events of two traces, or of two ranges of time of one, and lists what differs most: by "
+		"events per "
+		"second, so that traces of different length can be compared.",
+	.params = compare_params,
+	.run = run_compare,
+};
+
+/* ---- provider_schema -------------------------------------------------------------------------------- */
+
+struct fields {
+	struct strbuf *b;
+	size_t most; /* bytes of the answer */
+	uint64_t left_out;
+};
+
+static bool put_field(void *context, const struct openetw_field *f)
+{
+	struct fields *x = context;
+	if (x->b->len >= x->most) {
+		x->left_out++;
+		return true;
+	}
+	mcp_put_comma(x->b);
+	strbuf_addc(x->b, '{');
+	mcp_put_name(x->b, "name");
+	strbuf_add_json(x->b, f->name, f->name_length);
+	mcp_put_text(x->b, "kind",
+		     f->is_struct                             ? "struct"
+		     : f->is_array                            ? "array"
+		     : f->json_length == 0                    ? "text"
+		     : f->json[0] == '"'                      ? "text"
+		     : f->json[0] == 't' || f->json[0] == 'f' ? "truth"
+							      : "number");
+	mcp_put_name(x->b, "example");
+	strbuf_add_json(x->b, f->text, BASE_MIN(f->text_length, (size_t)100));
+	strbuf_addc(x->b, '}');
+	return true;
+}
+
+/* Where events of each type begin. */
+struct firsts {
+	int64_t *times; /* by type; INT64_MAX: none */
+	uint32_t count;
+};
+
+static bool take_time(void *context, const struct openetw_facet *f)
+{
+	struct firsts *x = context;
+	if (f->id < x->count) {
+		x->times[f->id] = f->first;
+	}
+	return !cli_signal_caught();
+}
+
+struct first_of {
+	uint32_t type;
+	struct openetw_row row;
+};
+
+static bool take_type(void *context, const struct openetw_row *r)
+{
+	struct first_of *x = context;
+	if (r->type == x->type) {
+		x->row = *r;
+	}
+	return x->row.size == 0 && !cli_signal_caught();
+}
+
+/* The fields of the first event of a type. */
+static void put_fields(struct mcp_call *c, struct mcp_trace *t, struct openetw_query *q, uint32_t type, int64_t first)
+{
+	struct first_of x = {.type = type};
+	const EVENT_RECORD *e;
+	uint64_t at;
+	if (openetw_query_position(q, first, &at) != ERROR_SUCCESS ||
+	    openetw_query_rows(q, at, UINT64_MAX - at, take_type, &x, NULL) != ERROR_SUCCESS || !x.row.size ||
+	    openetw_query_event(q, x.row.row, &e) != ERROR_SUCCESS) {
+		return;
+	}
+	struct fields f = {&c->out, c->budget + 1};
+	mcp_put_name(&c->out, "fields");
+	strbuf_addc(&c->out, '[');
+	uint32_t code = openetw_decode_fields(mcp_trace_maker(t)->decoder, e, put_field, &f);
+	strbuf_addc(&c->out, ']');
+	if (f.left_out) {
+		mcp_put_count(&c->out, "fields_left_out", f.left_out);
+	}
+	if (code == OPENETW_NO_SCHEMA || code == OPENETW_PARTLY) {
+		mcp_put_text(&c->out, "not_decoded", openetw_decoder_reason(mcp_trace_maker(t)->decoder));
+	}
+}
+
+static const char *provider_at(const void *ctx, int i)
+{
+	static struct openetw_index_type type;
+	const struct table_maker *m = ctx;
+	type.size = sizeof type;
+	if (i < 0 || (uint32_t)i >= m->about.types) {
+		return NULL;
+	}
+	return openetw_index_type(m->index, (uint32_t)i, &type) == ERROR_SUCCESS ? type.provider : "";
+}
+
+static bool run_schema(struct mcp_call *c)
+{
+	OPENETW_SIZED(struct openetw_index_type, type);
+	struct mcp_trace *t = mcp_trace_of(c, "files");
+	const char *provider = mcp_call_text(c, "provider", ""), *event = mcp_call_text(c, "event", NULL);
+	uint32_t found = 0, there = 0, shown = 0, types = t ? mcp_trace_about(t)->types : 0;
+	struct openetw_query *q = t ? openetw_query_create(mcp_trace_index(t)) : NULL;
+	struct firsts firsts = {.times = calloc(types + 1ull, sizeof *firsts.times), .count = types};
+	uint32_t code = q && firsts.times
+				? openetw_query_facets(q, OPENETW_BY_TYPE, types + 1, take_time, &firsts, NULL)
+				: ERROR_NOT_ENOUGH_MEMORY;
+	if (!t || code != ERROR_SUCCESS) {
+		free(firsts.times);
+		openetw_query_destroy(q);
+		return t ? mcp_trace_failed(c, code) : false;
+	}
+	strbuf_adds(&c->out, "{\"events\":[");
+	for (uint32_t i = 0; i < types; i++) {
+		if (openetw_index_type(mcp_trace_index(t), i, &type) != ERROR_SUCCESS || type.rows == 0 ||
+		    strcasecmp(type.provider, provider) != 0) {
+			continue;
+		}
+		found++;
+		if (event && strcasecmp(type.name, event) != 0) {
+			continue;
+		}
+		there++;
+		if (!mcp_call_room(c)) {
+			continue;
+		}
+		mcp_put_comma(&c->out);
+		strbuf_addc(&c->out, '{');
+		mcp_put_text(&c->out, "event", type.name);
+		mcp_put_count(&c->out, "id", type.id);
+		mcp_put_count(&c->out, "version", type.version);
+		mcp_put_count(&c->out, "level", type.level);
+		mcp_put_count(&c->out, "opcode", type.opcode);
+		mcp_put_count(&c->out, "task", type.task);
+		mcp_put_name(&c->out, "keyword");
+		strbuf_addf(&c->out, "\"0x%llx\"", (unsigned long long)type.keyword);
+		mcp_put_count(&c->out, "events", type.rows);
+		put_fields(c, t, q, i, firsts.times[i]);
+		strbuf_addc(&c->out, '}');
+		shown++;
+	}
+	strbuf_addc(&c->out, ']');
+	mcp_put_count(&c->out, "shown", shown);
+	mcp_put_count(&c->out, "there_are", there);
+	mcp_put_cut(&c->out, shown < there, "name one event");
+	strbuf_addc(&c->out, '}');
+	free(firsts.times);
+	openetw_query_destroy(q);
+	if (!found) {
+		const char *near = cli_nearest(provider, provider_at, mcp_trace_maker(t));
+		cli_tell(c->args, "the trace has no event of a provider '%.100s'%s%s%s (overview lists its providers)",
+			 provider, near && *near ? "; did you mean '" : "", near && *near ? near : "",
+			 near && *near ? "'?" : "");
+		return false;
+	}
+	if (!there) {
+		cli_tell(c->args, "'%s' has no event '%.100s' in this trace; without 'event' the answer lists all",
+			 provider, event);
+	}
+	return there > 0;
+}
+
+static const struct mcp_param schema_params[] = {MCP_FILES("files"),
+						 {.name = "provider",
+						  .kind = MCP_PARAM_TEXT,
+						  .required = true,
+						  .help = "The provider's name, as overview says it."},
+						 {.name = "event", .kind = MCP_PARAM_TEXT, .help = "Only this event."},
+						 {0}};
+const struct mcp_tool mcp_tool_provider_schema = {
+	.name = "provider_schema",
+	.title = "Events and fields of a provider",
+	.help = "Which events of a provider are in the trace, how often, and the fields of their payloads, each with "
+		"the value "
+		"of the first event as an example. These fields can be used in filters and in sql.",
+	.params = schema_params,
+	.run = run_schema,
+};
