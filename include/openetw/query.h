@@ -285,6 +285,82 @@ typedef bool (*openetw_stack_node_fn)(void *context, const struct openetw_stack_
 OPENETW_API uint32_t openetw_query_stacks(struct openetw_query *q, uint32_t flags, double least,
 					  openetw_stack_node_fn fn, void *context, struct openetw_answer *ret);
 
+/* ---- what threads did -------------------------------------------------------------------------- */
+
+/* Of the context switches and wakings in the traces. The first such question reads those events; what they say is kept as
+ * long as the index is open. The query's filter and times do not matter. Without such events nothing is known. */
+enum openetw_doing {
+	OPENETW_DOING_UNKNOWN, /* no event says it, or switches were lost */
+	OPENETW_DOING_RUNNING,
+	OPENETW_DOING_READY, /* it could run, and another thread does */
+	OPENETW_DOING_WAITING,
+	OPENETW_DOING_IDLE, /* processors alone */
+};
+/* What ends a wait. */
+enum openetw_waker {
+	OPENETW_WAKER_UNKNOWN, /* no event says it */
+	OPENETW_WAKER_THREAD,
+	OPENETW_WAKER_INTERRUPT,
+	OPENETW_WAKER_SOFTIRQ,
+	OPENETW_WAKER_TIMER,
+	OPENETW_WAKER_DPC,       /* of Windows: an interrupt's or a timer's */
+	OPENETW_WAKER_PREEMPTED, /* it did not wait: another thread took its processor */
+};
+
+enum openetw_lanes {
+	OPENETW_LANES_THREADS, /* ids are threads */
+	OPENETW_LANES_CPUS,    /* ids are OPENETW_CPU_OF() */
+};
+#define OPENETW_CPU_OF(file, processor) ((uint32_t)(file) << 16 | (uint32_t)(processor))
+
+/* Some pixels beside each other during most of which the lane did the same. */
+struct openetw_lane_run {
+	uint32_t size;
+	uint32_t lane;          /* which of the ids */
+	uint32_t first, pixels; /* the first, and how many */
+	enum openetw_doing doing;
+	double coverage;    /* 0 to 1: of the pixels' time, how much of it did that */
+	uint64_t intervals; /* how many such there are in these pixels */
+	/* Of the longest of them, whole. */
+	int64_t from, to;
+	uint32_t thread;          /* processors: who ran; ready threads: who woke it. 0: none, or nobody knows */
+	uint32_t cpu;             /* running: where */
+	uint32_t reason;          /* waiting: KWAIT_REASON of Windows */
+	enum openetw_waker waker; /* ready: what woke it */
+};
+typedef bool (*openetw_lane_fn)(void *context, const struct openetw_lane_run *r);
+/* The time from `from` to `to` cut into `pixels` (up to 65,536) of equal length, for each of `count` ids (up to 65,536).
+ * Runs of a lane are told in order, lane by lane; pixels about which nothing is known are in none. Of processors a run
+ * ends also where another thread runs most. ERROR_NOT_FOUND: there is no such id. */
+OPENETW_API uint32_t openetw_query_lanes(struct openetw_query *q, enum openetw_lanes kind, const uint32_t *ids,
+					 uint32_t count, int64_t from, int64_t to, uint32_t pixels, openetw_lane_fn fn,
+					 void *context, struct openetw_answer *ret);
+
+/* One wait, and what ended it. */
+enum openetw_cause {
+	OPENETW_CAUSE_NEXT,    /* a thread that waited, too: the next link is its wait */
+	OPENETW_CAUSE_RAN,     /* a thread that did not wait meanwhile: what it did took so long */
+	OPENETW_CAUSE_OUTSIDE, /* no thread: see `waker` */
+	OPENETW_CAUSE_UNKNOWN, /* no event says who */
+	OPENETW_CAUSE_WAITS,   /* nothing yet: it waits when the trace ends */
+	OPENETW_CAUSE_MORE,    /* there are more links than were asked for */
+};
+struct openetw_link {
+	uint32_t size;
+	uint32_t thread; /* that waited */
+	int64_t from, ready,
+		to;      /* it waited from `from`, was woken at `ready`, ran at `to`. INT64_MAX: not in the trace */
+	uint32_t reason; /* KWAIT_REASON of Windows */
+	enum openetw_waker waker;
+	uint32_t waker_thread; /* 0: none, or nobody knows */
+	enum openetw_cause cause;
+};
+typedef bool (*openetw_link_fn)(void *context, const struct openetw_link *l);
+/* Why did the thread wait? From its wait at `time`, or the last one before it, back from waker to waker, at most `most`
+ * links (up to 4,096). ERROR_NOT_FOUND: there is no such thread, or it is not known to have waited before. */
+OPENETW_API uint32_t openetw_query_chain(struct openetw_query *q, uint32_t thread, int64_t time, uint32_t most,
+					 openetw_link_fn fn, void *context, struct openetw_answer *ret);
+
 #ifdef __cplusplus
 }
 #endif

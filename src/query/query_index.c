@@ -9,6 +9,7 @@
 #include "query/query_field.h"
 #include "query/query_live.h"
 #include "query/query_place.h"
+#include "query/query_stays.h"
 
 #include "etw/values/errors.h"
 
@@ -253,6 +254,7 @@ void index_view_free(struct openetw_index *x)
 		}
 	}
 	field_columns_free(x->fields);
+	stays_free(x->stays);
 	pthread_mutex_destroy(&x->lock);
 	free(x->files);
 	free(x);

@@ -43,6 +43,7 @@ struct openetw_index {
 	bool unfinished;              /* of some file, too */
 	pthread_mutex_t lock;         /* of what queries add: columns of fields */
 	struct field_columns *fields; /* query_field.h */
+	struct stays_of_index *stays; /* query_stays.h; NULL: nobody asked for any */
 	/* An index that is made in the background has views, each an index of its own: what was there at some time. The
 	 * first is the one that its user knows. All of them live as long as that one: numbers of rows, types, processes, … are the
 	 * same in all of them. */

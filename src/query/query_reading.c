@@ -24,11 +24,6 @@ struct one_field {
 	size_t text, text_length;
 	size_t json, json_length;
 };
-/* A row that has to be read. */
-struct due {
-	uint64_t where;
-	uint32_t at; /* which of the rows that were asked about */
-};
 /* Numbers of values that were met lately: for most values the column need not be asked. One line of the cache each. */
 #define KNOWN_VALUES 4096u
 #define KNOWN_LENGTH 51u
@@ -125,12 +120,17 @@ int reading_of(struct scan *s, struct reading **ret)
 
 /* ---- one event ----------------------------------------------------------------------------------- */
 
-int reading_event(struct reading *r, uint32_t file, uint64_t where)
+int reading_raw(struct reading *r, uint32_t file, uint64_t where, struct etl_record *ret)
 {
 	const struct index_file *f = &r->x->files[file];
-	struct etl_record *e = &r->record;
 	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
-	err = err < 0 ? err : fetch_record(r->fetch[file], where, e);
+	return err < 0 ? err : fetch_record(r->fetch[file], where, ret);
+}
+
+int reading_event(struct reading *r, uint32_t file, uint64_t where)
+{
+	struct etl_record *e = &r->record;
+	int err = reading_raw(r, file, where, e);
 	err = err < 0 ? err : consume_view_fill(&r->view, e, e->time_filetime, NULL, &r->event);
 	r->decoded = false;
 	return err;
@@ -318,6 +318,13 @@ static int machine_begin(struct reading *r, uint32_t file)
 	return 0;
 }
 
+int reading_machine(struct reading *r, uint32_t file, struct machine **ret)
+{
+	int err = machine_begin(r, file);
+	*ret = r->machine[file];
+	return err;
+}
+
 static enum filter_answer give_file(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
 {
 	uint64_t key = r->row ? machine_file_key(&r->record) : 0;
@@ -476,8 +483,13 @@ static int by_place(const void *a, const void *b)
 	return x->where < y->where ? -1 : x->where > y->where;
 }
 
+struct due *reading_due(struct reading *r)
+{
+	return r->due;
+}
+
 /* Rows come in the order of time, so those of one buffer are in order: only buffers have to be brought together. */
-static const struct due *in_order(struct reading *r, uint32_t count)
+const struct due *reading_in_order(struct reading *r, uint32_t count)
 {
 	uint32_t low = UINT32_MAX, high = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -529,7 +541,7 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	if (err < 0) {
 		return err;
 	}
-	const struct due *due = in_order(r, count);
+	const struct due *due = reading_in_order(r, count);
 	e.knows = PLAN_ROW | PLAN_CELL;
 	e.reader = (struct plan_reader){reading_lookup, NULL, r};
 	for (uint32_t i = 0; i < count; i++) {
@@ -585,7 +597,7 @@ static int prepare_part(void *sink, struct scan *s, const struct scan_part *p)
 			r->due[count++] = (struct due){p->c.where[row], row};
 		}
 	}
-	const struct due *due = err == 0 ? in_order(r, count) : r->due;
+	const struct due *due = err == 0 ? reading_in_order(r, count) : r->due;
 	for (uint32_t i = 0; i < count && err == 0; i++) {
 		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;

@@ -12,6 +12,13 @@
 
 #include "evntcons.h"
 
+struct etl_record;
+struct machine;
+/* A row that has to be read. */
+struct due {
+	uint64_t where;
+	uint32_t at; /* which of the rows that were asked about */
+};
 /* NULL: no memory. */
 struct reading *reading_make(struct openetw_index *x);
 void reading_free(struct reading *r);
@@ -22,6 +29,14 @@ int reading_of(struct scan *s, struct reading **ret);
 
 /* The event at a place becomes the one that the functions below are about. -ENOENT: none stands there; -errno. */
 int reading_event(struct reading *r, uint32_t file, uint64_t where);
+/* The record there, as it is; valid until the next call. */
+int reading_raw(struct reading *r, uint32_t file, uint64_t where, struct etl_record *ret);
+/* Room for STORE_GROUP_ROWS rows to be read. */
+struct due *reading_due(struct reading *r);
+/* The first of them, which are in the order of time, in the order in which they are read fastest; until they change. */
+const struct due *reading_in_order(struct reading *r, uint32_t count);
+/* What the trace says of the machine; the reading's. -errno. */
+int reading_machine(struct reading *r, uint32_t file, struct machine **ret);
 const EVENT_RECORD *reading_record(const struct reading *r);
 /* A field of it, "Line.Price" too. False: it has no such field. The text is valid until the next call. */
 bool reading_field(struct reading *r, const char *name, const char **ret_text, size_t *ret_length);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chains: who woke whom. Each link is earlier than the one before it, so a chain ends.
+ */
+#include "query/query_stays.h"
+
+#include "base/sized.h"
+#include "base/win32_error.h"
+
+#define LINKS_MOST 4096u
+
+struct chain {
+	const struct index_file *file;
+	const struct stays *s;
+	openetw_link_fn fn;
+	void *context;
+};
+
+/* The last wait that began before a time. SIZE_MAX: none is known. */
+static size_t wait_before(const struct stay_lane *l, int64_t time)
+{
+	size_t i = stay_at(l, time);
+	while (i != SIZE_MAX && l->list[i].doing != OPENETW_DOING_WAITING) {
+		if (l->list[i].doing == OPENETW_DOING_UNKNOWN) {
+			return SIZE_MAX;
+		}
+		i = i ? i - 1 : SIZE_MAX;
+	}
+	return i;
+}
+
+/* A wait and what ended it; times of the file. */
+static void understand(const struct chain *c, uint32_t thread, size_t wait, struct openetw_link *ret)
+{
+	const struct stay_lane *l = &c->s->threads[thread];
+	const struct stay *s = &l->list[wait];
+	*ret = (struct openetw_link){.size = sizeof *ret,
+				     .thread = thread,
+				     .from = s->from,
+				     .ready = INT64_MAX,
+				     .to = INT64_MAX,
+				     .reason = s->detail,
+				     .cause = OPENETW_CAUSE_WAITS};
+	if (wait + 1 == l->count) {
+		return;
+	}
+	const struct stay *next = s + 1;
+	ret->cause = OPENETW_CAUSE_UNKNOWN;
+	if (next->doing == OPENETW_DOING_RUNNING) {
+		ret->to = next->from;
+	}
+	if (next->doing != OPENETW_DOING_READY) {
+		return;
+	}
+	ret->ready = next->from;
+	ret->waker = (enum openetw_waker)next->detail;
+	ret->waker_thread = next->who;
+	if (wait + 2 < l->count && next[1].doing == OPENETW_DOING_RUNNING) {
+		ret->to = next[1].from;
+	}
+	if (ret->waker != OPENETW_WAKER_THREAD) {
+		ret->cause = OPENETW_CAUSE_OUTSIDE;
+	}
+}
+
+/* Did the waker wait while it was waited for? Then that wait is the next link. */
+static size_t next_wait(const struct chain *c, struct openetw_link *inout)
+{
+	if (inout->waker != OPENETW_WAKER_THREAD || inout->waker_thread == 0 ||
+	    inout->waker_thread >= c->s->thread_count) {
+		return SIZE_MAX;
+	}
+	const struct stay_lane *l = &c->s->threads[inout->waker_thread];
+	size_t i = stay_at(l, inout->ready), wait = SIZE_MAX;
+	inout->cause = i == SIZE_MAX ? OPENETW_CAUSE_UNKNOWN : OPENETW_CAUSE_RAN;
+	/* Stays that end behind the beginning of the wait. */
+	for (; i != SIZE_MAX && stay_end(c->s, l, i) > inout->from; i = i ? i - 1 : SIZE_MAX) {
+		if (l->list[i].doing == OPENETW_DOING_UNKNOWN) {
+			inout->cause = OPENETW_CAUSE_UNKNOWN;
+			return SIZE_MAX;
+		}
+		/* One that goes on at `ready` is none: whoever wakes others runs. So links go back in time. */
+		if (l->list[i].doing == OPENETW_DOING_WAITING && stay_end(c->s, l, i) < inout->ready) {
+			inout->cause = OPENETW_CAUSE_NEXT;
+			wait = i;
+			break;
+		}
+	}
+	if (i == SIZE_MAX && l->count && l->list[0].from > inout->from) {
+		inout->cause = OPENETW_CAUSE_UNKNOWN; /* its lane begins while it was waited for */
+	}
+	return wait;
+}
+
+static bool tell(const struct chain *c, struct openetw_link l)
+{
+	int64_t offset = c->file->offset;
+	uint32_t base = c->file->thread_base;
+	l.thread += base;
+	l.waker_thread = l.waker_thread ? base + l.waker_thread : 0;
+	l.from += offset;
+	l.ready += l.ready == INT64_MAX ? 0 : offset;
+	l.to += l.to == INT64_MAX ? 0 : offset;
+	return c->fn(c->context, &l);
+}
+
+static void follow(const struct chain *c, uint32_t thread, size_t wait, uint32_t most)
+{
+	struct openetw_link l;
+	for (uint32_t n = 0; n < most && wait != SIZE_MAX; n++) {
+		understand(c, thread, wait, &l);
+		size_t next = next_wait(c, &l);
+		uint32_t waker = l.waker_thread;
+		if (next != SIZE_MAX && n + 1 == most) {
+			l.cause = OPENETW_CAUSE_MORE;
+		}
+		if (!tell(c, l)) {
+			return;
+		}
+		thread = waker;
+		wait = next;
+	}
+}
+
+uint32_t openetw_query_chain(struct openetw_query *q, uint32_t thread, int64_t time, uint32_t most, openetw_link_fn fn,
+			     void *context, struct openetw_answer *ret)
+{
+	if (most == 0 || most > LINKS_MOST || !fn || (ret && !SIZED_VALID(ret, undecided))) {
+		return win32_from_errno(-EINVAL);
+	}
+	struct chain c = {.fn = fn, .context = context};
+	uint32_t local = 0;
+	int64_t at;
+	int err = question_begin(q);
+	c.file = err == 0 ? index_thread_of(q->x, thread, &local) : NULL;
+	if (err == 0) {
+		err = c.file && local ? stays_of(q, (uint32_t)(c.file - q->x->files), &c.s) : -ENOENT;
+	}
+	if (err == 0) {
+		if (__builtin_sub_overflow(time, c.file->offset, &at)) {
+			at = c.file->offset > 0 ? INT64_MIN : INT64_MAX;
+		}
+		size_t wait = wait_before(&c.s->threads[local], at);
+		err = wait == SIZE_MAX ? -ENOENT : 0;
+		if (err == 0) {
+			follow(&c, local, wait, most);
+		}
+	}
+	return question_end(q, err, ret);
+}
