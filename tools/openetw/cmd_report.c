@@ -3,6 +3,7 @@
  * for, from a trace with kernel events of Linux or of Windows.
  */
 #include "tools/openetw/report.h"
+#include "tools/openetw/report_html.h"
 #include "tools/openetw/report_table.h"
 #include "base/parse.h"
 
@@ -27,6 +28,8 @@ static const struct cli_option options[] = {
 	CLI_WORD(report_options, folded, 0, "folded", "FILE",
 		 "write folded stacks (one line a stack, for flame graphs)"),
 	CLI_WORD(report_options, speedscope, 0, "speedscope", "FILE", "write a profile for speedscope.app"),
+	CLI_WORD(report_options, html, 0, "html", "FILE",
+		 "write a page with a time line, flame graphs and tables; of --from, --to, --process, --pid, --top"),
 	CLI_FLAG(report_options, off_cpu, 0, "off-cpu",
 		 "these two of the time threads waited, in microseconds, not of samples"),
 	CLI_FLAG(report_options, events, 0, "events",
@@ -242,11 +245,24 @@ static int run(struct cli_args *a)
 		fputs(explanation, stdout);
 		return CLI_OK;
 	}
+	if (o->html) {
+		const char *other = o->tables.table      ? "table"
+				    : o->tables.group_by ? "group-by"
+				    : o->tables.columns  ? "columns"
+				    : o->tables.sort     ? "sort"
+				    : o->filter          ? "filter"
+				    : o->folded          ? "folded"
+				    : o->speedscope      ? "speedscope"
+				    : o->json            ? "json"
+				    : o->csv             ? "csv"
+							 : NULL;
+		return other ? cli_usage(a, "--html and --%s contradict each other", other) : report_html(a, o);
+	}
 	if (o->tables.table) {
 		return report_table(a, o);
 	}
 	if (table_options_given(&o->tables) || o->csv) {
-		return cli_usage(a, "--%s is of --table: which table? --table list lists them",
+		return cli_usage(a, "--%s is of --table (or --html): which table? --table list lists them",
 				 o->csv ? "csv" : table_options_given(&o->tables));
 	}
 	if (a->count != 1) {

@@ -54,7 +54,7 @@ struct report_counted { /* of a processor: its counters at the last switch */
 struct report_options {
 	uint64_t top;
 	struct cli_numbers pid;
-	const char *filter, *folded, *speedscope;
+	const char *filter, *folded, *speedscope, *html;
 	bool off_cpu, events, no_inlines, json, csv, explain;
 	struct table_options tables;
 };
