@@ -6,6 +6,7 @@
 
 #include "tools/common/select.h"
 #include "tools/openetw/kernel_event.h"
+#include "tools/openetw/report_cause.h"
 #include "tools/openetw/function_names.h"
 #include "tools/openetw/tally.h"
 #include "tools/common/counters_of.h"
@@ -63,6 +64,7 @@ struct report {
 	struct filter_expr *filter; /* NULL: everything */
 	struct cli_shortages shortages;
 	struct names names;
+	struct causes *causes; /* NULL: not wanted */
 	bool pid_seen[REPORT_PIDS_MAX];
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;

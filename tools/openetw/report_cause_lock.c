@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * report's first lines: threads that wait for locks, and who holds these.
+ */
+#include "tools/openetw/report_cause.h"
+
+#define SHOWN 8 /* ids of other threads that wait as well */
+
+/* Who ended the wait held the lock. What was the holder itself waiting for all the while? */
+void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w)
+{
+	uint64_t length = w->until > w->from ? w->until - w->from : 0;
+	if (length >= t->locks.longest && w->site) {
+		t->lock_site = w->site;
+	}
+	cause_add(&t->locks, length);
+	if (!t->told || t->by != KEVENT_BY_THREAD || t->waker_tid == t->tid) {
+		return;
+	}
+	cause_pair_add(c, &c->wakers, t->pid, t->waker_tid, length);
+	size_t at = map_find(&c->thread_of, t->waker_tid);
+	const struct cause_thread *holder = at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
+	if (holder && holder->last_until > w->from && holder->last_from < w->until) {
+		uint64_t from = BASE_MAX(holder->last_from, w->from), until = BASE_MIN(holder->last_until, w->until);
+		cause_pair_add(c, &c->chains, t->pid, holder->last_in & (CAUSE_IN_FLUSH | CAUSE_IN_SLEEP),
+			       until - from);
+	}
+}
+
+static const struct cause_pair *most(const struct cause_pairs *p, uint32_t a, uint64_t *ret_all)
+{
+	const struct cause_pair *best = NULL;
+	*ret_all = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->pair[i].a == a) {
+			*ret_all += p->pair[i].sum.time;
+			best = best && best->sum.time >= p->pair[i].sum.time ? best : &p->pair[i];
+		}
+	}
+	return best;
+}
+
+static void add_others(struct causes *c, const struct cause_thread *t, struct strbuf *b)
+{
+	unsigned others = 0;
+	for (size_t i = 0; i < c->thread_count; i++) {
+		const struct cause_thread *o = &c->thread[i];
+		if (o == t || o->pid != t->pid || o->locks.time * 2 < t->locks.time) {
+			continue;
+		}
+		strbuf_addf(b, others == 0 ? "%u" : others < SHOWN ? ", %u" : "", o->tid);
+		others++;
+	}
+	if (others > SHOWN) {
+		strbuf_addf(b, " and %u more", others - SHOWN);
+	}
+}
+
+static void add_holder(struct causes *c, const struct cause_thread *t, struct strbuf *b, struct cause_finding *f)
+{
+	char who[CAUSE_WHO];
+	uint64_t all, chained;
+	const struct cause_pair *holder = most(&c->wakers, t->pid, &all);
+	if (!holder) {
+		return;
+	}
+	const struct cause_pair *chain = most(&c->chains, t->pid, &chained);
+	size_t at = map_find(&c->thread_of, holder->b);
+	uint64_t time = at != MAP_NONE ? c->thread[map_value(&c->thread_of, at)].seen : t->seen;
+	uint32_t pid = at != MAP_NONE ? c->thread[map_value(&c->thread_of, at)].pid : t->pid;
+	if (holder->sum.time * 2 >= all) {
+		f->other_pid = pid;
+		f->other_tid = holder->b;
+		cause_who(c, pid, holder->b, time, who);
+		strbuf_addf(b, "; %s held it for %u %% of that", who, (unsigned)(100 * holder->sum.time / all));
+	} else {
+		strbuf_adds(b, "; they take it from each other");
+	}
+	if (chain && chain->sum.time * 2 >= all && chain->b) {
+		strbuf_addf(b, " and %s meanwhile", chain->b & CAUSE_IN_FLUSH ? "flushed files" : "slept");
+	}
+}
+
+static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
+{
+	char lost[CAUSE_TIME], whole[CAUSE_TIME], name[1024];
+	struct strbuf others = {0}, holder = {0};
+	struct cause_finding f = {.kind = CAUSE_LOCK,
+				  .lost = t->locks.time,
+				  .of = of,
+				  .pid = t->pid,
+				  .tid = t->tid,
+				  .other_pid = CAUSE_NOBODY,
+				  .other_tid = CAUSE_NOBODY,
+				  .time = t->seen,
+				  .count = t->locks.count};
+	add_others(c, t, &others);
+	add_holder(c, t, &holder, &f);
+	name[0] = 0;
+	if (t->lock_site) {
+		names_of(c->names, t->pid, t->lock_site, t->seen, name, sizeof name);
+	}
+	c->failed = c->failed || others.failed || holder.failed;
+	cause_found(c, &f, "waited %s of %s for a lock%s%s, %llu times%s%s%s", cause_time(t->locks.time, lost),
+		    cause_time(of, whole), name[0] ? " in " : "", name, (unsigned long long)t->locks.count,
+		    others.len ? "; so did threads " : "", others.len ? others.s : "", holder.len ? holder.s : "");
+	strbuf_finish(&others);
+	strbuf_finish(&holder);
+}
+
+/* One line for a process: of the thread that lost most. */
+void cause_lock_find(struct causes *c)
+{
+	for (size_t i = 0; i < c->thread_count; i++) {
+		const struct cause_thread *t = &c->thread[i];
+		uint64_t of = t->locks.time ? cause_presence(c, t->pid, t->tid, t->seen) : 0;
+		bool worst = cause_counts(c, t->locks.time, of);
+		for (size_t j = 0; worst && j < c->thread_count; j++) {
+			const struct cause_thread *o = &c->thread[j];
+			worst = o->pid != t->pid || o->locks.time < t->locks.time ||
+				(o->locks.time == t->locks.time && j >= i);
+		}
+		if (worst) {
+			find(c, t, of);
+		}
+	}
+}
