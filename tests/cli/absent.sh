@@ -80,7 +80,7 @@ absent 2 "there is no source 'TotalCycels'\|no source" openetw record --pmc Tota
 absent 2 "is .* meant" openetw start k -o k.etl --kernel PROFIL
 absent 1 "NOT_SUPPORTED" openetw start k -o k.etl --kernel REGISTRY
 # the names that monitor knows are those of kernel_event.c
-kevent=$(dirname "$0")/../../tools/openetw/kernel_event.c
+kevent=$(dirname "$0")/../../tools/tables/kernel_event.c
 if [ -r "$kevent" ]; then
 	sed -n 's/.*KOP_[A-Z_]*, "\([A-Za-z]*\)".*/&/p' "$kevent" | grep -o 'KOP_[A-Z_]*, "[A-Za-z]*"' | grep -o '"[A-Za-z]*"' |
 		tr -d '"' | grep -v '^Thread' | sort -u >names

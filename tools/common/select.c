@@ -202,17 +202,22 @@ static bool event_matches(struct cli_select *s, struct cli_view *v, const EVENT_
 	return s->event_count == 0;
 }
 
-/* With or without its extension. */
-static bool is_called(const char *wanted, const char *name)
+bool cli_process_is(const char *wanted, const char *name, size_t n)
 {
-	size_t n = name ? strlen(name) : 0, w = strlen(wanted);
+	size_t w = strlen(wanted);
 	if (n == 0) {
 		return false;
 	}
 	if (strpbrk(wanted, "*?")) {
 		return filter_expr_pattern(wanted, name, n);
 	}
-	return n >= w && strncasecmp(name, wanted, w) == 0 && (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
+	return n >= w && strncasecmp(name, wanted, w) == 0 &&
+	       (n == w || (n == w + 4 && strncasecmp(name + w, ".exe", 4) == 0));
+}
+
+static bool is_called(const char *wanted, const char *name)
+{
+	return name && cli_process_is(wanted, name, strlen(name));
 }
 
 static bool origin_matches(struct cli_select *s, struct cli_view *v)

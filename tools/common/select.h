@@ -39,6 +39,9 @@ struct cli_select_options {
 		CLI_TIME(T, m.from, 0, "from", "from this time on: 2026-01-31T12:00:00, or +1.5s from the start"), \
 		CLI_TIME(T, m.to, 0, "to", "up to this time, written likewise")
 
+/* Does --process mean a process of that name? Of its name or a pattern; ".exe" may be left out. */
+bool cli_process_is(const char *wanted, const char *name, size_t n);
+
 struct cli_select;
 /* `o` is borrowed. NULL: said why */
 struct cli_select *cli_select_create(const struct cli_args *a, const struct cli_select_options *o);

@@ -3,6 +3,7 @@
  * for, from a trace with kernel events of Linux or of Windows.
  */
 #include "tools/openetw/report.h"
+#include "tools/openetw/report_table.h"
 #include "base/parse.h"
 
 #include "tools/common/filter_option.h"
@@ -15,11 +16,14 @@
 #define TOP_DEFAULT 15
 
 static const struct cli_option options[] = {
-	CLI_NUMBER(report_options, top, 'n', "top", "N", 1, 10000, "lines of each table (default 15)"),
+	CLI_NUMBER(report_options, top, 'n', "top", "N", 1, UINT64_MAX,
+		   "lines of each table (default 15; of --table with --json or --csv all)"),
 	CLI_NUMBERS(report_options, pid, 0, "pid", "PID", 0, UINT64_MAX, REPORT_PIDS_MAX,
 		    "only this process (repeatable)"),
 	CLI_WORD(report_options, filter, 'F', "filter", "EXPR",
-		 "only samples and events of applications for which EXPR is true; leaves out the other tables"),
+		 "only samples and events of applications for which EXPR is true; leaves out the other tables. With "
+		 "--table: only its rows for which EXPR is true, by the names of its columns"),
+	TABLE_OPTIONS(report_options, tables),
 	CLI_WORD(report_options, folded, 0, "folded", "FILE",
 		 "write folded stacks (one line a stack, for flame graphs)"),
 	CLI_WORD(report_options, speedscope, 0, "speedscope", "FILE", "write a profile for speedscope.app"),
@@ -30,6 +34,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(report_options, no_inlines, 0, "no-inlines",
 		 "do not look for functions that were put into others (DWARF)"),
 	CLI_FLAG(report_options, json, 'j', "json", "the tables as JSON objects, one a line"),
+	CLI_FLAG(report_options, csv, 0, "csv", "of --table: CSV with a line of names"),
 	CLI_FORCE_OPTION,
 	CLI_FLAG(report_options, explain, 0, "explain", "what the tables and the words in them mean; without a file"),
 	{0},
@@ -130,7 +135,7 @@ static void tables(struct report *r, uint64_t top, bool json)
 {
 	if (r->causes) {
 		r->failed = !causes_print(r->causes, &r->o->pid, json) || r->failed;
-		printf("%s", json ? "" : "\n");
+		fputs(json ? "" : "\n", stdout);
 	}
 	if (!json && r->samples + r->switches) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
@@ -202,7 +207,7 @@ static int print(struct report *r)
 				"disks, files and connections\n");
 	}
 	if (!quiet) {
-		tables(r, r->o->top, json);
+		tables(r, r->o->top ? r->o->top : TOP_DEFAULT, json);
 	}
 	const struct tally *stacks = report_stacks(r, &unit, &none);
 	if ((folded || speedscope) && stacks->used == 0) {
@@ -244,6 +249,13 @@ static int run(struct cli_args *a)
 	if (o->explain) {
 		fputs(explanation, stdout);
 		return CLI_OK;
+	}
+	if (o->tables.table) {
+		return report_table(a, o);
+	}
+	if (table_options_given(&o->tables) || o->csv) {
+		return cli_usage(a, "--%s is of --table: which table? --table list lists them",
+				 o->csv ? "csv" : table_options_given(&o->tables));
 	}
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one file" : "which file?");
@@ -347,7 +359,6 @@ const struct cli_command cli_report = {
 		"shop.folded\n",
 	.options = options,
 	CLI_INTO(report_options),
-	.defaults = &(const struct report_options){.top = TOP_DEFAULT},
 	.run = run,
 	.complete = "file",
 };

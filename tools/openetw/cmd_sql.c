@@ -4,7 +4,7 @@
 #include "query/query_share.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 #include "tools/openetw/sql_prompt.h"
 #include "tools/openetw/sql_ready.h"
 #include "tools/openetw/sql_rewrite.h"
@@ -37,21 +37,21 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-static struct sql_maker maker;
+static struct table_maker maker;
 
 /* ---- a query -------------------------------------------------------------------------------------- */
 
 static int make_table(void *context, const char *name, char *why, size_t cap)
 {
 	(void)context;
-	return sql_make(&maker, name, why, cap);
+	return table_make(&maker, name, why, cap);
 }
 
 static int give_store(void *context, uint32_t file, struct sql_store *ret, int *ret_fd, char *why, size_t cap)
 {
 	struct index_share x;
 	(void)context;
-	if (!sql_make_index(&maker, why, cap)) {
+	if (!table_make_index(&maker, why, cap)) {
 		return -1;
 	}
 	if (!index_share_of(maker.index, file, &x)) {
@@ -185,7 +185,7 @@ static const char tables_query[] =
 static int list_tables(struct sql_client *c, enum sql_format format)
 {
 	if (format == SQL_TABLES) {
-		for (const char *const *name = sql_make_names(); *name; name++) {
+		for (const char *const *name = table_make_names(); *name; name++) {
 			printf("%s\n", *name);
 		}
 		putchar('\n');
@@ -280,12 +280,12 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "--parquet and --arrow want a query");
 	}
 	cli_signals_catch();
-	int status = sql_maker_open(&maker, a, files, a->words) ? work(a, o, text) : CLI_FAILED;
+	int status = table_maker_open(&maker, a, files, a->words) ? work(a, o, text) : CLI_FAILED;
 	if (cli_signal_caught()) {
 		cli_interrupt(cli_signal_caught());
 	}
 	cli_signals_restore();
-	sql_maker_close(&maker);
+	table_maker_close(&maker);
 	free(ready);
 	return status;
 }

@@ -2,11 +2,11 @@
  * top: what the processors are doing now, by process, thread and function.
  */
 #include "tools/openetw/feed.h"
-#include "tools/openetw/kernel_event.h"
-#include "tools/openetw/function_names.h"
+#include "tools/tables/kernel_event.h"
+#include "tools/tables/function_names.h"
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
-#include "tools/openetw/tally.h"
+#include "tools/common/tally.h"
 #include "tools/common/trace_reading.h"
 #include "base/parse.h"
 #include "etw/values/guids.h"

@@ -5,8 +5,8 @@
 #include "format/kernel_class.h"
 #include "tools/common/counters_of.h"
 #include "tools/common/event_view.h"
-#include "tools/openetw/function_names.h"
-#include "tools/openetw/kernel_event.h"
+#include "tools/tables/function_names.h"
+#include "tools/tables/kernel_event.h"
 
 #include <stdlib.h>
 

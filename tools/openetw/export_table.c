@@ -11,7 +11,7 @@
 #include "tools/common/event_view.h"
 #include "tools/common/output.h"
 #include "tools/openetw/sql_client.h"
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 
 #include <stdlib.h>
 
@@ -20,11 +20,11 @@
 
 struct table {
 	struct export *x;
-	struct sql_maker maker;
+	struct table_maker maker;
 	struct cli_select *select; /* NULL: all events */
 	struct cli_view *view;
-	struct sql_build *b;
-	struct sql_who who;
+	struct table_build *b;
+	struct table_who who;
 	int time, provider, event, cpu, level, id, version, opcode, task, keyword, type, stack, file;
 	uint32_t *type_of; /* by kind; 0: not looked for, else the number of the type and 1 */
 	uint32_t types, type_cap;
@@ -36,29 +36,29 @@ struct table {
 
 static bool add_columns(struct table *t)
 {
-	struct sql_build *b = t->b = sql_build_create();
+	struct table_build *b = t->b = table_build_create();
 	if (!b) {
 		return false;
 	}
 	/* The columns of `events`, in their order (tools/sql/sql_events.c). */
-	t->time = sql_build_column(b, "time", SQL_TYPE_I64);
-	t->provider = sql_build_column(b, "provider", SQL_TYPE_TEXT);
-	t->event = sql_build_column(b, "event", SQL_TYPE_TEXT);
-	sql_who_columns(b, &t->who);
-	t->cpu = sql_build_column(b, "cpu", SQL_TYPE_U16);
-	t->level = sql_build_column(b, "level", SQL_TYPE_U8);
-	t->id = sql_build_column(b, "id", SQL_TYPE_U16);
-	t->version = sql_build_column(b, "version", SQL_TYPE_U8);
-	t->opcode = sql_build_column(b, "opcode", SQL_TYPE_U8);
-	t->task = sql_build_column(b, "task", SQL_TYPE_U16);
-	t->keyword = sql_build_column(b, "keyword", SQL_TYPE_U64);
-	t->type = sql_build_column(b, "type", SQL_TYPE_U32);
-	t->stack = sql_build_column(b, "stack", SQL_TYPE_U32);
-	t->file = sql_build_column(b, "file", SQL_TYPE_U16);
+	t->time = table_build_column(b, "time", SQL_TYPE_I64);
+	t->provider = table_build_column(b, "provider", SQL_TYPE_TEXT);
+	t->event = table_build_column(b, "event", SQL_TYPE_TEXT);
+	table_who_columns(b, &t->who);
+	t->cpu = table_build_column(b, "cpu", SQL_TYPE_U16);
+	t->level = table_build_column(b, "level", SQL_TYPE_U8);
+	t->id = table_build_column(b, "id", SQL_TYPE_U16);
+	t->version = table_build_column(b, "version", SQL_TYPE_U8);
+	t->opcode = table_build_column(b, "opcode", SQL_TYPE_U8);
+	t->task = table_build_column(b, "task", SQL_TYPE_U16);
+	t->keyword = table_build_column(b, "keyword", SQL_TYPE_U64);
+	t->type = table_build_column(b, "type", SQL_TYPE_U32);
+	t->stack = table_build_column(b, "stack", SQL_TYPE_U32);
+	t->file = table_build_column(b, "file", SQL_TYPE_U16);
 	return t->file >= 0;
 }
 
-static bool is_type(const struct openetw_index_type *x, const struct sql_kind *k)
+static bool is_type(const struct openetw_index_type *x, const struct table_kind *k)
 {
 	return memcmp(&x->provider_guid, &k->provider_guid, sizeof x->provider_guid) == 0 && x->id == k->id &&
 	       x->version == k->version && x->channel == k->channel && x->level == k->level && x->opcode == k->opcode &&
@@ -67,7 +67,7 @@ static bool is_type(const struct openetw_index_type *x, const struct sql_kind *k
 }
 
 /* The number that the index has for it; -1: none. */
-static int64_t type_of(struct table *t, const struct sql_kind *k)
+static int64_t type_of(struct table *t, const struct table_kind *k)
 {
 	uint32_t i = (uint32_t)(k - t->maker.kinds);
 	while (t->types <= i) {
@@ -89,7 +89,7 @@ static int64_t type_of(struct table *t, const struct sql_kind *k)
 static void put_event(void *context, const EVENT_RECORD *e)
 {
 	struct table *t = context;
-	struct sql_build *b = t->b;
+	struct table_build *b = t->b;
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
 	t->in_trace++;
@@ -99,56 +99,56 @@ static void put_event(void *context, const EVENT_RECORD *e)
 		return;
 	}
 	struct openetw_event_origin o = {.size = sizeof o};
-	const struct sql_kind *k = sql_make_kind(&t->maker, e);
+	const struct table_kind *k = table_make_kind(&t->maker, e);
 	if (!k || openetw_state_event(t->maker.state, e, &o) != ERROR_SUCCESS) {
 		t->failed = true;
 		return;
 	}
 	int64_t type = type_of(t, k);
-	uint32_t stack = sql_make_stack(&t->maker, e);
+	uint32_t stack = table_make_stack(&t->maker, e);
 	t->selected++;
-	sql_build_number(b, t->time, (uint64_t)sql_make_time(&t->maker, time));
-	sql_put_string(b, t->provider, k->provider);
-	sql_put_string(b, t->event, k->name);
-	sql_who_put(&t->maker, b, &t->who, o.pid, o.tid, time);
-	sql_build_number(b, t->cpu, GetEventProcessorIndex(e));
-	sql_build_number(b, t->level, d->Level);
-	sql_build_number(b, t->id, d->Id);
-	sql_build_number(b, t->version, d->Version);
-	sql_build_number(b, t->opcode, d->Opcode);
-	sql_build_number(b, t->task, d->Task);
-	sql_build_number(b, t->keyword, d->Keyword);
+	table_build_number(b, t->time, (uint64_t)table_make_time(&t->maker, time));
+	table_put_string(b, t->provider, k->provider);
+	table_put_string(b, t->event, k->name);
+	table_who_put(&t->maker, b, &t->who, o.pid, o.tid, time);
+	table_build_number(b, t->cpu, GetEventProcessorIndex(e));
+	table_build_number(b, t->level, d->Level);
+	table_build_number(b, t->id, d->Id);
+	table_build_number(b, t->version, d->Version);
+	table_build_number(b, t->opcode, d->Opcode);
+	table_build_number(b, t->task, d->Task);
+	table_build_number(b, t->keyword, d->Keyword);
 	if (type >= 0) {
-		sql_build_number(b, t->type, (uint64_t)type);
+		table_build_number(b, t->type, (uint64_t)type);
 	}
 	if (stack) {
-		sql_build_number(b, t->stack, stack);
+		table_build_number(b, t->stack, stack);
 	}
-	sql_build_number(b, t->file, t->maker.file);
-	sql_build_row(b);
+	table_build_number(b, t->file, t->maker.file);
+	table_build_row(b);
 }
 
 static int make_selected(struct table *t, char *why, size_t cap)
 {
-	bool ok = sql_make_index(&t->maker, why, cap);
+	bool ok = table_make_index(&t->maker, why, cap);
 	if (ok && !add_columns(t)) {
 		snprintf(why, cap, "no memory");
 		ok = false;
 	}
-	ok = ok && sql_make_pass(&t->maker, put_event, t, why, cap);
-	const char *problem = ok ? sql_build_problem(t->b) : NULL;
+	ok = ok && table_make_pass(&t->maker, put_event, t, why, cap);
+	const char *problem = ok ? table_build_problem(t->b) : NULL;
 	if (problem || (ok && t->failed)) {
 		snprintf(why, cap, "%s", problem ? problem : "no memory");
 		ok = false;
 	}
 	int fd = -1;
 	if (ok) {
-		fd = sql_build_finish(t->b);
+		fd = table_build_finish(t->b);
 		if (fd < 0) {
 			snprintf(why, cap, "no memory for the table: %s", strerror(-fd));
 		}
 	} else {
-		sql_build_destroy(t->b);
+		table_build_destroy(t->b);
 	}
 	t->b = NULL;
 	return fd < 0 ? -1 : fd;
@@ -160,14 +160,14 @@ static int give_table(void *context, const char *name, char *why, size_t cap)
 {
 	struct table *t = context;
 	return t->select && strcmp(name, SELECTED) == 0 ? make_selected(t, why, cap)
-							: sql_make(&t->maker, name, why, cap);
+							: table_make(&t->maker, name, why, cap);
 }
 
 static int give_store(void *context, uint32_t file, struct sql_store *ret, int *ret_fd, char *why, size_t cap)
 {
 	struct table *t = context;
 	struct index_share x;
-	if (!sql_make_index(&t->maker, why, cap)) {
+	if (!table_make_index(&t->maker, why, cap)) {
 		return -1;
 	}
 	if (!index_share_of(t->maker.index, file, &x)) {
@@ -296,7 +296,7 @@ int export_table(struct export *x, const struct cli_select_options *s)
 	cli_signals_catch();
 	if (!is_empty(s) && !(t->select = cli_select_create(a, s))) {
 		status = CLI_USAGE;
-	} else if (sql_maker_open(&t->maker, a, a->count, a->words)) {
+	} else if (table_maker_open(&t->maker, a, a->count, a->words)) {
 		t->view = t->select ? cli_view_create(t->maker.decoder, false) : NULL;
 		if (t->select && !t->view) {
 			status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot start");
@@ -322,7 +322,7 @@ int export_table(struct export *x, const struct cli_select_options *s)
 	}
 	cli_signals_restore();
 	cli_view_destroy(t->view);
-	sql_maker_close(&t->maker);
+	table_maker_close(&t->maker);
 	cli_select_destroy(t->select);
 	free(t->type_of);
 	free(t);

@@ -5,7 +5,7 @@
 #define TOOLS_OPENETW_MONITOR_H
 
 #include "tools/openetw/feed.h"
-#include "tools/openetw/kernel_event.h"
+#include "tools/tables/kernel_event.h"
 #include "filter/filter_parse.h"
 
 #define MONITOR_PENDING_MAX 8192u

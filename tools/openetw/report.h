@@ -5,13 +5,14 @@
 #define TOOLS_OPENETW_REPORT_H
 
 #include "tools/common/select.h"
-#include "tools/openetw/kernel_event.h"
-#include "tools/openetw/report_cause.h"
-#include "tools/openetw/function_names.h"
-#include "tools/openetw/tally.h"
+#include "tools/tables/kernel_event.h"
+#include "tools/tables/function_names.h"
+#include "tools/common/tally.h"
 #include "tools/common/counters_of.h"
 #include "tools/common/shortage.h"
 #include "tools/common/event_view.h"
+#include "tools/openetw/report_cause.h"
+#include "tools/tables/table_option.h"
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX   32
@@ -55,7 +56,8 @@ struct report_options {
 	uint64_t top;
 	struct cli_numbers pid;
 	const char *filter, *folded, *speedscope;
-	bool off_cpu, events, no_inlines, json, explain;
+	bool off_cpu, events, no_inlines, json, csv, explain;
+	struct table_options tables;
 };
 struct report {
 	const struct cli_args *args;

@@ -14,8 +14,8 @@
 #define TOOLS_OPENETW_REPORT_CAUSE_H
 
 #include "base/map.h"
-#include "tools/openetw/function_names.h"
-#include "tools/openetw/kernel_event.h"
+#include "tools/tables/function_names.h"
+#include "tools/tables/kernel_event.h"
 
 #define CAUSES_SHOWN 3          /* lines */
 #define CAUSE_MOST   (1u << 22) /* threads, connections, pairs */

@@ -7,7 +7,7 @@
 
 #include "base/confine.h"
 #include "base/printable.h"
-#include "tools/openetw/helper.h"
+#include "tools/common/helper.h"
 
 #include <stdio.h>
 #include <stdlib.h>

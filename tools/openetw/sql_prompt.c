@@ -6,7 +6,7 @@
 #include "tools/openetw/sql_prompt.h"
 
 #include "tools/common/cli.h"
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 #include "tools/openetw/sql_ready.h"
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ static char *next_word(const char *text, int state)
 			return strdup(w);
 		}
 	}
-	const char *const *names = sql_make_names();
+	const char *const *names = table_make_names();
 	while (names[table]) {
 		const char *w = names[table++];
 		if (strncasecmp(w, text, n) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What openetw-symbols is asked (tools/openetw/inlines.c asks): functions that the compiler put into others, from the
+ * What openetw-symbols is asked (tools/tables/inlines.c asks): functions that the compiler put into others, from the
  * DWARF of files whose bytes are anybody's. It is a child without rights (src/sandbox/sandbox.h). Front door.
  *
  *   SYMBOLS_OPEN   symbols_open, and the file         ->  symbols_opened, then `id_bytes` and `name_bytes`

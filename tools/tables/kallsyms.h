@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Names of the running kernel's functions.
  */
-#ifndef TOOLS_OPENETW_KALLSYMS_H
-#define TOOLS_OPENETW_KALLSYMS_H
+#ifndef TOOLS_TABLES_KALLSYMS_H
+#define TOOLS_TABLES_KALLSYMS_H
 
 #include "tools/common/cli.h"
 

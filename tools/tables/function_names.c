@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/openetw/function_names.h"
+#include "tools/tables/function_names.h"
 
 /* Semicolons divide frames: a name has none. */
 static void without_semicolons(char *p, size_t n)

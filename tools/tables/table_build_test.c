@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/openetw/sql_build.h"
+#include "tools/tables/table_build.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -35,22 +35,22 @@ static void text_of(const struct sql_columns *t, const struct sql_column *c, uin
 
 static void a_table_is_read_as_it_was_made(void **state)
 {
-	struct sql_build *b = sql_build_create();
+	struct table_build *b = table_build_create();
 	struct sql_columns t;
 	char text[40];
-	int n = sql_build_column(b, "n", SQL_TYPE_I16), s = sql_build_column(b, "s", SQL_TYPE_TEXT);
+	int n = table_build_column(b, "n", SQL_TYPE_I16), s = table_build_column(b, "s", SQL_TYPE_TEXT);
 	for (int i = 0; i < 1000; i++) {
-		sql_build_number(b, n, (uint64_t)(int64_t)-i);
+		table_build_number(b, n, (uint64_t)(int64_t)-i);
 		if (i % 3) {
 			snprintf(text, sizeof text, "text %d", i % 7);
-			sql_build_text(b, s, text, strlen(text));
+			table_build_text(b, s, text, strlen(text));
 		}
 		if (i == 500) { /* late, and once */
-			sql_build_float(b, sql_build_column(b, "late", SQL_TYPE_F64), 0.5);
+			table_build_float(b, table_build_column(b, "late", SQL_TYPE_F64), 0.5);
 		}
-		sql_build_row(b);
+		table_build_row(b);
 	}
-	int fd = sql_build_finish(b);
+	int fd = table_build_finish(b);
 	assert_true(fd >= 0);
 	assert_int_equal(sql_columns_map(fd, &t), 0);
 	assert_int_equal(t.head->rows, 1000);
@@ -72,33 +72,33 @@ static void a_table_is_read_as_it_was_made(void **state)
 
 static void names_of_columns_are_the_same_in_any_case(void **state)
 {
-	struct sql_build *b = sql_build_create();
-	int first = sql_build_column(b, "Time", SQL_TYPE_I64), second = sql_build_column(b, "time", SQL_TYPE_I64);
-	assert_int_equal(sql_build_find(b, "TIME", 4), first);
-	assert_int_equal(sql_build_find(b, "time_2", 6), second);
-	assert_int_equal(sql_build_find(b, "tim", 3), -1);
-	assert_true(sql_build_is(b, first, "Timely", 4));
-	sql_build_destroy(b);
+	struct table_build *b = table_build_create();
+	int first = table_build_column(b, "Time", SQL_TYPE_I64), second = table_build_column(b, "time", SQL_TYPE_I64);
+	assert_int_equal(table_build_find(b, "TIME", 4), first);
+	assert_int_equal(table_build_find(b, "time_2", 6), second);
+	assert_int_equal(table_build_find(b, "tim", 3), -1);
+	assert_true(table_build_is(b, first, "Timely", 4));
+	table_build_destroy(b);
 }
 
 static void a_text_makes_a_column_of_numbers_one_of_texts(void **state)
 {
 	static const struct guid g = {
 		{0x14, 0xc6, 0xd6, 0x0a, 0xf4, 0x0e, 0x25, 0x42, 0x80, 0x13, 0xf4, 0x4f, 0x37, 0xcb, 0x03, 0x97}};
-	struct sql_build *b = sql_build_create();
+	struct table_build *b = table_build_create();
 	struct sql_columns t;
 	char text[64];
-	int n = sql_build_column(b, "n", SQL_TYPE_I8), u = sql_build_column(b, "u", SQL_TYPE_UUID);
-	sql_build_number(b, n, (uint64_t)-5ll);
-	sql_build_guid(b, u, &g);
-	sql_build_row(b);
-	sql_build_text(b, n,
-		       "a\xFF"
-		       "b",
-		       3);
-	sql_build_text(b, u, "none", 4);
-	sql_build_row(b);
-	int fd = sql_build_finish(b);
+	int n = table_build_column(b, "n", SQL_TYPE_I8), u = table_build_column(b, "u", SQL_TYPE_UUID);
+	table_build_number(b, n, (uint64_t)-5ll);
+	table_build_guid(b, u, &g);
+	table_build_row(b);
+	table_build_text(b, n,
+			 "a\xFF"
+			 "b",
+			 3);
+	table_build_text(b, u, "none", 4);
+	table_build_row(b);
+	int fd = table_build_finish(b);
 	assert_int_equal(sql_columns_map(fd, &t), 0);
 	text_of(&t, column(&t, "n"), 0, text, sizeof text);
 	assert_string_equal(text, "-5");
@@ -113,13 +113,13 @@ static void a_text_makes_a_column_of_numbers_one_of_texts(void **state)
 
 static void a_damaged_table_is_refused_or_stays_within_its_bytes(void **state)
 {
-	struct sql_build *b = sql_build_create();
-	int n = sql_build_column(b, "n", SQL_TYPE_U32), s = sql_build_column(b, "s", SQL_TYPE_TEXT);
-	sql_build_number(b, n, 1);
-	sql_build_row(b);
-	sql_build_text(b, s, "one", 3);
-	sql_build_row(b);
-	int fd = sql_build_finish(b);
+	struct table_build *b = table_build_create();
+	int n = table_build_column(b, "n", SQL_TYPE_U32), s = table_build_column(b, "s", SQL_TYPE_TEXT);
+	table_build_number(b, n, 1);
+	table_build_row(b);
+	table_build_text(b, s, "one", 3);
+	table_build_row(b);
+	int fd = table_build_finish(b);
 	off_t size = lseek(fd, 0, SEEK_END);
 	uint8_t *bytes = malloc((size_t)size);
 	assert_int_equal(pread(fd, bytes, (size_t)size, 0), size);

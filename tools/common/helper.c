@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/openetw/helper.h"
+#include "tools/common/helper.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * Functions that the compiler put into others, from DWARF: of files of this machine that are of the build
  * the trace names, where openetw-symbols is installed (it is built with libdw).
  */
-#ifndef TOOLS_OPENETW_INLINES_H
-#define TOOLS_OPENETW_INLINES_H
+#ifndef TOOLS_TABLES_INLINES_H
+#define TOOLS_TABLES_INLINES_H
 
 #include <openetw/state.h>
 

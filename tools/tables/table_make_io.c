@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * openetw sql: operations of disks and files: io, files.
+ * Tables: operations of disks and files: io, files.
  */
-#include "tools/openetw/sql_kernel.h"
+#include "tools/tables/table_kernel.h"
 
 #include "base/vec.h"
 
@@ -9,7 +9,7 @@
 
 #define OPS_MAX (1u << 20) /* operations whose end may still come */
 
-static uint64_t ticks_ns(const struct sql_kernel *k, uint64_t ticks)
+static uint64_t ticks_ns(const struct table_kernel *k, uint64_t ticks)
 {
 	return k->m->ticks_per_second ? clock_muldiv(ticks, 1000000000, k->m->ticks_per_second) : 0;
 }
@@ -25,72 +25,72 @@ static const char *op_name(enum kevent_op op)
 	return op < BASE_ARRAY_LEN(names) && names[op] ? names[op] : "other";
 }
 
-void sql_io_columns(struct sql_kernel *k)
+void table_io_columns(struct table_kernel *k)
 {
-	k->c[0] = sql_build_column(k->b, "start", SQL_TYPE_I64);
-	k->c[1] = sql_build_column(k->b, "duration", SQL_TYPE_U64);
-	k->c[2] = sql_build_column(k->b, "layer", SQL_TYPE_TEXT);
-	k->c[3] = sql_build_column(k->b, "operation", SQL_TYPE_TEXT);
-	sql_who_columns(k->b, &k->who);
-	k->c[4] = sql_build_column(k->b, "file", SQL_TYPE_TEXT);
-	k->c[5] = sql_build_column(k->b, "bytes", SQL_TYPE_U64);
-	k->c[6] = sql_build_column(k->b, "asked", SQL_TYPE_U64);
-	k->c[7] = sql_build_column(k->b, "offset", SQL_TYPE_U64);
-	k->c[8] = sql_build_column(k->b, "disk", SQL_TYPE_U32);
-	k->c[9] = sql_build_column(k->b, "status", SQL_TYPE_I32);
-	k->c[10] = sql_build_column(k->b, "stack", SQL_TYPE_U32);
+	k->c[0] = table_build_column(k->b, "start", SQL_TYPE_I64);
+	k->c[1] = table_build_column(k->b, "duration", SQL_TYPE_U64);
+	k->c[2] = table_build_column(k->b, "layer", SQL_TYPE_TEXT);
+	k->c[3] = table_build_column(k->b, "operation", SQL_TYPE_TEXT);
+	table_who_columns(k->b, &k->who);
+	k->c[4] = table_build_column(k->b, "file", SQL_TYPE_TEXT);
+	k->c[5] = table_build_column(k->b, "bytes", SQL_TYPE_U64);
+	k->c[6] = table_build_column(k->b, "asked", SQL_TYPE_U64);
+	k->c[7] = table_build_column(k->b, "offset", SQL_TYPE_U64);
+	k->c[8] = table_build_column(k->b, "disk", SQL_TYPE_U32);
+	k->c[9] = table_build_column(k->b, "status", SQL_TYPE_I32);
+	k->c[10] = table_build_column(k->b, "stack", SQL_TYPE_U32);
 }
 
-static void put_disk(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
+static void put_disk(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
 {
 	uint64_t ns = ticks_ns(k, s->duration);
-	sql_build_number(k->b, k->c[0], (uint64_t)(sql_make_time(k->m, s->time) - (int64_t)ns));
-	sql_build_number(k->b, k->c[1], ns);
-	sql_put_string(k->b, k->c[2], "disk");
-	sql_put_string(k->b, k->c[3], op_name(s->op));
-	sql_who_put(k->m, k->b, &k->who, s->pid, s->tid, s->time);
-	sql_put_string(k->b, k->c[4], s->file);
+	table_build_number(k->b, k->c[0], (uint64_t)(table_make_time(k->m, s->time) - (int64_t)ns));
+	table_build_number(k->b, k->c[1], ns);
+	table_put_string(k->b, k->c[2], "disk");
+	table_put_string(k->b, k->c[3], op_name(s->op));
+	table_who_put(k->m, k->b, &k->who, s->pid, s->tid, s->time);
+	table_put_string(k->b, k->c[4], s->file);
 	if (s->op != KOP_FLUSH) {
-		sql_build_number(k->b, k->c[5], s->bytes);
-		sql_build_number(k->b, k->c[7], s->offset);
+		table_build_number(k->b, k->c[5], s->bytes);
+		table_build_number(k->b, k->c[7], s->offset);
 	}
-	sql_build_number(k->b, k->c[8], s->disk);
-	sql_kernel_stack(k, k->c[10], sql_make_stack(k->m, e));
-	sql_build_row(k->b);
+	table_build_number(k->b, k->c[8], s->disk);
+	table_kernel_stack(k, k->c[10], table_make_stack(k->m, e));
+	table_build_row(k->b);
 }
 
 /* `end`: NULL, the trace does not tell. */
-static void put_operation(struct sql_kernel *k, const struct operation *o, const struct kevent *end)
+static void put_operation(struct table_kernel *k, const struct operation *o, const struct kevent *end)
 {
 	bool moves = o->op == KOP_READ || o->op == KOP_WRITE;
-	sql_build_number(k->b, k->c[0], (uint64_t)sql_make_time(k->m, o->time));
-	sql_put_string(k->b, k->c[2], "file");
-	sql_put_string(k->b, k->c[3], op_name(o->op));
-	sql_who_put(k->m, k->b, &k->who, o->pid, o->tid, o->time);
-	sql_put_string(k->b, k->c[4], o->file);
+	table_build_number(k->b, k->c[0], (uint64_t)table_make_time(k->m, o->time));
+	table_put_string(k->b, k->c[2], "file");
+	table_put_string(k->b, k->c[3], op_name(o->op));
+	table_who_put(k->m, k->b, &k->who, o->pid, o->tid, o->time);
+	table_put_string(k->b, k->c[4], o->file);
 	if (moves) {
-		sql_build_number(k->b, k->c[6], o->asked);
-		sql_build_number(k->b, k->c[7], o->offset);
+		table_build_number(k->b, k->c[6], o->asked);
+		table_build_number(k->b, k->c[7], o->offset);
 	}
 	if (end) {
-		sql_build_number(k->b, k->c[1], (end->time - o->time) * 100);
-		sql_build_number(k->b, k->c[9], end->status);
+		table_build_number(k->b, k->c[1], (end->time - o->time) * 100);
+		table_build_number(k->b, k->c[9], end->status);
 		if (moves) {
-			sql_build_number(k->b, k->c[5], end->bytes);
+			table_build_number(k->b, k->c[5], end->bytes);
 		}
 	}
-	sql_kernel_stack(k, k->c[10], o->stack);
-	sql_build_row(k->b);
+	table_kernel_stack(k, k->c[10], o->stack);
+	table_build_row(k->b);
 }
 
-static struct operation *open_operation(struct sql_kernel *k, uint64_t irp, size_t *ret_at)
+static struct operation *open_operation(struct table_kernel *k, uint64_t irp, size_t *ret_at)
 {
 	*ret_at = irp ? map_find(&k->op_of, irp) : MAP_NONE;
 	return *ret_at != MAP_NONE ? &k->ops[map_value(&k->op_of, *ret_at)] : NULL;
 }
 
 /* The last one takes its place. */
-static void forget_operation(struct sql_kernel *k, struct operation *o, size_t at)
+static void forget_operation(struct table_kernel *k, struct operation *o, size_t at)
 {
 	free(o->file);
 	struct operation *last = &k->ops[--k->op_count];
@@ -108,7 +108,7 @@ static bool told_again(const struct operation *o, const struct kevent *s)
 }
 
 /* False: it waits for no end. */
-static bool keep_operation(struct sql_kernel *k, const struct kevent *s, uint32_t stack)
+static bool keep_operation(struct table_kernel *k, const struct kevent *s, uint32_t stack)
 {
 	struct operation n = {.irp = s->irp,
 			      .time = s->time,
@@ -128,7 +128,7 @@ static bool keep_operation(struct sql_kernel *k, const struct kevent *s, uint32_
 	return true;
 }
 
-void sql_io_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
+void table_io_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
 {
 	size_t at;
 	if (s->kind == KEVENT_DISK) {
@@ -147,7 +147,7 @@ void sql_io_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct keve
 		forget_operation(k, o, at);
 	}
 	if (s->kind == KEVENT_FILE) {
-		uint32_t stack = sql_make_stack(k->m, e);
+		uint32_t stack = table_make_stack(k->m, e);
 		if (!keep_operation(k, s, stack)) {
 			struct operation only = {.time = s->time,
 						 .pid = s->pid,
@@ -163,7 +163,7 @@ void sql_io_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct keve
 }
 
 /* Those whose end did not come. */
-void sql_io_rest(struct sql_kernel *k)
+void table_io_rest(struct table_kernel *k)
 {
 	for (uint32_t i = 0; i < k->op_count; i++) {
 		put_operation(k, &k->ops[i], NULL);
@@ -172,15 +172,15 @@ void sql_io_rest(struct sql_kernel *k)
 
 /* ---- files ---------------------------------------------------------------------------------------- */
 
-void sql_files_columns(struct sql_kernel *k)
+void table_files_columns(struct table_kernel *k)
 {
 	static const char *const names[] = {
 		"reads",         "writes",     "creates",     "others",          "bytes_read",
 		"bytes_written", "disk_reads", "disk_writes", "disk_bytes_read", "disk_bytes_written",
 		"disk_time"};
-	k->c[0] = sql_build_column(k->b, "file", SQL_TYPE_TEXT);
+	k->c[0] = table_build_column(k->b, "file", SQL_TYPE_TEXT);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		k->c[i + 1] = sql_build_column(k->b, names[i], SQL_TYPE_U64);
+		k->c[i + 1] = table_build_column(k->b, names[i], SQL_TYPE_U64);
 	}
 }
 
@@ -198,7 +198,7 @@ enum {
 	DISK_TIME
 };
 
-static struct sums *sums_of(struct sql_kernel *k, const char *file)
+static struct sums *sums_of(struct table_kernel *k, const char *file)
 {
 	uint64_t key = map_hash(&k->file_of, file, strlen(file));
 	MAP_EACH(&k->file_of, key, at) {
@@ -217,7 +217,7 @@ static struct sums *sums_of(struct sql_kernel *k, const char *file)
 	return &k->files[k->file_count++];
 }
 
-static void add_disk(struct sql_kernel *k, const struct kevent *s)
+static void add_disk(struct table_kernel *k, const struct kevent *s)
 {
 	struct sums *f = s->file && s->op != KOP_FLUSH ? sums_of(k, s->file) : NULL;
 	if (f) {
@@ -228,7 +228,7 @@ static void add_disk(struct sql_kernel *k, const struct kevent *s)
 }
 
 /* What was moved only the end says: the operation waits for it with its file's name. */
-void sql_files_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
+void table_files_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
 {
 	size_t at;
 	struct operation *o;
@@ -262,18 +262,18 @@ void sql_files_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct k
 	keep_operation(k, s, 0);
 }
 
-void sql_files_rest(struct sql_kernel *k)
+void table_files_rest(struct table_kernel *k)
 {
 	for (uint32_t i = 0; i < k->file_count; i++) {
-		sql_put_string(k->b, k->c[0], k->files[i].file);
+		table_put_string(k->b, k->c[0], k->files[i].file);
 		for (size_t j = 0; j < BASE_ARRAY_LEN(k->files[i].v); j++) {
-			sql_build_number(k->b, k->c[j + 1], k->files[i].v[j]);
+			table_build_number(k->b, k->c[j + 1], k->files[i].v[j]);
 		}
-		sql_build_row(k->b);
+		table_build_row(k->b);
 	}
 }
 
-void sql_io_free(struct sql_kernel *k)
+void table_io_free(struct table_kernel *k)
 {
 	for (uint32_t i = 0; i < k->op_count; i++) {
 		free(k->ops[i].file);

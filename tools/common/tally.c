@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/openetw/tally.h"
+#include "tools/common/tally.h"
 #include "base/vec.h"
 #include "tools/common/table.h"
 

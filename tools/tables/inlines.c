@@ -3,15 +3,15 @@
  * The files are opened here, and read by openetw-symbols, a child without rights: what is in them may be anybody's.
  * A file with which that child ends is left alone from then on, and said.
  */
-#include "tools/openetw/inlines.h"
+#include "tools/tables/inlines.h"
 
 #include "base/confine.h"
 #include "base/map.h"
 #include "base/open_foreign.h"
 #include "base/vec.h"
 #include "sandbox/sandbox.h"
-#include "tools/openetw/helper.h"
-#include "tools/openetw/tally.h"
+#include "tools/common/helper.h"
+#include "tools/common/tally.h"
 #include "tools/symbols/symbols_wire.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What all tables of openetw sql stand on: reading, and who is in the trace.
+ * What all tables stand on: reading, and who is in the trace.
  */
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 
 #include "base/vec.h"
 #include "query/query_share.h"
@@ -14,7 +14,7 @@
 
 /* ---- the files ------------------------------------------------------------------------------------ */
 
-bool sql_maker_open(struct sql_maker *m, const struct cli_args *a, int count, char **files)
+bool table_maker_open(struct table_maker *m, const struct cli_args *a, int count, char **files)
 {
 	m->args = a;
 	m->files = files;
@@ -49,7 +49,7 @@ bool sql_maker_open(struct sql_maker *m, const struct cli_args *a, int count, ch
 	return true;
 }
 
-void sql_maker_close(struct sql_maker *m)
+void table_maker_close(struct table_maker *m)
 {
 	openetw_state_destroy(m->state);
 	openetw_decoder_destroy(m->decoder);
@@ -69,8 +69,8 @@ void sql_maker_close(struct sql_maker *m)
 }
 
 struct pass {
-	struct sql_maker *m;
-	sql_event_fn fn;
+	struct table_maker *m;
+	table_event_fn fn;
 	void *context;
 	struct cli_progress progress;
 	uint64_t buffers, events, total;
@@ -110,7 +110,7 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 }
 
 /* What a file tells of processes, modules and files stands at its end as often as not. */
-static uint32_t read_ahead(struct sql_maker *m, struct pass *p)
+static uint32_t read_ahead(struct table_maker *m, struct pass *p)
 {
 	uint32_t code = ERROR_SUCCESS;
 	for (int i = 0; i < m->count && !m->read_ahead && code == ERROR_SUCCESS; i++) {
@@ -120,7 +120,7 @@ static uint32_t read_ahead(struct sql_maker *m, struct pass *p)
 	return code;
 }
 
-bool sql_make_state(struct sql_maker *m, char *why, size_t cap)
+bool table_make_state(struct table_maker *m, char *why, size_t cap)
 {
 	struct pass p = {.m = m};
 	cli_progress_start(&p.progress, true);
@@ -133,7 +133,7 @@ bool sql_make_state(struct sql_maker *m, char *why, size_t cap)
 	return code == ERROR_SUCCESS;
 }
 
-bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *why, size_t cap)
+bool table_make_pass(struct table_maker *m, table_event_fn fn, void *context, char *why, size_t cap)
 {
 	static TRACEHANDLE handles[CLI_TRACE_FILES_MAX];
 	static EVENT_TRACE_LOGFILEA files[CLI_TRACE_FILES_MAX];
@@ -180,7 +180,7 @@ bool sql_make_pass(struct sql_maker *m, sql_event_fn fn, void *context, char *wh
 
 static int by_key(const void *a, const void *b)
 {
-	const struct sql_who_key *x = a, *y = b;
+	const struct table_who_key *x = a, *y = b;
 	return x->file != y->file     ? (x->file < y->file ? -1 : 1)
 	       : x->id != y->id       ? (x->id < y->id ? -1 : 1)
 	       : x->start != y->start ? (x->start < y->start ? -1 : 1)
@@ -188,7 +188,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Numbers 0 of all files stand for nobody. */
-static bool list_who(struct sql_maker *m)
+static bool list_who(struct table_maker *m)
 {
 	uint32_t processes = m->about.processes, threads = m->about.threads;
 	struct openetw_index_process p = {.size = sizeof p}, of = {.size = sizeof of};
@@ -197,13 +197,13 @@ static bool list_who(struct sql_maker *m)
 	m->threads = calloc(threads + 1u, sizeof *m->threads);
 	for (uint32_t i = 0; m->processes && i < processes; i++) {
 		if (openetw_index_process(m->index, i, &p) == ERROR_SUCCESS) {
-			m->processes[i] = (struct sql_who_key){p.file, p.pid, p.start, i};
+			m->processes[i] = (struct table_who_key){p.file, p.pid, p.start, i};
 		}
 	}
 	for (uint32_t i = 0; m->threads && i < threads; i++) {
 		if (openetw_index_thread(m->index, i, &t) == ERROR_SUCCESS &&
 		    openetw_index_process(m->index, t.process, &of) == ERROR_SUCCESS) {
-			m->threads[i] = (struct sql_who_key){of.file, t.tid, t.start, i};
+			m->threads[i] = (struct table_who_key){of.file, t.tid, t.start, i};
 		}
 	}
 	if (!m->processes || !m->threads) {
@@ -216,7 +216,7 @@ static bool list_who(struct sql_maker *m)
 
 #define FRAMES_MAX 1024u
 
-static bool list_stacks(struct sql_maker *m)
+static bool list_stacks(struct table_maker *m)
 {
 	static uint64_t addresses[FRAMES_MAX];
 	m->stacks_listed = true;
@@ -242,7 +242,7 @@ static bool on_progress(void *context, uint64_t done, uint64_t total, uint64_t r
 	return !cli_signal_caught();
 }
 
-bool sql_make_index(struct sql_maker *m, char *why, size_t cap)
+bool table_make_index(struct table_maker *m, char *why, size_t cap)
 {
 	struct progress p;
 	struct openetw_index_options o = {.size = sizeof o, .progress = on_progress, .context = &p};
@@ -269,9 +269,9 @@ bool sql_make_index(struct sql_maker *m, char *why, size_t cap)
 }
 
 /* The last one of that id that began before; the first one, when none did. Times of events were cut to 100 ns. */
-static uint32_t find_who(const struct sql_who_key *list, uint32_t count, uint32_t file, uint32_t id, int64_t time)
+static uint32_t find_who(const struct table_who_key *list, uint32_t count, uint32_t file, uint32_t id, int64_t time)
 {
-	struct sql_who_key key = {file, id, time + 99, 0};
+	struct table_who_key key = {file, id, time + 99, 0};
 	uint32_t low = 0, high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -287,27 +287,28 @@ static uint32_t find_who(const struct sql_who_key *list, uint32_t count, uint32_
 	return low < count && list[low].file == file && list[low].id == id ? list[low].number : 0;
 }
 
-uint32_t sql_make_process(struct sql_maker *m, uint32_t pid, uint64_t time)
+uint32_t table_make_process(struct table_maker *m, uint32_t pid, uint64_t time)
 {
 	return pid == OPENETW_UNKNOWN_ID
 		       ? 0
-		       : find_who(m->processes, m->about.processes, m->file, pid, sql_make_time(m, time));
+		       : find_who(m->processes, m->about.processes, m->file, pid, table_make_time(m, time));
 }
 
-uint32_t sql_make_thread(struct sql_maker *m, uint32_t tid, uint64_t time)
+uint32_t table_make_thread(struct table_maker *m, uint32_t tid, uint64_t time)
 {
-	return tid == OPENETW_UNKNOWN_ID ? 0
-					 : find_who(m->threads, m->about.threads, m->file, tid, sql_make_time(m, time));
+	return tid == OPENETW_UNKNOWN_ID
+		       ? 0
+		       : find_who(m->threads, m->about.threads, m->file, tid, table_make_time(m, time));
 }
 
-const char *sql_make_process_name(struct sql_maker *m, uint32_t process)
+const char *table_make_process_name(struct table_maker *m, uint32_t process)
 {
 	struct openetw_index_process p = {.size = sizeof p};
 	bool known = openetw_index_process(m->index, process, &p) == ERROR_SUCCESS;
 	return known && p.name[0] ? p.name : NULL;
 }
 
-uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e)
+uint32_t table_make_stack(struct table_maker *m, const EVENT_RECORD *e)
 {
 	static uint64_t addresses[FRAMES_MAX];
 	struct openetw_stack s = {.size = sizeof s};
@@ -329,7 +330,7 @@ uint32_t sql_make_stack(struct sql_maker *m, const EVENT_RECORD *e)
 	return 0;
 }
 
-bool sql_make_stack_uses(struct sql_maker *m)
+bool table_make_stack_uses(struct table_maker *m)
 {
 	struct index_share x;
 	if (m->stack_uses) {
@@ -345,7 +346,7 @@ bool sql_make_stack_uses(struct sql_maker *m)
 			store_columns_of(x.store, g, &c);
 			for (uint32_t i = 0; c.stack && i < c.rows; i++) {
 				uint32_t stack = c.stack[i] < x.store->stack_count ? c.stack[i] : 0;
-				struct sql_stack_use *u = &m->stack_uses[x.stack_base + stack];
+				struct table_stack_use *u = &m->stack_uses[x.stack_base + stack];
 				if (stack && u->events++ == 0) {
 					uint32_t process = store_process_at(&c, i);
 					u->process = x.process_base + (process < x.store->process_count ? process : 0);
@@ -375,18 +376,18 @@ static uint64_t schema_of(const EVENT_RECORD *e)
 	return 0;
 }
 
-struct sql_kind *sql_make_kind(struct sql_maker *m, const EVENT_RECORD *e)
+struct table_kind *table_make_kind(struct table_maker *m, const EVENT_RECORD *e)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	struct sql_kind t = {.provider_guid = e->EventHeader.ProviderId,
-			     .id = d->Id,
-			     .task = d->Task,
-			     .version = d->Version,
-			     .channel = d->Channel,
-			     .level = d->Level,
-			     .opcode = d->Opcode,
-			     .keyword = d->Keyword,
-			     .schema = schema_of(e)};
+	struct table_kind t = {.provider_guid = e->EventHeader.ProviderId,
+			       .id = d->Id,
+			       .task = d->Task,
+			       .version = d->Version,
+			       .channel = d->Channel,
+			       .level = d->Level,
+			       .opcode = d->Opcode,
+			       .keyword = d->Keyword,
+			       .schema = schema_of(e)};
 	uint64_t key = map_hash(&m->kind_of, &t.provider_guid, sizeof t.provider_guid);
 	key = map_mix(key ^ t.keyword, t.schema ^ 0x9E3779B97F4A7C15ull);
 	key = map_mix(key ^ ((uint64_t)t.id << 48 | (uint64_t)t.task << 32 | t.version << 24 | t.channel << 16 |
@@ -394,7 +395,7 @@ struct sql_kind *sql_make_kind(struct sql_maker *m, const EVENT_RECORD *e)
 		      0xD6E8FEB86659FD93ull);
 	MAP_EACH(&m->kind_of, key, at) {
 		uint32_t i = (uint32_t)map_value(&m->kind_of, at);
-		const struct sql_kind *o = &m->kinds[i];
+		const struct table_kind *o = &m->kinds[i];
 		if (memcmp(&o->provider_guid, &t.provider_guid, sizeof t.provider_guid) == 0 && o->id == t.id &&
 		    o->task == t.task && o->version == t.version && o->channel == t.channel && o->level == t.level &&
 		    o->opcode == t.opcode && o->keyword == t.keyword && o->schema == t.schema) {
@@ -418,80 +419,77 @@ struct sql_kind *sql_make_kind(struct sql_maker *m, const EVENT_RECORD *e)
 
 /* ---- columns that many tables have ---------------------------------------------------------------- */
 
-void sql_who_columns(struct sql_build *b, struct sql_who *w)
+void table_who_columns(struct table_build *b, struct table_who *w)
 {
-	w->process = sql_build_column(b, "process", SQL_TYPE_U32);
-	w->pid = sql_build_column(b, "pid", SQL_TYPE_U32);
-	w->name = sql_build_column(b, "process_name", SQL_TYPE_TEXT);
-	w->thread = sql_build_column(b, "thread", SQL_TYPE_U32);
-	w->tid = sql_build_column(b, "tid", SQL_TYPE_U32);
+	w->process = table_build_column(b, "process", SQL_TYPE_U32);
+	w->pid = table_build_column(b, "pid", SQL_TYPE_U32);
+	w->name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
+	w->thread = table_build_column(b, "thread", SQL_TYPE_U32);
+	w->tid = table_build_column(b, "tid", SQL_TYPE_U32);
 }
 
-void sql_who_put(struct sql_maker *m, struct sql_build *b, const struct sql_who *w, uint32_t pid, uint32_t tid,
-		 uint64_t time)
+void table_who_put(struct table_maker *m, struct table_build *b, const struct table_who *w, uint32_t pid, uint32_t tid,
+		   uint64_t time)
 {
-	uint32_t process = sql_make_process(m, pid, time), thread = sql_make_thread(m, tid, time);
-	sql_build_number(b, w->process, process);
-	sql_build_number(b, w->thread, thread);
+	uint32_t process = table_make_process(m, pid, time), thread = table_make_thread(m, tid, time);
+	table_build_number(b, w->process, process);
+	table_build_number(b, w->thread, thread);
 	if (pid != OPENETW_UNKNOWN_ID) {
-		sql_build_number(b, w->pid, pid);
-		sql_put_string(b, w->name, sql_make_process_name(m, process));
+		table_build_number(b, w->pid, pid);
+		table_put_string(b, w->name, table_make_process_name(m, process));
 	}
 	if (tid != OPENETW_UNKNOWN_ID) {
-		sql_build_number(b, w->tid, tid);
+		table_build_number(b, w->tid, tid);
 	}
 }
 
 /* ---- tables --------------------------------------------------------------------------------------- */
 
-static struct sql_build *spans(struct sql_maker *m, const char *name, char *why, size_t cap)
+static struct table_build *spans(struct table_maker *m, const char *name, char *why, size_t cap)
 {
 	(void)name;
-	return sql_make_spans(m, why, cap);
+	return table_make_spans(m, why, cap);
 }
 
-static struct sql_build *images(struct sql_maker *m, const char *name, char *why, size_t cap)
+static struct table_build *images(struct table_maker *m, const char *name, char *why, size_t cap)
 {
 	(void)name;
-	return sql_make_images(m, why, cap);
+	return table_make_images(m, why, cap);
 }
 
-/* It is not made: openetw-sql gets the index. */
-static struct sql_build *no_events(struct sql_maker *m, const char *name, char *why, size_t cap)
+static struct table_build *events(struct table_maker *m, const char *name, char *why, size_t cap)
 {
-	(void)m;
 	(void)name;
-	snprintf(why, cap, "events is read from the index");
-	return NULL;
+	return table_make_events(m, why, cap);
 }
 
 static const struct {
 	const char *name;
-	struct sql_build *(*make)(struct sql_maker *m, const char *name, char *why, size_t cap);
+	struct table_build *(*make)(struct table_maker *m, const char *name, char *why, size_t cap);
 } tables[] = {
-	{"events", no_events},
+	{"events", events},
 	{"spans", spans},
-	{"processes", sql_make_who},
-	{"threads", sql_make_who},
+	{"processes", table_make_who},
+	{"threads", table_make_who},
 	{"images", images},
-	{"providers", sql_make_who},
-	{"event_types", sql_make_who},
-	{"stacks", sql_make_who},
-	{"frames", sql_make_who},
-	{"symbols", sql_make_who},
-	{"trace", sql_make_who},
-	{"lost", sql_make_who},
-	{"samples", sql_make_kernel},
-	{"switches", sql_make_kernel},
-	{"waits", sql_make_kernel},
-	{"io", sql_make_kernel},
-	{"files", sql_make_kernel},
-	{"net", sql_make_kernel},
-	{"faults", sql_make_kernel},
-	{"syscalls", sql_make_kernel},
+	{"providers", table_make_who},
+	{"event_types", table_make_who},
+	{"stacks", table_make_who},
+	{"frames", table_make_who},
+	{"symbols", table_make_who},
+	{"trace", table_make_who},
+	{"lost", table_make_who},
+	{"samples", table_make_kernel},
+	{"switches", table_make_kernel},
+	{"waits", table_make_kernel},
+	{"io", table_make_kernel},
+	{"files", table_make_kernel},
+	{"net", table_make_kernel},
+	{"faults", table_make_kernel},
+	{"syscalls", table_make_kernel},
 };
 
-const char *const *sql_make_names(void)
+const char *const *table_make_names(void)
 {
 	static const char *names[BASE_ARRAY_LEN(tables) + 1];
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {
@@ -500,29 +498,29 @@ const char *const *sql_make_names(void)
 	return names;
 }
 
-static struct sql_build *make(struct sql_maker *m, const char *name, char *why, size_t cap)
+static struct table_build *make(struct table_maker *m, const char *name, char *why, size_t cap)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {
 		if (strcasecmp(tables[i].name, name) == 0) {
 			return tables[i].make(m, tables[i].name, why, cap);
 		}
 	}
-	return sql_make_payloads(m, name, why, cap);
+	return table_make_payloads(m, name, why, cap);
 }
 
-int sql_make(struct sql_maker *m, const char *name, char *why, size_t cap)
+int table_make(struct table_maker *m, const char *name, char *why, size_t cap)
 {
-	struct sql_build *b = sql_make_index(m, why, cap) ? make(m, name, why, cap) : NULL;
+	struct table_build *b = table_make_index(m, why, cap) ? make(m, name, why, cap) : NULL;
 	if (!b) {
 		return -1;
 	}
-	const char *problem = sql_build_problem(b);
+	const char *problem = table_build_problem(b);
 	if (problem) {
 		snprintf(why, cap, "%s", problem);
-		sql_build_destroy(b);
+		table_build_destroy(b);
 		return -1;
 	}
-	int fd = sql_build_finish(b);
+	int fd = table_build_finish(b);
 	if (fd < 0) {
 		snprintf(why, cap, "no memory for the table: %s", strerror(-fd));
 		return -1;

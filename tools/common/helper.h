@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Where the programs are that openetw starts.
  */
-#ifndef TOOLS_OPENETW_HELPER_H
-#define TOOLS_OPENETW_HELPER_H
+#ifndef TOOLS_COMMON_HELPER_H
+#define TOOLS_COMMON_HELPER_H
 
 #include "base/base.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the files that make the tables of kernel events for openetw sql.
+ * Shared by the files that make the tables of kernel events.
  */
-#ifndef TOOLS_OPENETW_SQL_KERNEL_H
-#define TOOLS_OPENETW_SQL_KERNEL_H
+#ifndef TOOLS_TABLES_TABLE_KERNEL_H
+#define TOOLS_TABLES_TABLE_KERNEL_H
 
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 
 struct waiting {
 	uint32_t tid;
@@ -24,16 +24,16 @@ struct operation { /* of a file, until its end */
 	char *file;
 	uint64_t asked, offset;
 };
-struct sums { /* of one file: reads, writes, …, as sql_files_columns() has them */
+struct sums { /* of one file: reads, writes, …, as table_files_columns() has them */
 	char *file;
 	uint64_t v[11];
 };
 
 struct table;
-struct sql_kernel {
-	struct sql_maker *m;
-	struct sql_build *b;
-	struct sql_who who;
+struct table_kernel {
+	struct table_maker *m;
+	struct table_build *b;
+	struct table_who who;
 	const struct table *table;
 	int c[16];
 	struct waiting *threads;
@@ -47,20 +47,20 @@ struct sql_kernel {
 	struct map file_of;
 };
 
-static inline void sql_kernel_stack(struct sql_kernel *k, int column, uint32_t stack)
+static inline void table_kernel_stack(struct table_kernel *k, int column, uint32_t stack)
 {
 	if (stack) {
-		sql_build_number(k->b, column, stack);
+		table_build_number(k->b, column, stack);
 	}
 }
 
 /* Disks and files: the tables io and files. */
-void sql_io_columns(struct sql_kernel *k);
-void sql_io_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
-void sql_io_rest(struct sql_kernel *k); /* what has no end */
-void sql_files_columns(struct sql_kernel *k);
-void sql_files_event(struct sql_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
-void sql_files_rest(struct sql_kernel *k);
-void sql_io_free(struct sql_kernel *k);
+void table_io_columns(struct table_kernel *k);
+void table_io_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
+void table_io_rest(struct table_kernel *k); /* what has no end */
+void table_files_columns(struct table_kernel *k);
+void table_files_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s);
+void table_files_rest(struct table_kernel *k);
+void table_io_free(struct table_kernel *k);
 
 #endif

@@ -2,7 +2,7 @@
  * Names of the running kernel's functions, for traces of this boot: after the next one the kernel lies
  * elsewhere.
  */
-#include "tools/openetw/kallsyms.h"
+#include "tools/tables/kallsyms.h"
 #include "base/vec.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Fields stand where the catalogue says (format/kernel_field.h). All bytes are bounded: a record that is too
  * short gives zeros.
  */
-#include "tools/openetw/kernel_event.h"
+#include "tools/tables/kernel_event.h"
 
 #include "base/printable.h"
 #include "format/kernel_class.h"

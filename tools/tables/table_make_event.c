@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * openetw sql: payloads of one event; spans.
+ * Tables: payloads of one event; spans.
  */
-#include "tools/openetw/sql_make.h"
+#include "tools/tables/table_make.h"
 
 #include "base/parse.h"
 #include "base/vec.h"
@@ -12,9 +12,9 @@
 /* ---- payloads ------------------------------------------------------------------------------------- */
 
 struct payloads {
-	struct sql_maker *m;
-	struct sql_build *b;
-	struct sql_who who;
+	struct table_maker *m;
+	struct table_build *b;
+	struct table_who who;
 	int time, cpu, stack, first; /* the first column of the payload */
 	int *columns;                /* of the event's fields, in their order; behind them those of an earlier event */
 	uint32_t field, field_cap, fields_known;
@@ -65,28 +65,28 @@ static bool unix_time(const char *text, int64_t *ret)
 	return ok;
 }
 
-static void put_field(struct sql_build *b, int column, const struct openetw_field *f)
+static void put_field(struct table_build *b, int column, const struct openetw_field *f)
 {
-	enum sql_type type = type_of_field(f), has = sql_build_type(b, column);
+	enum sql_type type = type_of_field(f), has = table_build_type(b, column);
 	struct guid g;
 	int64_t time;
 	char *end;
 	if (type == SQL_TYPE_TEXT || has == SQL_TYPE_TEXT) {
-		sql_build_text(b, column, f->text, f->text_length);
+		table_build_text(b, column, f->text, f->text_length);
 	} else if (type == SQL_TYPE_UUID && guid_parse(f->text, &g) == 0) {
-		sql_build_guid(b, column, &g);
+		table_build_guid(b, column, &g);
 	} else if (type == SQL_TYPE_TIMESTAMP && unix_time(f->text, &time)) {
-		sql_build_number(b, column, (uint64_t)time);
+		table_build_number(b, column, (uint64_t)time);
 	} else if (type == SQL_TYPE_BOOL) {
-		sql_build_number(b, column, f->json[0] == 't');
+		table_build_number(b, column, f->json[0] == 't');
 	} else if (type == SQL_TYPE_F32 || type == SQL_TYPE_F64) {
-		sql_build_float(b, column, strtod(f->text, &end));
+		table_build_float(b, column, strtod(f->text, &end));
 	} else if (type >= SQL_TYPE_I8 && type <= SQL_TYPE_U64) {
-		sql_build_number(b, column,
-				 f->text[0] == '-' ? (uint64_t)strtoll(f->text, &end, 10)
-						   : strtoull(f->text, &end, f->text[1] == 'x' ? 16 : 10));
+		table_build_number(b, column,
+				   f->text[0] == '-' ? (uint64_t)strtoll(f->text, &end, 10)
+						     : strtoull(f->text, &end, f->text[1] == 'x' ? 16 : 10));
 	} else {
-		sql_build_text(b, column, f->text, f->text_length);
+		table_build_text(b, column, f->text, f->text_length);
 	}
 }
 
@@ -106,7 +106,7 @@ static int column_of(struct payloads *t, const struct openetw_field *f)
 	char name[sizeof((struct sql_column *)0)->name];
 	uint32_t i = t->field;
 	size_t n = BASE_MIN(f->name_length, sizeof name - 16);
-	if (i < t->fields_known && sql_build_is(t->b, t->columns[i], f->name, n)) {
+	if (i < t->fields_known && table_build_is(t->b, t->columns[i], f->name, n)) {
 		t->field++;
 		return t->columns[i];
 	}
@@ -116,9 +116,9 @@ static int column_of(struct payloads *t, const struct openetw_field *f)
 	int column;
 	for (unsigned k = 1;; k++) {
 		snprintf(name, sizeof name, k == 1 ? "%.*s" : "%.*s_%u", (int)n, f->name, k);
-		column = sql_build_find(t->b, name, strlen(name));
+		column = table_build_find(t->b, name, strlen(name));
 		if (column < 0) {
-			column = sql_build_column(t->b, name, type_of_field(f));
+			column = table_build_column(t->b, name, type_of_field(f));
 			break;
 		}
 		if (!taken(t, i, column)) {
@@ -149,10 +149,10 @@ static bool on_field(void *context, const struct openetw_field *f)
 	if (column < 0) {
 		return true;
 	}
-	if (fits(sql_build_type(t->b, column), type_of_field(f))) {
+	if (fits(table_build_type(t->b, column), type_of_field(f))) {
 		put_field(t->b, column, f);
 	} else {
-		sql_build_text(t->b, column, f->text, f->text_length);
+		table_build_text(t->b, column, f->text, f->text_length);
 	}
 	return true;
 }
@@ -169,23 +169,23 @@ static void put_payload(void *context, const EVENT_RECORD *e)
 	struct payloads *t = context;
 	struct openetw_event_origin o = {.size = sizeof o};
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	struct sql_kind *kind = sql_make_kind(t->m, e);
+	struct table_kind *kind = table_make_kind(t->m, e);
 	if (kind && kind->wanted == 0) {
 		kind->wanted = is_named(kind->provider, kind->name, t->name) ? 2 : 1;
 	}
 	if (!kind || kind->wanted != 2 || openetw_state_event(t->m->state, e, &o) != ERROR_SUCCESS) {
 		return;
 	}
-	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, time));
-	sql_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
-	sql_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
-	uint32_t stack = sql_make_stack(t->m, e);
+	table_build_number(t->b, t->time, (uint64_t)table_make_time(t->m, time));
+	table_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
+	table_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
+	uint32_t stack = table_make_stack(t->m, e);
 	if (stack) {
-		sql_build_number(t->b, t->stack, stack);
+		table_build_number(t->b, t->stack, stack);
 	}
 	t->field = 0;
 	openetw_decode_fields(t->m->decoder, e, on_field, t);
-	sql_build_row(t->b);
+	table_build_row(t->b);
 }
 
 /* The names that could have been meant: tables, then events. */
@@ -213,11 +213,11 @@ static const char *next_name(const void *context, int i)
 	return (uint32_t)i < c->count ? c->names[i] : NULL;
 }
 
-static void say_nearest(struct sql_maker *m, const char *name, char *why, size_t cap)
+static void say_nearest(struct table_maker *m, const char *name, char *why, size_t cap)
 {
 	struct candidates c = {0};
 	struct openetw_index_type t = {.size = sizeof t};
-	for (const char *const *table = sql_make_names(); *table; table++) {
+	for (const char *const *table = table_make_names(); *table; table++) {
 		add_candidate(&c, *table, NULL);
 	}
 	for (uint32_t i = 0; i < m->about.types; i++) {
@@ -241,7 +241,7 @@ static void say_nearest(struct sql_maker *m, const char *name, char *why, size_t
 	free(c.names);
 }
 
-struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char *why, size_t cap)
+struct table_build *table_make_payloads(struct table_maker *m, const char *name, char *why, size_t cap)
 {
 	struct payloads t = {.m = m, .name = name};
 	bool any = false;
@@ -256,20 +256,20 @@ struct sql_build *sql_make_payloads(struct sql_maker *m, const char *name, char 
 		say_nearest(m, name, why, cap);
 		return NULL;
 	}
-	t.b = sql_build_create();
+	t.b = table_build_create();
 	bool ok = t.b != NULL;
 	if (ok) {
-		t.time = sql_build_column(t.b, "time", SQL_TYPE_I64);
-		sql_who_columns(t.b, &t.who);
-		t.cpu = sql_build_column(t.b, "cpu", SQL_TYPE_U16);
-		t.stack = sql_build_column(t.b, "stack", SQL_TYPE_U32);
+		t.time = table_build_column(t.b, "time", SQL_TYPE_I64);
+		table_who_columns(t.b, &t.who);
+		t.cpu = table_build_column(t.b, "cpu", SQL_TYPE_U16);
+		t.stack = table_build_column(t.b, "stack", SQL_TYPE_U32);
 		t.first = t.stack + 1;
-		ok = sql_make_pass(m, put_payload, &t, why, cap);
+		ok = table_make_pass(m, put_payload, &t, why, cap);
 	} else {
 		snprintf(why, cap, "no memory");
 	}
 	if (!ok) {
-		sql_build_destroy(t.b);
+		table_build_destroy(t.b);
 		t.b = NULL;
 	}
 	free(t.columns);
@@ -289,9 +289,9 @@ struct open_span {
 	uint32_t cpu, stack;
 };
 struct spans {
-	struct sql_maker *m;
-	struct sql_build *b;
-	struct sql_who who;
+	struct table_maker *m;
+	struct table_build *b;
+	struct table_who who;
 	int time, duration, provider, name, activity, cpu, stack, ended;
 	struct open_span *open;
 	uint32_t count, cap, *free;
@@ -304,25 +304,25 @@ enum { OPCODE_START = 1, OPCODE_STOP = 2 };
 static void put_span(struct spans *t, const struct open_span *s, uint64_t end)
 {
 	struct guid activity;
-	const struct sql_kind *k = &t->m->kinds[s->kind];
+	const struct table_kind *k = &t->m->kinds[s->kind];
 	const char *slash = strrchr(k->name, '/');
-	sql_build_number(t->b, t->time, (uint64_t)sql_make_time(t->m, s->time));
+	table_build_number(t->b, t->time, (uint64_t)table_make_time(t->m, s->time));
 	if (end) {
-		sql_build_number(t->b, t->duration, (end - s->time) * 100);
+		table_build_number(t->b, t->duration, (end - s->time) * 100);
 	}
-	sql_build_number(t->b, t->ended, end != 0);
-	sql_put_string(t->b, t->provider, k->provider);
-	sql_build_text(t->b, t->name, k->name, slash ? (size_t)(slash - k->name) : strlen(k->name));
-	sql_who_put(t->m, t->b, &t->who, s->pid, s->tid, s->time);
-	sql_build_number(t->b, t->cpu, s->cpu);
+	table_build_number(t->b, t->ended, end != 0);
+	table_put_string(t->b, t->provider, k->provider);
+	table_build_text(t->b, t->name, k->name, slash ? (size_t)(slash - k->name) : strlen(k->name));
+	table_who_put(t->m, t->b, &t->who, s->pid, s->tid, s->time);
+	table_build_number(t->b, t->cpu, s->cpu);
 	if (s->stack) {
-		sql_build_number(t->b, t->stack, s->stack);
+		table_build_number(t->b, t->stack, s->stack);
 	}
 	memcpy(&activity, &s->activity, sizeof activity);
 	if (!guid_is_zero(&activity)) {
-		sql_build_guid(t->b, t->activity, &activity);
+		table_build_guid(t->b, t->activity, &activity);
 	}
-	sql_build_row(t->b);
+	table_build_row(t->b);
 }
 
 static bool same_span(const struct open_span *a, const struct open_span *b)
@@ -377,12 +377,12 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 		}
 		return;
 	}
-	const struct sql_kind *kind = sql_make_kind(t->m, e);
+	const struct table_kind *kind = table_make_kind(t->m, e);
 	if (!kind) {
 		return;
 	}
 	s.kind = (uint32_t)(kind - t->m->kinds);
-	s.stack = sql_make_stack(t->m, e);
+	s.stack = table_make_stack(t->m, e);
 	uint32_t i = t->free_count ? t->free[--t->free_count] : t->count;
 	if ((i == t->count && !VEC_ROOM(t->open, t->count, t->cap)) || map_add(&t->of, s.key, i) < 0) {
 		t->m->failed = true;
@@ -392,23 +392,23 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 	t->open[i] = s;
 }
 
-struct sql_build *sql_make_spans(struct sql_maker *m, char *why, size_t cap)
+struct table_build *table_make_spans(struct table_maker *m, char *why, size_t cap)
 {
-	struct spans t = {.m = m, .b = sql_build_create()};
+	struct spans t = {.m = m, .b = table_build_create()};
 	if (!t.b) {
 		snprintf(why, cap, "no memory");
 		return NULL;
 	}
-	t.time = sql_build_column(t.b, "start", SQL_TYPE_I64);
-	t.duration = sql_build_column(t.b, "duration", SQL_TYPE_U64);
-	t.ended = sql_build_column(t.b, "ended", SQL_TYPE_BOOL);
-	t.provider = sql_build_column(t.b, "provider", SQL_TYPE_TEXT);
-	t.name = sql_build_column(t.b, "name", SQL_TYPE_TEXT);
-	sql_who_columns(t.b, &t.who);
-	t.cpu = sql_build_column(t.b, "cpu", SQL_TYPE_U16);
-	t.stack = sql_build_column(t.b, "stack", SQL_TYPE_U32);
-	t.activity = sql_build_column(t.b, "activity", SQL_TYPE_UUID);
-	bool ok = sql_make_pass(m, put_edge, &t, why, cap);
+	t.time = table_build_column(t.b, "start", SQL_TYPE_I64);
+	t.duration = table_build_column(t.b, "duration", SQL_TYPE_U64);
+	t.ended = table_build_column(t.b, "ended", SQL_TYPE_BOOL);
+	t.provider = table_build_column(t.b, "provider", SQL_TYPE_TEXT);
+	t.name = table_build_column(t.b, "name", SQL_TYPE_TEXT);
+	table_who_columns(t.b, &t.who);
+	t.cpu = table_build_column(t.b, "cpu", SQL_TYPE_U16);
+	t.stack = table_build_column(t.b, "stack", SQL_TYPE_U32);
+	t.activity = table_build_column(t.b, "activity", SQL_TYPE_UUID);
+	bool ok = table_make_pass(m, put_edge, &t, why, cap);
 	for (uint32_t i = 0; ok && i < t.count; i++) {
 		if (t.open[i].key) {
 			put_span(&t, &t.open[i], 0);
@@ -418,7 +418,7 @@ struct sql_build *sql_make_spans(struct sql_maker *m, char *why, size_t cap)
 	free(t.free);
 	map_free(&t.of);
 	if (!ok) {
-		sql_build_destroy(t.b);
+		table_build_destroy(t.b);
 		return NULL;
 	}
 	return t.b;

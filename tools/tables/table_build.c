@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/openetw/sql_build.h"
+#include "tools/tables/table_build.h"
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -25,7 +25,7 @@ struct column {
 	uint64_t *valid;
 	size_t valid_cap; /* words */
 };
-struct sql_build {
+struct table_build {
 	struct column *column;
 	uint32_t columns, columns_cap;
 	uint64_t rows, bytes;
@@ -37,14 +37,14 @@ struct sql_build {
 	const char *problem;
 };
 
-static void fail(struct sql_build *b, const char *why)
+static void fail(struct table_build *b, const char *why)
 {
 	b->problem = b->problem ? b->problem : why;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
-static uint32_t add_text(struct sql_build *b, const char *s, size_t n)
+static uint32_t add_text(struct table_build *b, const char *s, size_t n)
 {
 	uint64_t key = map_hash(&b->text_of, s, n);
 	MAP_EACH(&b->text_of, key, at) {
@@ -83,7 +83,7 @@ static bool is_utf8(const char *s, size_t n)
 	return true;
 }
 
-static uint32_t add_foreign(struct sql_build *b, const char *s, size_t n)
+static uint32_t add_foreign(struct table_build *b, const char *s, size_t n)
 {
 	struct strbuf clean = {0};
 	uint32_t c;
@@ -102,9 +102,9 @@ static uint32_t add_foreign(struct sql_build *b, const char *s, size_t n)
 
 /* ---- columns -------------------------------------------------------------------------------------- */
 
-struct sql_build *sql_build_create(void)
+struct table_build *table_build_create(void)
 {
-	struct sql_build *b = calloc(1, sizeof *b);
+	struct table_build *b = calloc(1, sizeof *b);
 	if (!b || !VEC_ROOM(b->text_at, 0u, b->text_cap)) {
 		free(b);
 		return NULL;
@@ -112,13 +112,13 @@ struct sql_build *sql_build_create(void)
 	b->text_at[0] = 0;
 	add_text(b, "", 0);
 	if (b->problem) {
-		sql_build_destroy(b);
+		table_build_destroy(b);
 		return NULL;
 	}
 	return b;
 }
 
-void sql_build_destroy(struct sql_build *b)
+void table_build_destroy(struct table_build *b)
 {
 	if (!b) {
 		return;
@@ -134,7 +134,7 @@ void sql_build_destroy(struct sql_build *b)
 	free(b);
 }
 
-int sql_build_find(const struct sql_build *b, const char *name, size_t n)
+int table_build_find(const struct table_build *b, const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < b->columns; i++) {
 		if (strncasecmp(b->column[i].name, name, n) == 0 && b->column[i].name[n] == 0) {
@@ -144,7 +144,7 @@ int sql_build_find(const struct sql_build *b, const char *name, size_t n)
 	return -1;
 }
 
-int sql_build_column(struct sql_build *b, const char *name, enum sql_type type)
+int table_build_column(struct table_build *b, const char *name, enum sql_type type)
 {
 	size_t room = sizeof b->column[0].name - 8, n = strnlen(name, room);
 	while (n > 0 && !is_utf8(name, n)) {
@@ -156,24 +156,24 @@ int sql_build_column(struct sql_build *b, const char *name, enum sql_type type)
 	struct column c = {.type = type};
 	snprintf(c.name, sizeof c.name, "%.*s", (int)n, n ? name : "_");
 	/* Names of columns are the same in any case. */
-	for (unsigned i = 2; sql_build_find(b, c.name, strlen(c.name)) >= 0; i++) {
+	for (unsigned i = 2; table_build_find(b, c.name, strlen(c.name)) >= 0; i++) {
 		snprintf(c.name, sizeof c.name, "%.*s_%u", (int)n, n ? name : "_", i);
 	}
 	b->column[b->columns] = c;
 	return (int)b->columns++;
 }
 
-bool sql_build_is(const struct sql_build *b, int column, const char *name, size_t n)
+bool table_build_is(const struct table_build *b, int column, const char *name, size_t n)
 {
 	return column >= 0 && n > 0 && strncmp(b->column[column].name, name, n) == 0 && b->column[column].name[n] == 0;
 }
 
-enum sql_type sql_build_type(const struct sql_build *b, int column)
+enum sql_type table_build_type(const struct table_build *b, int column)
 {
 	return b->column[column].type;
 }
 
-static bool room(struct sql_build *b, struct column *c, uint64_t rows)
+static bool room(struct table_build *b, struct column *c, uint64_t rows)
 {
 	size_t need = rows * sql_type_bytes(c->type), words = rows / 64 + 1;
 	if (need > c->cap) {
@@ -204,7 +204,7 @@ static bool room(struct sql_build *b, struct column *c, uint64_t rows)
 }
 
 /* The place of this row's value; NULL: there is none. */
-static uint8_t *place(struct sql_build *b, int column)
+static uint8_t *place(struct table_build *b, int column)
 {
 	struct column *c = column >= 0 && !b->problem ? &b->column[column] : NULL;
 	if (!c || !room(b, c, b->rows + 1)) {
@@ -258,7 +258,7 @@ static void value_text(const struct column *c, uint64_t row, char *out, size_t c
 }
 
 /* Its values so far become texts. */
-static void become_text(struct sql_build *b, struct column *c)
+static void become_text(struct table_build *b, struct column *c)
 {
 	struct column old = *c;
 	char text[64];
@@ -278,7 +278,7 @@ static void become_text(struct sql_build *b, struct column *c)
 	free(old.p);
 }
 
-void sql_build_number(struct sql_build *b, int column, uint64_t v)
+void table_build_number(struct table_build *b, int column, uint64_t v)
 {
 	uint8_t *p = place(b, column);
 	if (!p) {
@@ -294,14 +294,14 @@ void sql_build_number(struct sql_build *b, int column, uint64_t v)
 	case SQL_TYPE_F64: memcpy(p, &d, sizeof d); break;
 	case SQL_TYPE_TEXT:
 		snprintf(text, sizeof text, "%lld", (long long)v);
-		sql_build_text(b, column, text, strlen(text));
+		table_build_text(b, column, text, strlen(text));
 		break;
 	case SQL_TYPE_UUID: break;
 	default: memcpy(p, &v, BASE_MIN(sql_type_bytes(c->type), 8u)); break;
 	}
 }
 
-void sql_build_float(struct sql_build *b, int column, double v)
+void table_build_float(struct table_build *b, int column, double v)
 {
 	uint8_t *p = place(b, column);
 	float f = (float)v;
@@ -314,12 +314,12 @@ void sql_build_float(struct sql_build *b, int column, double v)
 	case SQL_TYPE_F64: memcpy(p, &v, sizeof v); break;
 	default:
 		snprintf(text, sizeof text, "%.17g", v);
-		sql_build_text(b, column, text, strlen(text));
+		table_build_text(b, column, text, strlen(text));
 		break;
 	}
 }
 
-void sql_build_text(struct sql_build *b, int column, const char *s, size_t n)
+void table_build_text(struct table_build *b, int column, const char *s, size_t n)
 {
 	if (column < 0 || b->problem) {
 		return;
@@ -335,12 +335,12 @@ void sql_build_text(struct sql_build *b, int column, const char *s, size_t n)
 	}
 }
 
-void sql_build_guid(struct sql_build *b, int column, const struct guid *g)
+void table_build_guid(struct table_build *b, int column, const struct guid *g)
 {
 	char text[37];
 	if (column >= 0 && b->column[column].type != SQL_TYPE_UUID) {
 		guid_format(g, text);
-		sql_build_text(b, column, text, strlen(text));
+		table_build_text(b, column, text, strlen(text));
 		return;
 	}
 	uint8_t *p = place(b, column);
@@ -354,17 +354,17 @@ void sql_build_guid(struct sql_build *b, int column, const struct guid *g)
 	}
 }
 
-void sql_build_row(struct sql_build *b)
+void table_build_row(struct table_build *b)
 {
 	b->rows += !b->problem;
 }
 
-uint64_t sql_build_rows(const struct sql_build *b)
+uint64_t table_build_rows(const struct table_build *b)
 {
 	return b->rows;
 }
 
-const char *sql_build_problem(const struct sql_build *b)
+const char *table_build_problem(const struct table_build *b)
 {
 	return b->problem;
 }
@@ -379,7 +379,7 @@ static int put(int fd, const void *p, uint64_t bytes, uint64_t *at, uint64_t *re
 	return r;
 }
 
-static int write_column(const struct sql_build *b, struct column *c, int fd, uint64_t *at, struct sql_column *ret)
+static int write_column(const struct table_build *b, struct column *c, int fd, uint64_t *at, struct sql_column *ret)
 {
 	bool nulls = c->nulls || c->rows < b->rows;
 	snprintf(ret->name, sizeof ret->name, "%s", c->name);
@@ -395,7 +395,7 @@ static int write_column(const struct sql_build *b, struct column *c, int fd, uin
 	return r;
 }
 
-static int write_all(struct sql_build *b, int fd, struct sql_column *columns)
+static int write_all(struct table_build *b, int fd, struct sql_column *columns)
 {
 	struct sql_columns_head h = {
 		.magic = SQL_COLUMNS_MAGIC, .rows = b->rows, .columns = b->columns, .texts = b->text_count};
@@ -416,7 +416,7 @@ static int write_all(struct sql_build *b, int fd, struct sql_column *columns)
 	return r ? r : ftruncate(fd, (off_t)end) < 0 ? -errno : 0;
 }
 
-int sql_build_finish(struct sql_build *b)
+int table_build_finish(struct table_build *b)
 {
 	struct sql_column *columns = calloc(b->columns + 1, sizeof *columns);
 	int fd = -ENOMEM;
@@ -433,6 +433,6 @@ int sql_build_finish(struct sql_build *b)
 		}
 	}
 	free(columns);
-	sql_build_destroy(b);
+	table_build_destroy(b);
 	return fd;
 }

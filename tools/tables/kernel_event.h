@@ -2,8 +2,8 @@
  * Kernel events of Linux and of Windows, all versions, as one shape: who did what to which file or
  * address, how many bytes.
  */
-#ifndef TOOLS_OPENETW_KERNEL_EVENT_H
-#define TOOLS_OPENETW_KERNEL_EVENT_H
+#ifndef TOOLS_TABLES_KERNEL_EVENT_H
+#define TOOLS_TABLES_KERNEL_EVENT_H
 
 #include "tools/common/cli.h"
 

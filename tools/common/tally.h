@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Counters by name, and tables of them: what report, top and monitor are made of.
  */
-#ifndef TOOLS_OPENETW_TALLY_H
-#define TOOLS_OPENETW_TALLY_H
+#ifndef TOOLS_COMMON_TALLY_H
+#define TOOLS_COMMON_TALLY_H
 
 #include "base/map.h"
 #include "tools/common/cli.h"

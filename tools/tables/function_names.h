@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Names of code: "module!function", of frames of stacks.
  */
-#ifndef TOOLS_OPENETW_FUNCTION_NAMES_H
-#define TOOLS_OPENETW_FUNCTION_NAMES_H
+#ifndef TOOLS_TABLES_FUNCTION_NAMES_H
+#define TOOLS_TABLES_FUNCTION_NAMES_H
 
-#include "tools/openetw/inlines.h"
-#include "tools/openetw/kallsyms.h"
+#include "tools/tables/inlines.h"
+#include "tools/tables/kallsyms.h"
 
 #include <openetw/state.h>
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files that answer questions to tables: what the words of a question mean for one table.
+ */
+#ifndef TOOLS_TABLES_TABLE_ASK_H
+#define TOOLS_TABLES_TABLE_ASK_H
+
+#include "tools/tables/table_query.h"
+
+enum table_function {
+	TABLE_PLAIN, /* the column itself */
+	TABLE_COUNT,
+	TABLE_DISTINCT,
+	TABLE_SUM,
+	TABLE_MIN,
+	TABLE_AVG,
+	TABLE_MAX,
+	TABLE_PERCENTILE,
+	TABLE_ERRORS,
+};
+struct table_term {
+	enum table_function function;
+	unsigned percent;
+	int column; /* -1: of none, all rows */
+};
+struct table_plan {
+	const struct table_view *view;
+	struct table_term term[TABLE_ASK_COLUMNS];
+	uint32_t terms, keys; /* keys are the first ones */
+	bool grouped;
+	int sort; /* a term; -1: as they come */
+};
+
+/* Fills the plan and the columns of the answer. False: `why`. */
+bool table_plan_make(struct table_plan *p, const struct table_ask *ask, struct table_answer *r, char *why, size_t cap);
+bool table_name_is_own(const char *table); /* none of an event */
+enum table_unit table_unit_of(const char *table, const char *column);
+
+#endif

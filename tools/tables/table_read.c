@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/tables/table_read.h"
+
+#include "tools/tables/table_make.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#define TABLES_MAX 4096u /* of one set; there are only so many names in a trace that anybody would ask for */
+
+struct table_view {
+	const struct sql_columns *columns;
+	uint64_t *picked; /* NULL: all rows */
+	uint64_t rows;
+};
+struct made {
+	char *name;
+	struct sql_columns columns;
+	struct table_view view;
+};
+struct table_set {
+	struct table_maker maker;
+	struct made *made[TABLES_MAX]; /* views point into them, so each stays where it is */
+	uint32_t count;
+};
+
+struct table_set *table_set_open(const struct cli_args *a, int count, char **files)
+{
+	struct table_set *s = calloc(1, sizeof *s);
+	if (!s) {
+		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "no memory");
+		return NULL;
+	}
+	if (!table_maker_open(&s->maker, a, count, files)) {
+		table_set_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void table_set_close(struct table_set *s)
+{
+	if (!s) {
+		return;
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		sql_columns_unmap(&s->made[i]->columns);
+		free(s->made[i]->name);
+		free(s->made[i]);
+	}
+	table_maker_close(&s->maker);
+	free(s);
+}
+
+uint64_t table_set_start(const struct table_set *s)
+{
+	return s->maker.start;
+}
+
+const char *const *table_set_names(void)
+{
+	return table_make_names();
+}
+
+/* ---- making --------------------------------------------------------------------------------------- */
+
+static struct made *find(const struct table_set *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (strcasecmp(s->made[i]->name, name) == 0) {
+			return s->made[i];
+		}
+	}
+	return NULL;
+}
+
+const struct table_view *table_set_get(struct table_set *s, const char *name, char *why, size_t cap)
+{
+	struct made *m = find(s, name);
+	if (m) {
+		return &m->view;
+	}
+	int fd = s->count < TABLES_MAX ? table_make(&s->maker, name, why, cap) : -1;
+	if (fd < 0) {
+		if (s->count == TABLES_MAX) {
+			snprintf(why, cap, "too many tables at once");
+		}
+		return NULL;
+	}
+	m = calloc(1, sizeof *m);
+	char *copy = m ? strdup(name) : NULL;
+	int r = copy ? sql_columns_map(fd, &m->columns) : -ENOMEM;
+	close(fd);
+	if (r < 0) {
+		snprintf(why, cap, "no memory for the table: %s", strerror(-r));
+		free(copy);
+		free(m);
+		return NULL;
+	}
+	m->name = copy;
+	m->view = (struct table_view){.columns = &m->columns, .rows = m->columns.head->rows};
+	s->made[s->count++] = m;
+	return &m->view;
+}
+
+static bool text_is(const struct table_value *v, const char *s)
+{
+	return v->kind == TABLE_TEXT && v->n == strlen(s) && memcmp(v->s, s, v->n) == 0;
+}
+
+/* As the parameters of tables in openetw sql: a number is a pid, all else the whole name. */
+static bool of_process(const struct table_view *v, int pid, int name, uint64_t row, const char *process)
+{
+	char *end;
+	struct table_value x;
+	unsigned long long number = strtoull(process, &end, 10);
+	if (process[0] && !*end && number <= UINT32_MAX) {
+		return table_view_integer(v, pid, row, -1) == (int64_t)number;
+	}
+	return table_view_value(v, name, row, &x) && text_is(&x, process);
+}
+
+struct table_view *table_set_part(struct table_set *s, const char *name, const struct table_part *part, char *why,
+				  size_t cap)
+{
+	const struct table_view *all = table_set_get(s, name, why, cap);
+	struct table_view *v = all ? calloc(1, sizeof *v) : NULL;
+	uint64_t *picked = v ? malloc((all->rows + 1) * sizeof *picked) : NULL;
+	if (!picked) {
+		if (all) {
+			snprintf(why, cap, "no memory");
+		}
+		free(v);
+		return NULL;
+	}
+	int time = table_view_column(all, "time"), pid = table_view_column(all, "pid"),
+	    process = table_view_column(all, "process_name");
+	time = time < 0 ? table_view_column(all, "start") : time;
+	v->columns = all->columns;
+	v->picked = picked;
+	for (uint64_t row = 0; row < all->rows; row++) {
+		int64_t at = table_view_integer(all, time, row, INT64_MIN); /* NULL: before the trace */
+		if ((time < 0 || (at >= part->from && at <= part->to)) &&
+		    (!part->process || (pid < 0 && process < 0) || of_process(all, pid, process, row, part->process))) {
+			picked[v->rows++] = row;
+		}
+	}
+	return v;
+}
+
+void table_view_close(struct table_view *v)
+{
+	if (v) {
+		free(v->picked);
+	}
+	free(v);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+uint64_t table_view_rows(const struct table_view *v)
+{
+	return v->rows;
+}
+
+uint32_t table_view_columns(const struct table_view *v)
+{
+	return v->columns->head->columns;
+}
+
+int table_view_column(const struct table_view *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->columns->head->columns; i++) {
+		if (strcasecmp(v->columns->column[i].name, name) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+const char *table_view_column_name(const struct table_view *v, int column)
+{
+	return v->columns->column[column].name;
+}
+
+enum sql_type table_view_type(const struct table_view *v, int column)
+{
+	return (enum sql_type)v->columns->column[column].type;
+}
+
+/* NULL: there is no value. */
+static const uint8_t *value_at(const struct table_view *v, int column, uint64_t row, uint32_t *ret_type)
+{
+	const struct sql_columns *c = v->columns;
+	if (column < 0 || (uint32_t)column >= c->head->columns || row >= v->rows) {
+		return NULL;
+	}
+	const struct sql_column *k = &c->column[column];
+	row = v->picked ? v->picked[row] : row;
+	if (k->valid_at && !(((const uint64_t *)(const void *)(c->map + k->valid_at))[row / 64] >> (row % 64) & 1)) {
+		return NULL;
+	}
+	*ret_type = k->type;
+	return c->map + k->at + row * sql_type_bytes(k->type);
+}
+
+static void take_text(const struct sql_columns *c, uint32_t text, struct table_value *ret)
+{
+	text = text < c->head->texts ? text : 0;
+	ret->kind = TABLE_TEXT;
+	ret->s = c->text_bytes + c->text_at[text];
+	ret->n = (size_t)(c->text_at[text + 1] - c->text_at[text]);
+}
+
+static void take_guid(const uint8_t *p, struct table_value *ret)
+{
+	struct guid g;
+	uint8_t big[16];
+	for (int i = 0; i < 16; i++) {
+		big[i] = p[15 - i];
+	}
+	big[0] ^= 0x80;
+	const uint8_t first[8] = {big[3], big[2], big[1], big[0], big[5], big[4], big[7], big[6]};
+	memcpy(g.b, first, 8);
+	memcpy(g.b + 8, big + 8, 8);
+	guid_format(&g, ret->guid);
+	ret->kind = TABLE_TEXT;
+	ret->s = ret->guid;
+	ret->n = strlen(ret->guid);
+}
+
+bool table_view_value(const struct table_view *v, int column, uint64_t row, struct table_value *ret)
+{
+	uint32_t type = 0;
+	const uint8_t *p = value_at(v, column, row, &type);
+	float f;
+	ret->kind = p ? TABLE_INTEGER : TABLE_NULL;
+	switch (p ? (enum sql_type)type : SQL_TYPES) {
+	case SQL_TYPES: return false;
+	case SQL_TYPE_BOOL: ret->i = *p != 0; break;
+	case SQL_TYPE_I8: ret->i = *(const int8_t *)p; break;
+	case SQL_TYPE_I16: ret->i = (int16_t)le16_get(p); break;
+	case SQL_TYPE_I32: ret->i = (int32_t)le32_get(p); break;
+	case SQL_TYPE_TIMESTAMP:
+	case SQL_TYPE_I64: ret->i = (int64_t)le64_get(p); break;
+	case SQL_TYPE_U8: ret->i = *p; break;
+	case SQL_TYPE_U16: ret->i = le16_get(p); break;
+	case SQL_TYPE_U32: ret->i = le32_get(p); break;
+	case SQL_TYPE_U64:
+		ret->u = le64_get(p);
+		ret->kind = ret->u > INT64_MAX ? TABLE_UNSIGNED : TABLE_INTEGER;
+		break;
+	case SQL_TYPE_F32:
+		memcpy(&f, p, sizeof f);
+		ret->f = (double)f;
+		ret->kind = TABLE_FLOAT;
+		break;
+	case SQL_TYPE_F64:
+		memcpy(&ret->f, p, sizeof ret->f);
+		ret->kind = TABLE_FLOAT;
+		break;
+	case SQL_TYPE_TEXT: take_text(v->columns, le32_get(p), ret); break;
+	case SQL_TYPE_UUID: take_guid(p, ret); break;
+	}
+	return true;
+}
+
+int64_t table_view_integer(const struct table_view *v, int column, uint64_t row, int64_t otherwise)
+{
+	struct table_value x;
+	return table_view_value(v, column, row, &x) && x.kind == TABLE_INTEGER ? x.i : otherwise;
+}
+
+uint32_t table_view_text_id(const struct table_view *v, int column, uint64_t row)
+{
+	uint32_t type = 0;
+	const uint8_t *p = value_at(v, column, row, &type);
+	uint32_t text = p && type == SQL_TYPE_TEXT ? le32_get(p) : UINT32_MAX;
+	return text < v->columns->head->texts ? text : UINT32_MAX;
+}
