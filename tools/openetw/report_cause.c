@@ -39,6 +39,7 @@ void causes_destroy(struct causes *c)
 	cause_peer_free(c);
 	cause_pairs_free(&c->neighbours);
 	cause_pairs_free(&c->wakers);
+	cause_pairs_free(&c->handed);
 	cause_pairs_free(&c->chains);
 	map_free(&c->thread_of);
 	map_free(&c->class_of);
@@ -133,6 +134,9 @@ static void wait_over(struct causes *c, struct cause_thread *t, const EVENT_RECO
 		cause_lock_wait(c, t, &w);
 		return;
 	}
+	if (w.in & CAUSE_IN_SEMAPHORE) {
+		cause_semaphore_wait(c, t, &w);
+	}
 	t->last_from = w.from;
 	t->last_until = w.until;
 	t->last_in = w.in;
@@ -146,7 +150,7 @@ static void comes(struct causes *c, struct cause_thread *t, const EVENT_RECORD *
 	bool waited = t->state == STATE_WAITING;
 	if (t->since && openetw_state_watched(c->state, t->pid, time)) {
 		if (waited) {
-			wait_over(c, t, e, t->ready ? t->ready : time);
+			wait_over(c, t, e, time);
 		}
 		if (t->ready && t->ready < time) {
 			t->unready += time - t->ready;

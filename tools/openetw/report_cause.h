@@ -26,12 +26,13 @@
 /* What the functions of a stack say that its thread does. */
 enum {
 	CAUSE_IN_LOCK = 1u << 0,   /* takes a lock */
-	CAUSE_IN_SIGNAL = 1u << 1, /* waits to be told something: condition variables, semaphores, ends of threads */
+	CAUSE_IN_SIGNAL = 1u << 1, /* waits to be told something: condition variables, ends of threads */
 	CAUSE_IN_FLUSH = 1u << 2,  /* fsync and its like */
 	CAUSE_IN_FAULT = 1u << 3,
 	CAUSE_IN_MEMORY = 1u << 4, /* mmap, munmap and their like */
 	CAUSE_IN_GC = 1u << 5,
 	CAUSE_IN_SLEEP = 1u << 6,
+	CAUSE_IN_SEMAPHORE = 1u << 7, /* which may be a lock, or not: cause_lock_find() */
 };
 
 enum cause_kind {
@@ -55,15 +56,16 @@ struct cause_thread {
 	uint64_t ready; /* it could have run from then on; 0: nobody told */
 	uint64_t early; /* it was woken then, before the switch away from it was seen; 0: no */
 	uint8_t state, by;
-	bool told;       /* who ended its wait */
-	bool ran, moved; /* at all; on several processors */
+	bool told;        /* who ended its wait */
+	bool ran, moved;  /* at all; on several processors */
+	bool takes_turns; /* at semaphores */
 	uint32_t cpu;
 	uint32_t waker_pid, waker_tid;
 	uint64_t call, call_time; /* system call; 0: none */
 	/* What became of its time: */
 	uint64_t running;
 	uint64_t unready; /* it could run and did not */
-	struct cause_sum locks, fault_waits, flush_waits, flush_calls, flush_ops;
+	struct cause_sum locks, semaphores, fault_waits, flush_waits, flush_calls, flush_ops;
 	uint64_t lock_site;             /* of the longest */
 	uint64_t answerable;            /* waits that no timer ended, added up */
 	uint64_t answered;              /* how many of these are taken as waits for answers */
@@ -123,6 +125,7 @@ struct causes {
 	uint64_t samples, switches, wakes, stacks, file_ops, net_ops, faults, calls, gc_events;
 	struct cause_pairs neighbours; /* a: thread, b: pid that ran instead */
 	struct cause_pairs wakers;     /* of waits for locks. a: pid, b: thread that ended them */
+	struct cause_pairs handed;     /* waits for semaphores. a: thread, b: thread that ended them */
 	struct cause_pairs chains;     /* what these waited for meanwhile. a: pid, b: CAUSE_IN_… */
 	struct cause_connection *connection;
 	size_t connection_count, connection_cap;
@@ -181,11 +184,12 @@ void cause_found(struct causes *c, const struct cause_finding *f, const char *fm
 
 /* A wait that is over. */
 struct cause_wait {
-	uint64_t from, until; /* until it could run again */
+	uint64_t from, until; /* until it ran again: a call that it waits in is not over before */
 	uint32_t in;          /* CAUSE_IN_… */
 	uint64_t site;
 };
 void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w);
+void cause_semaphore_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w);
 void cause_lock_find(struct causes *c);
 void cause_flush_event(struct causes *c, const struct kevent *k);
 void cause_flush_find(struct causes *c);

@@ -68,22 +68,33 @@ void cause_flush_event(struct causes *c, const struct kevent *k)
 	}
 }
 
-/* Operations on files, system calls and stacks tell the same time: what tells most of it counts. */
-static struct cause_sum flushed(const struct causes *c, const struct cause_thread *t)
+/* Operations on files, system calls and stacks tell the same time. The first two know the calls; stacks, and samples of
+ * what was done meanwhile, are there more often. */
+static struct cause_sum flushed(const struct causes *c, const struct cause_thread *t, const char **ret_what)
 {
 	struct cause_sum s = t->flush_waits;
+	*ret_what = "waits";
 	if (s.count) {
 		s.time += cause_sampled(c, t, t->flush_samples);
 	}
-	s = t->flush_calls.time > s.time ? t->flush_calls : s;
-	return t->flush_ops.time >= s.time ? t->flush_ops : s;
+	uint64_t enough = s.time / 4 * 3;
+	if (t->flush_ops.count && t->flush_ops.time >= enough) {
+		*ret_what = "calls";
+		return t->flush_ops;
+	}
+	if (t->flush_calls.count && t->flush_calls.time >= enough) {
+		*ret_what = "calls";
+		return t->flush_calls;
+	}
+	return s;
 }
 
 void cause_flush_find(struct causes *c)
 {
 	for (size_t i = 0; i < c->thread_count; i++) {
 		const struct cause_thread *t = &c->thread[i];
-		struct cause_sum s = flushed(c, t);
+		const char *what;
+		struct cause_sum s = flushed(c, t, &what);
 		uint64_t of = s.time ? cause_presence(c, t->pid, t->tid, t->seen) : 0;
 		char lost[CAUSE_TIME], whole[CAUSE_TIME], each[CAUSE_TIME], longest[CAUSE_TIME];
 		if (!cause_counts(c, s.time, of)) {
@@ -98,12 +109,10 @@ void cause_flush_find(struct causes *c)
 					  .other_tid = CAUSE_NOBODY,
 					  .time = t->seen,
 					  .count = s.count};
-		bool waits = s.time != t->flush_ops.time && s.time != t->flush_calls.time;
 		cause_found(c, &f,
 			    "spent %s of %s in fsync or its like, until files were on the disk: %llu %s, %s each, %s "
 			    "at most",
-			    cause_time(s.time, lost), cause_time(of, whole), (unsigned long long)s.count,
-			    waits ? "waits" : "calls", cause_time(s.time / s.count, each),
-			    cause_time(s.longest, longest));
+			    cause_time(s.time, lost), cause_time(of, whole), (unsigned long long)s.count, what,
+			    cause_time(s.time / s.count, each), cause_time(s.longest, longest));
 	}
 }

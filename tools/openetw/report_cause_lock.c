@@ -26,6 +26,93 @@ void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct caus
 	}
 }
 
+/* A semaphore may be a lock, as those of Python are, or hand out work: cause_lock_find() looks who ends the waits. */
+void cause_semaphore_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w)
+{
+	uint64_t length = w->until > w->from ? w->until - w->from : 0;
+	if (length >= t->semaphores.longest && w->site) {
+		t->lock_site = t->locks.count ? t->lock_site : w->site;
+	}
+	cause_add(&t->semaphores, length);
+	if (t->told && t->by == KEVENT_BY_THREAD && t->waker_tid != t->tid) {
+		cause_pair_add(c, &c->handed, cause_thread_number(c, t), t->waker_tid, length);
+	}
+}
+
+static bool is_member(struct causes *c, const struct cause_thread *t, uint32_t pid)
+{
+	return t->pid == pid && t->semaphores.time &&
+	       cause_counts(c, t->semaphores.time, cause_presence(c, pid, t->tid, t->seen));
+}
+
+static bool is_member_tid(struct causes *c, uint32_t tid, uint32_t pid)
+{
+	size_t at = map_find(&c->thread_of, tid);
+	return at != MAP_NONE && is_member(c, &c->thread[map_value(&c->thread_of, at)], pid);
+}
+
+/* Threads that take turns: three or more wait alike, and end each other's waits. When work is handed out, one thread
+ * ends the waits of all others: without that one, most of the time has to remain. */
+static bool takes_turns(struct causes *c, uint32_t pid)
+{
+	struct cause_pairs by = {0}; /* b: who ended waits */
+	uint64_t all = 0, by_members = 0, by_one = 0, least = UINT64_MAX, longest = 0;
+	unsigned members = 0;
+	for (size_t i = 0; i < c->handed.count; i++) {
+		const struct cause_pair *p = &c->handed.pair[i];
+		if (is_member(c, &c->thread[p->a], pid)) {
+			all += p->sum.time;
+			if (is_member_tid(c, p->b, pid)) {
+				by_members += p->sum.time;
+				cause_pair_add(c, &by, 0, p->b, p->sum.time);
+			}
+		}
+	}
+	for (size_t i = 0; i < by.count; i++) {
+		by_one = BASE_MAX(by_one, by.pair[i].sum.time);
+	}
+	for (size_t i = 0; i < c->thread_count; i++) {
+		struct cause_thread *t = &c->thread[i];
+		size_t at = is_member(c, t, pid) ? map_find(&by.of, t->tid) : MAP_NONE;
+		t->takes_turns = at != MAP_NONE && by.pair[map_value(&by.of, at)].sum.time * 20 >= by_members;
+		if (t->takes_turns) {
+			members++;
+			least = BASE_MIN(least, t->semaphores.time);
+			longest = BASE_MAX(longest, t->semaphores.time);
+		}
+	}
+	cause_pairs_free(&by);
+	return members >= 3 && (by_members - by_one) * 2 >= all && least * 2 >= longest;
+}
+
+/* Semaphores that are locks count as locks from here on. */
+static void take_semaphores(struct causes *c)
+{
+	struct map looked = {0}; /* processes: do theirs? */
+	for (size_t i = 0; i < c->handed.count; i++) {
+		uint32_t pid = c->thread[c->handed.pair[i].a].pid;
+		if (map_find(&looked, pid) == MAP_NONE) {
+			c->failed = map_add(&looked, pid, takes_turns(c, pid)) < 0 || c->failed;
+		}
+	}
+	for (size_t i = 0; i < c->thread_count; i++) {
+		struct cause_thread *t = &c->thread[i];
+		size_t at = map_find(&looked, t->pid);
+		if (at != MAP_NONE && map_value(&looked, at) && t->takes_turns) {
+			t->locks.time += t->semaphores.time;
+			t->locks.count += t->semaphores.count;
+		}
+	}
+	for (size_t i = 0; i < c->handed.count; i++) {
+		const struct cause_pair *p = &c->handed.pair[i];
+		uint32_t pid = c->thread[p->a].pid;
+		if (map_value(&looked, map_find(&looked, pid))) {
+			cause_pair_add(c, &c->wakers, pid, p->b, p->sum.time);
+		}
+	}
+	map_free(&looked);
+}
+
 static const struct cause_pair *most(const struct cause_pairs *p, uint32_t a, uint64_t *ret_all)
 {
 	const struct cause_pair *best = NULL;
@@ -98,6 +185,7 @@ static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
 	name[0] = 0;
 	if (t->lock_site) {
 		names_of(c->names, t->pid, t->lock_site, t->seen, name, sizeof name);
+		name[0] = strncmp(name, "?!", 2) == 0 ? 0 : name[0];
 	}
 	c->failed = c->failed || others.failed || holder.failed;
 	cause_found(c, &f, "waited %s of %s for a lock%s%s, %llu times%s%s%s", cause_time(t->locks.time, lost),
@@ -110,6 +198,7 @@ static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
 /* One line for a process: of the thread that lost most. */
 void cause_lock_find(struct causes *c)
 {
+	take_semaphores(c);
 	for (size_t i = 0; i < c->thread_count; i++) {
 		const struct cause_thread *t = &c->thread[i];
 		uint64_t of = t->locks.time ? cause_presence(c, t->pid, t->tid, t->seen) : 0;

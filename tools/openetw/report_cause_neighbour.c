@@ -144,7 +144,7 @@ static bool is_of_many(struct causes *c, const struct cause_thread *t)
  * stays on one processor, where few others are, nearly half is enough when they are always there. */
 static bool is_cause(struct causes *c, const struct cause_thread *t, const struct lost *l, uint64_t there)
 {
-	unsigned least = !t->moved && l->always ? 40 : 60;
+	unsigned least = !t->moved && l->always ? 40 : 50;
 	return cause_counts(c, l->to, there) && l->to >= l->all / 100 * least &&
 	       together(c, t, l->other) >= there / 2 && !is_of_many(c, t);
 }
@@ -166,6 +166,26 @@ static void find(struct causes *c, const struct cause_thread *t, const struct lo
 	cause_found(c, &f, "could run but had no processor for %s of %s: %s%s ran there for %s of that",
 		    cause_time(l->all, lost), cause_time(of, whole), cause_who(c, l->other, CAUSE_NOBODY, t->seen, who),
 		    more, cause_time(l->to, theirs));
+}
+
+/* Programs that compute take time from each other as well: who is blamed anyhow gets no line as a victim of its own
+ * kind while others have one. */
+static bool is_blamed_by_others(struct causes *c, const struct cause_thread *t, const struct lost *l,
+				const struct map *best_of, const struct lost *lost)
+{
+	struct openetw_process v, o, w;
+	if (!process_of(c, t->pid, t->seen, &v) || !process_of(c, l->other, t->seen, &o) ||
+	    strcmp(v.name, o.name) != 0) {
+		return false;
+	}
+	MAP_ALL(best_of, at) {
+		size_t i = map_value(best_of, at);
+		if (process_of(c, c->thread[i].pid, c->thread[i].seen, &w) && strcmp(w.name, v.name) != 0 &&
+		    process_of(c, lost[i].other, c->thread[i].seen, &o) && strcmp(o.name, v.name) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* One line for a process: of the thread that lost most. */
@@ -193,7 +213,8 @@ void cause_neighbour_find(struct causes *c)
 	for (size_t i = 0; lost && i < c->thread_count; i++) {
 		const struct cause_thread *t = &c->thread[i];
 		size_t at = map_find(&best_of, t->pid);
-		if (at != MAP_NONE && map_value(&best_of, at) == i) {
+		if (at != MAP_NONE && map_value(&best_of, at) == i &&
+		    !is_blamed_by_others(c, t, &lost[i], &best_of, lost)) {
 			find(c, t, &lost[i], cause_presence(c, t->pid, t->tid, t->seen));
 		}
 	}

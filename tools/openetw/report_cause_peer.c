@@ -39,20 +39,20 @@ void cause_peer_free(struct causes *c)
 
 static struct cause_connection *connection_of(struct causes *c, const struct kevent *k)
 {
-	uint64_t key = map_hash(&c->connection_of, k->local, strlen(k->local));
-	key = map_mix(key ^ map_hash(&c->connection_of, k->remote, strlen(k->remote)), 0x9E3779B97F4A7C15ull + k->pid);
+	/* The addresses of a received datagram are its own, not the socket's. */
+	bool turned = k->udp && k->op == KOP_RECEIVE;
+	const char *local = turned ? k->remote : k->local, *remote = turned ? k->local : k->remote;
+	uint64_t key = map_hash(&c->connection_of, local, strlen(local));
+	key = map_mix(key ^ map_hash(&c->connection_of, remote, strlen(remote)), 0x9E3779B97F4A7C15ull + k->pid);
 	MAP_EACH(&c->connection_of, key, at) {
 		struct cause_connection *n = &c->connection[map_value(&c->connection_of, at)];
-		if (n->pid == k->pid && n->udp == k->udp && strcmp(n->local, k->local) == 0 &&
-		    strcmp(n->remote, k->remote) == 0) {
+		if (n->pid == k->pid && n->udp == k->udp && strcmp(n->local, local) == 0 &&
+		    strcmp(n->remote, remote) == 0) {
 			return n;
 		}
 	}
-	struct cause_connection n = {.pid = k->pid,
-				     .udp = k->udp,
-				     .thread = CAUSE_NOBODY,
-				     .local = strdup(k->local),
-				     .remote = strdup(k->remote)};
+	struct cause_connection n = {
+		.pid = k->pid, .udp = k->udp, .thread = CAUSE_NOBODY, .local = strdup(local), .remote = strdup(remote)};
 	if (!n.local || !n.remote ||
 	    !VEC_ROOM_UP_TO(c->connection, c->connection_count, c->connection_cap, CAUSE_MOST) ||
 	    map_add(&c->connection_of, key, c->connection_count) < 0) {

@@ -5,6 +5,8 @@
 
 #define IN_LOCK_BY_SIGNAL (1u << 30) /* a lock that is made of condition variables, which are further in */
 
+#define DECIDES (CAUSE_IN_LOCK | CAUSE_IN_SIGNAL | CAUSE_IN_SEMAPHORE)
+
 struct word {
 	const char *name; /* "*" at one end: whatever stands there */
 	uint32_t in;
@@ -47,10 +49,11 @@ static const struct word user_words[] = {
 	{"pthread_clockjoin*", CAUSE_IN_SIGNAL},
 	{"pthread_timedjoin*", CAUSE_IN_SIGNAL},
 	{"pthread_barrier_wait", CAUSE_IN_SIGNAL},
-	{"sem_wait", CAUSE_IN_SIGNAL},
-	{"sem_timedwait", CAUSE_IN_SIGNAL},
-	{"sem_clockwait", CAUSE_IN_SIGNAL},
-	{"new_sem_wait*", CAUSE_IN_SIGNAL},
+	{"sem_wait", CAUSE_IN_SEMAPHORE},
+	{"sem_timedwait", CAUSE_IN_SEMAPHORE},
+	{"sem_clockwait", CAUSE_IN_SEMAPHORE},
+	{"new_sem_wait*", CAUSE_IN_SEMAPHORE},
+	{"PyThread_acquire_lock*", CAUSE_IN_SEMAPHORE},
 	{"SleepConditionVariable*", CAUSE_IN_SIGNAL},
 	{"RtlSleepConditionVariable*", CAUSE_IN_SIGNAL},
 	{"fsync", CAUSE_IN_FLUSH},
@@ -190,15 +193,15 @@ uint32_t cause_stack(struct causes *c, const EVENT_RECORD *e, uint32_t pid, uint
 	c->stacks++;
 	for (uint32_t i = 0; i < BASE_MIN(s.count, (uint32_t)NAMES_FRAMES_MAX); i++) {
 		uint32_t in = cause_class(c, pid, names_frame(s.addresses, i, true), time);
-		uint32_t decided = all & (CAUSE_IN_LOCK | CAUSE_IN_SIGNAL);
+		uint32_t decided = all & DECIDES;
 		if (in & IN_LOCK_BY_SIGNAL) {
-			all = (all & ~CAUSE_IN_SIGNAL) | CAUSE_IN_LOCK;
-		} else if (in & (CAUSE_IN_LOCK | CAUSE_IN_SIGNAL)) {
+			all = (all & ~DECIDES) | CAUSE_IN_LOCK;
+		} else if (in & DECIDES) {
 			all |= decided ? 0 : in; /* the innermost one */
 		} else {
 			all |= in;
 		}
-		if (in & (CAUSE_IN_LOCK | IN_LOCK_BY_SIGNAL) && i + 1 < s.count) {
+		if (in & (CAUSE_IN_LOCK | CAUSE_IN_SEMAPHORE | IN_LOCK_BY_SIGNAL) && i + 1 < s.count) {
 			site = names_frame(s.addresses, i + 1, true);
 		}
 	}
