@@ -22,6 +22,7 @@ enum column {
 	PROCESS_NAME,
 	THREAD,
 	TID,
+	CONTAINER,
 	CPU,
 	LEVEL,
 	ID,
@@ -38,22 +39,32 @@ static const struct {
 	const char *name;
 	int type;
 } columns[COLUMNS] = {
-	[TIME] = {"time", DUCKDB_BIGINT},        [PROVIDER] = {"provider", DUCKDB_VARCHAR},
-	[EVENT] = {"event", DUCKDB_VARCHAR},     [PROCESS] = {"process", DUCKDB_UINTEGER},
-	[PID] = {"pid", DUCKDB_UINTEGER},        [PROCESS_NAME] = {"process_name", DUCKDB_VARCHAR},
-	[THREAD] = {"thread", DUCKDB_UINTEGER},  [TID] = {"tid", DUCKDB_UINTEGER},
-	[CPU] = {"cpu", DUCKDB_USMALLINT},       [LEVEL] = {"level", DUCKDB_UTINYINT},
-	[ID] = {"id", DUCKDB_USMALLINT},         [VERSION] = {"version", DUCKDB_UTINYINT},
-	[OPCODE] = {"opcode", DUCKDB_UTINYINT},  [TASK] = {"task", DUCKDB_USMALLINT},
-	[KEYWORD] = {"keyword", DUCKDB_UBIGINT}, [TYPE] = {"type", DUCKDB_UINTEGER},
-	[STACK] = {"stack", DUCKDB_UINTEGER},    [FILE_NUMBER] = {"file", DUCKDB_USMALLINT},
+	[TIME] = {"time", DUCKDB_BIGINT},
+	[PROVIDER] = {"provider", DUCKDB_VARCHAR},
+	[EVENT] = {"event", DUCKDB_VARCHAR},
+	[PROCESS] = {"process", DUCKDB_UINTEGER},
+	[PID] = {"pid", DUCKDB_UINTEGER},
+	[PROCESS_NAME] = {"process_name", DUCKDB_VARCHAR},
+	[THREAD] = {"thread", DUCKDB_UINTEGER},
+	[TID] = {"tid", DUCKDB_UINTEGER},
+	[CONTAINER] = {"container", DUCKDB_VARCHAR},
+	[CPU] = {"cpu", DUCKDB_USMALLINT},
+	[LEVEL] = {"level", DUCKDB_UTINYINT},
+	[ID] = {"id", DUCKDB_USMALLINT},
+	[VERSION] = {"version", DUCKDB_UTINYINT},
+	[OPCODE] = {"opcode", DUCKDB_UTINYINT},
+	[TASK] = {"task", DUCKDB_USMALLINT},
+	[KEYWORD] = {"keyword", DUCKDB_UBIGINT},
+	[TYPE] = {"type", DUCKDB_UINTEGER},
+	[STACK] = {"stack", DUCKDB_UINTEGER},
+	[FILE_NUMBER] = {"file", DUCKDB_USMALLINT},
 };
 
 struct file {
 	struct store store;
 	struct sql_store s;
 	union duckdb_text *provider, *event; /* by type */
-	union duckdb_text *name;             /* by process */
+	union duckdb_text *name, *container; /* by process */
 };
 static struct file *files;
 static uint32_t file_count, file_cap;
@@ -95,10 +106,13 @@ bool sql_events_add(int fd, const struct sql_store *s)
 	f.provider = calloc(f.store.type_count + 1u, sizeof *f.provider);
 	f.event = calloc(f.store.type_count + 1u, sizeof *f.event);
 	f.name = calloc(f.store.process_count + 1u, sizeof *f.name);
-	if (!f.provider || !f.event || !f.name || !VEC_ROOM_UP_TO(files, file_count, file_cap, SQL_FILES_MAX)) {
+	f.container = calloc(f.store.process_count + 1u, sizeof *f.container);
+	if (!f.provider || !f.event || !f.name || !f.container ||
+	    !VEC_ROOM_UP_TO(files, file_count, file_cap, SQL_FILES_MAX)) {
 		free(f.provider);
 		free(f.event);
 		free(f.name);
+		free(f.container);
 		store_close(&f.store);
 		return false;
 	}
@@ -108,6 +122,7 @@ bool sql_events_add(int fd, const struct sql_store *s)
 	}
 	for (uint32_t i = 0; i < f.store.process_count; i++) {
 		f.name[i] = view(&f.store, f.store.processes[i].name);
+		f.container[i] = view(&f.store, f.store.processes[i].container);
 	}
 	files[file_count++] = f;
 	return true;
@@ -388,6 +403,10 @@ static void fill(const struct part *p, enum column column, const uint32_t *rows,
 		break;
 	case THREAD: FILL(uint32_t, f->s.thread_base + thread_at(p, row)); break;
 	case TID: FILL_SOME(uint32_t, s->threads[thread_at(p, row)].tid, thread_at(p, row)); break;
+	case CONTAINER:
+		FILL_SOME(union duckdb_text, f->container[process_at(p, row)],
+			  process_at(p, row) && f->container[process_at(p, row)].here.length > 0);
+		break;
 	case CPU: FILL(uint16_t, p->c.cpu[row]); break;
 	case LEVEL: FILL(uint8_t, TYPE_OF(level)); break;
 	case ID: FILL(uint16_t, TYPE_OF(id)); break;

@@ -264,6 +264,7 @@ static bool thread(struct kevent *k, struct kernel_payload in, UCHAR opcode)
 		k->name = "CSwitch";
 		k->in_tid = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID);
 		k->out_tid = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_ID);
+		k->priority = (int8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_PRIORITY);
 		k->reason = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_WAIT_REASON);
 		k->state = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);
 		return kernel_payload_has(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);

@@ -78,6 +78,7 @@ struct kevent {
 	/* A switch: */
 	uint32_t in_tid, out_tid;
 	uint8_t reason, state;
+	int8_t priority;                   /* of who comes */
 	uint32_t subject_pid, subject_tid; /* process, thread and image events; who is readied */
 	uint8_t waker;   /* of who is readied: enum kevent_waker; not by a thread: `tid` was interrupted */
 	char path[1024]; /* what `file` points at when the event itself says it */

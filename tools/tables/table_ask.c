@@ -19,18 +19,25 @@ static const struct {
 	{"event_types", "", ""},
 	{"providers", "", ""},
 	{"processes", "", ""},
+	{"lifetimes", "", ""},
 	{"threads", "", ""},
 	{"images", "", ""},
+	{"cpu", "process_name,pid", "count,sum(running),sum(ready),sum(waiting),p99(ready),max(ready)"},
 	{"samples", "process_name,pid", "count"},
 	{"switches", "process_name,pid", "count"},
 	{"waits", "process_name,pid,kind,reason", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
 	{"io", "layer,operation,process_name,pid",
-	 "count,sum(bytes),sum(duration),p50(duration),p99(duration),max(duration),errors(status)"},
+	 "count,sum(bytes),sum(duration),p50(duration),p99(duration),max(duration),max(queue),errors(status)"},
 	{"files", "file", "sum(reads),sum(writes),sum(bytes_read),sum(bytes_written),sum(disk_time)"},
 	{"net", "process_name,pid,protocol,operation,remote", "count,sum(bytes),errors(status)"},
 	{"faults", "process_name,pid,kind", "count,sum(bytes)"},
 	{"syscalls", "process_name,pid,call",
 	 "count,sum(duration),p50(duration),p99(duration),max(duration),errors(result)"},
+	{"dpc_isr", "kind,module,function", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
+	{"memory", "process_name,pid,operation", "count,sum(bytes),count(freed)"},
+	{"gc", "process_name,pid,generation,reason,type",
+	 "count,sum(pause),p50(pause),p99(pause),max(pause),sum(duration),max(duration)"},
+	{"jit", "process_name,pid", "count,sum(duration),p99(duration),max(duration),sum(il_bytes),sum(native_bytes)"},
 	{"spans", "provider,name", "count,count(duration),sum(duration),p50(duration),p99(duration),max(duration)"},
 	{"stacks", "", ""},
 	{"frames", "", ""},
@@ -73,8 +80,9 @@ static bool among(const char *word, const char *const *list)
 /* A payload's field of one of these names may count anything. */
 enum table_unit table_unit_of(const char *table, const char *column)
 {
-	static const char *const times[] = {"start", "stop", "first", "last", "load", "unload", NULL},
-				 *const durations[] = {"duration", "ready", "disk_time", NULL},
+	static const char *const times[] = {"start", "stop", "first", "last", "load", "unload", "freed", NULL},
+				 *const durations[] = {"duration", "ready",     "running", "waiting",
+						       "pause",    "disk_time", NULL},
 				 *const sizes[] = {"bytes",
 						   "asked",
 						   "bytes_read",
@@ -83,7 +91,7 @@ enum table_unit table_unit_of(const char *table, const char *column)
 						   "disk_bytes_written",
 						   "size",
 						   NULL},
-				 *const addresses[] = {"address", "base", NULL};
+				 *const addresses[] = {"address", "base", "heap", NULL};
 	if (strcasecmp(column, "time") == 0) {
 		return TABLE_UNIT_TIME;
 	}

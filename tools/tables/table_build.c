@@ -359,6 +359,17 @@ void table_build_row(struct table_build *b)
 	b->rows += !b->problem;
 }
 
+void table_build_late(struct table_build *b, int column, uint64_t row, uint64_t v)
+{
+	struct column *c = column >= 0 && !b->problem && row < b->rows ? &b->column[column] : NULL;
+	if (c && c->type >= SQL_TYPE_BOOL && c->type <= SQL_TYPE_U64 && room(b, c, row + 1)) {
+		c->nulls = true; /* rows in front of it may have none */
+		c->rows = BASE_MAX(c->rows, row + 1);
+		c->valid[row / 64] |= 1ull << (row % 64);
+		memcpy(c->p + row * sql_type_bytes(c->type), &v, sql_type_bytes(c->type));
+	}
+}
+
 uint64_t table_build_rows(const struct table_build *b)
 {
 	return b->rows;

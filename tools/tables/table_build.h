@@ -38,6 +38,8 @@ void table_build_float(struct table_build *b, int column, double v);
 void table_build_text(struct table_build *b, int column, const char *s, size_t n);
 void table_build_guid(struct table_build *b, int column, const struct guid *g);
 void table_build_row(struct table_build *b);
+/* A value of an earlier row, of a column of integers: what is known only later. */
+void table_build_late(struct table_build *b, int column, uint64_t row, uint64_t v);
 uint64_t table_build_rows(const struct table_build *b);
 /* NULL: all is well; else why no rows are taken any more. */
 const char *table_build_problem(const struct table_build *b);

@@ -29,6 +29,12 @@ struct sums { /* of one file: reads, writes, …, as table_files_columns() has t
 	uint64_t v[11];
 };
 
+struct transfer { /* of a disk */
+	uint64_t disk;
+	int64_t start, end;
+	uint64_t row;
+};
+
 struct table;
 struct table_kernel {
 	struct table_maker *m;
@@ -42,6 +48,8 @@ struct table_kernel {
 	struct operation *ops;
 	uint32_t op_count, op_cap;
 	struct map op_of;
+	struct transfer *transfers;
+	uint32_t transfer_count, transfer_cap;
 	struct sums *files;
 	uint32_t file_count, file_cap;
 	struct map file_of;

@@ -63,9 +63,54 @@ void table_maker_close(struct table_maker *m)
 	free(m->processes);
 	free(m->threads);
 	free(m->stack_uses);
+	free(m->clocks);
 	free(m->plain);
 	map_free(&m->kind_of);
 	map_free(&m->stack_of);
+}
+
+/* The first event is the header, whose raw time is that of the start. */
+static VOID WINAPI on_first(PEVENT_RECORD e)
+{
+	uint64_t *first = e->UserContext;
+	*first = *first ? *first : (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+}
+
+static ULONG WINAPI on_first_buffer(PEVENT_TRACE_LOGFILEA f)
+{
+	(void)f;
+	return FALSE; /* that is enough */
+}
+
+bool table_make_clocks(struct table_maker *m)
+{
+	m->clocks = m->clocks ? m->clocks : calloc((size_t)m->count, sizeof *m->clocks);
+	for (int i = 0; m->clocks && i < m->count && m->clocks[i].per_second == 0; i++) {
+		struct table_clock *c = &m->clocks[i];
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)m->plain[i],
+					  .Context = &c->first,
+					  .EventRecordCallback = on_first,
+					  .BufferCallback = on_first_buffer};
+		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_RAW_TIMESTAMP;
+		TRACEHANDLE h = OpenTraceA(&f);
+		if (h != INVALID_PROCESSTRACE_HANDLE) {
+			ProcessTrace(&h, 1, NULL, NULL);
+			c->start = (uint64_t)f.LogfileHeader.StartTime.QuadPart;
+			c->per_second = (uint64_t)f.LogfileHeader.PerfFreq.QuadPart;
+			CloseTrace(h);
+		}
+		c->per_second = c->per_second ? c->per_second : 10000000;
+	}
+	return m->clocks != NULL;
+}
+
+int64_t table_make_ticks_time(const struct table_maker *m, uint64_t ticks)
+{
+	const struct table_clock *c = &m->clocks[m->file];
+	int64_t start = table_make_time(m, c->start);
+	int64_t since = ticks >= c->first ? (int64_t)clock_muldiv(ticks - c->first, 1000000000, c->per_second)
+					  : -(int64_t)clock_muldiv(c->first - ticks, 1000000000, c->per_second);
+	return (int64_t)((uint64_t)start + (uint64_t)since);
 }
 
 struct pass {
@@ -308,6 +353,13 @@ const char *table_make_process_name(struct table_maker *m, uint32_t process)
 	return known && p.name[0] ? p.name : NULL;
 }
 
+const char *table_make_container(struct table_maker *m, uint32_t process)
+{
+	struct openetw_index_process p = {.size = sizeof p};
+	bool known = process && openetw_index_process(m->index, process, &p) == ERROR_SUCCESS;
+	return known && p.container && p.container[0] ? p.container : NULL;
+}
+
 uint32_t table_make_stack(struct table_maker *m, const EVENT_RECORD *e)
 {
 	static uint64_t addresses[FRAMES_MAX];
@@ -426,6 +478,7 @@ void table_who_columns(struct table_build *b, struct table_who *w)
 	w->name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
 	w->thread = table_build_column(b, "thread", SQL_TYPE_U32);
 	w->tid = table_build_column(b, "tid", SQL_TYPE_U32);
+	w->container = table_build_column(b, "container", SQL_TYPE_TEXT);
 }
 
 void table_who_put(struct table_maker *m, struct table_build *b, const struct table_who *w, uint32_t pid, uint32_t tid,
@@ -437,6 +490,7 @@ void table_who_put(struct table_maker *m, struct table_build *b, const struct ta
 	if (pid != OPENETW_UNKNOWN_ID) {
 		table_build_number(b, w->pid, pid);
 		table_put_string(b, w->name, table_make_process_name(m, process));
+		table_put_string(b, w->container, table_make_container(m, process));
 	}
 	if (tid != OPENETW_UNKNOWN_ID) {
 		table_build_number(b, w->tid, tid);
@@ -450,6 +504,18 @@ static struct table_build *spans(struct table_maker *m, const char *name, char *
 	(void)name;
 	return table_make_spans(m, why, cap);
 }
+
+#define TABLE_ALONE(name_)                                                                               \
+	static struct table_build *name_(struct table_maker *m, const char *name, char *why, size_t cap) \
+	{                                                                                                \
+		(void)name;                                                                              \
+		return table_make_##name_(m, why, cap);                                                  \
+	}
+TABLE_ALONE(cpu)
+TABLE_ALONE(interrupts)
+TABLE_ALONE(memory)
+TABLE_ALONE(gc)
+TABLE_ALONE(jit)
 
 static struct table_build *images(struct table_maker *m, const char *name, char *why, size_t cap)
 {
@@ -470,6 +536,7 @@ static const struct {
 	{"events", events},
 	{"spans", spans},
 	{"processes", table_make_who},
+	{"lifetimes", table_make_who},
 	{"threads", table_make_who},
 	{"images", images},
 	{"providers", table_make_who},
@@ -479,6 +546,7 @@ static const struct {
 	{"symbols", table_make_who},
 	{"trace", table_make_who},
 	{"lost", table_make_who},
+	{"cpu", cpu},
 	{"samples", table_make_kernel},
 	{"switches", table_make_kernel},
 	{"waits", table_make_kernel},
@@ -487,6 +555,10 @@ static const struct {
 	{"net", table_make_kernel},
 	{"faults", table_make_kernel},
 	{"syscalls", table_make_kernel},
+	{"dpc_isr", interrupts},
+	{"memory", memory},
+	{"gc", gc},
+	{"jit", jit},
 };
 
 const char *const *table_make_names(void)

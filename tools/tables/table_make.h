@@ -38,6 +38,9 @@ struct table_who_key {
 	int64_t start;
 	uint32_t number;
 };
+struct table_clock {                       /* of the times that payloads have in ticks of the trace's clock */
+	uint64_t start, first, per_second; /* a FILETIME; the ticks of that time */
+};
 struct table_maker {
 	const struct cli_args *args;
 	char **files;
@@ -57,8 +60,9 @@ struct table_maker {
 	uint32_t kind_count, kind_cap;
 	struct map kind_of;
 	uint64_t ticks_per_second;
-	uint32_t file; /* that the event is of which is being read */
-	bool failed;   /* no memory */
+	struct table_clock *clocks; /* of each file; NULL: not looked yet */
+	uint32_t file;              /* that the event is of which is being read */
+	bool failed;                /* no memory */
 };
 
 /* Opens the files, for what their headers say. False: said why. */
@@ -89,6 +93,10 @@ static inline uint64_t table_make_filetime(const struct table_maker *m, int64_t 
 {
 	return m->start + (uint64_t)(time / 100);
 }
+/* Fills `clocks`. False: no memory. */
+bool table_make_clocks(struct table_maker *m);
+/* Nanoseconds from time 0 of a time in ticks, in the file that is being read. */
+int64_t table_make_ticks_time(const struct table_maker *m, uint64_t ticks);
 /* Numbers; 0: nobody knows. */
 uint32_t table_make_process(struct table_maker *m, uint32_t pid, uint64_t time);
 uint32_t table_make_thread(struct table_maker *m, uint32_t tid, uint64_t time);
@@ -100,9 +108,10 @@ struct table_kind *table_make_kind(struct table_maker *m, const EVENT_RECORD *e)
 /* Fills stack_uses. False: no memory. */
 bool table_make_stack_uses(struct table_maker *m);
 
-/* Columns that say whose an event is: process, pid, process_name, thread, tid. */
+const char *table_make_container(struct table_maker *m, uint32_t process); /* likewise; NULL: none, or unknown */
+/* Columns that say whose an event is: process, pid, process_name, thread, tid, container. */
 struct table_who {
-	int process, pid, name, thread, tid;
+	int process, pid, name, thread, tid, container;
 };
 void table_who_columns(struct table_build *b, struct table_who *w);
 void table_who_put(struct table_maker *m, struct table_build *b, const struct table_who *w, uint32_t pid, uint32_t tid,
@@ -120,6 +129,11 @@ struct table_build *table_make_payloads(struct table_maker *m, const char *name,
 struct table_build *table_make_events(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_spans(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_kernel(struct table_maker *m, const char *name, char *why, size_t cap);
+struct table_build *table_make_cpu(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_interrupts(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_memory(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_gc(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_jit(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_who(struct table_maker *m, const char *name, char *why, size_t cap);
 struct table_build *table_make_images(struct table_maker *m, char *why, size_t cap);
 

@@ -7,8 +7,8 @@
 #include "query/query_share.h"
 
 struct columns {
-	int time, provider, event, process, pid, name, thread, tid, cpu, level, id, version, opcode, task, keyword,
-		type, stack, file;
+	int time, provider, event, process, pid, name, thread, tid, container, cpu, level, id, version, opcode, task,
+		keyword, type, stack, file;
 };
 
 static struct columns make_columns(struct table_build *b)
@@ -22,6 +22,7 @@ static struct columns make_columns(struct table_build *b)
 	c.name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
 	c.thread = table_build_column(b, "thread", SQL_TYPE_U32);
 	c.tid = table_build_column(b, "tid", SQL_TYPE_U32);
+	c.container = table_build_column(b, "container", SQL_TYPE_TEXT);
 	c.cpu = table_build_column(b, "cpu", SQL_TYPE_U16);
 	c.level = table_build_column(b, "level", SQL_TYPE_U8);
 	c.id = table_build_column(b, "id", SQL_TYPE_U16);
@@ -55,6 +56,7 @@ static void put_row(struct table_maker *m, struct table_build *b, const struct c
 	if (thread) {
 		table_build_number(b, c->tid, x->store->threads[thread].tid);
 	}
+	table_put_string(b, c->container, table_make_container(m, x->process_base + process));
 	table_build_number(b, c->cpu, g->cpu[row]);
 	table_build_number(b, c->level, t->level);
 	table_build_number(b, c->id, t->id);

@@ -39,6 +39,7 @@ void table_io_columns(struct table_kernel *k)
 	k->c[8] = table_build_column(k->b, "disk", SQL_TYPE_U32);
 	k->c[9] = table_build_column(k->b, "status", SQL_TYPE_I32);
 	k->c[10] = table_build_column(k->b, "stack", SQL_TYPE_U32);
+	k->c[11] = table_build_column(k->b, "queue", SQL_TYPE_U32);
 }
 
 static void put_disk(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
@@ -56,7 +57,60 @@ static void put_disk(struct table_kernel *k, const EVENT_RECORD *e, const struct
 	}
 	table_build_number(k->b, k->c[8], s->disk);
 	table_kernel_stack(k, k->c[10], table_make_stack(k->m, e));
+	if (VEC_ROOM(k->transfers, k->transfer_count, k->transfer_cap)) {
+		int64_t end = table_make_time(k->m, s->time);
+		uint64_t file = (uint64_t)k->m->file << 32;
+		k->transfers[k->transfer_count++] =
+			(struct transfer){file | s->disk, end - (int64_t)ns, end, table_build_rows(k->b)};
+	} else {
+		k->m->failed = true;
+	}
 	table_build_row(k->b);
+}
+
+/* ---- how many a disk had to do ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct transfer *x = a, *y = b;
+	return x->disk != y->disk     ? (x->disk < y->disk ? -1 : 1)
+	       : x->start != y->start ? (x->start < y->start ? -1 : 1)
+				      : (x->row < y->row ? -1 : x->row > y->row);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct transfer *x = a, *y = b;
+	return x->disk != y->disk ? (x->disk < y->disk ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* For each the operations of its disk that had begun, itself included, and not ended when it began. */
+static void put_queues(struct table_kernel *k)
+{
+	struct transfer *ends = malloc(((size_t)k->transfer_count + 1) * sizeof *ends);
+	if (!ends) {
+		k->m->failed = true;
+		return;
+	}
+	memcpy(ends, k->transfers, k->transfer_count * sizeof *ends);
+	qsort(k->transfers, k->transfer_count, sizeof *ends, by_start);
+	qsort(ends, k->transfer_count, sizeof *ends, by_end);
+	uint32_t begun = 0, ended = 0;
+	for (uint32_t i = 0; i < k->transfer_count; i++) {
+		const struct transfer *t = &k->transfers[i];
+		if (i == 0 || t->disk != t[-1].disk) {
+			begun = 0;
+			ended = 0;
+		}
+		begun++;
+		uint32_t first = i + 1 - begun; /* of this disk, in both lists */
+		while (first + ended < k->transfer_count && ends[first + ended].disk == t->disk &&
+		       ends[first + ended].end <= t->start) {
+			ended++;
+		}
+		table_build_late(k->b, k->c[11], t->row, BASE_MAX(begun - BASE_MIN(ended, begun), 1u));
+	}
+	free(ends);
 }
 
 /* `end`: NULL, the trace does not tell. */
@@ -168,6 +222,7 @@ void table_io_rest(struct table_kernel *k)
 	for (uint32_t i = 0; i < k->op_count; i++) {
 		put_operation(k, &k->ops[i], NULL);
 	}
+	put_queues(k);
 }
 
 /* ---- files ---------------------------------------------------------------------------------------- */
@@ -283,6 +338,7 @@ void table_io_free(struct table_kernel *k)
 	}
 	free(k->ops);
 	free(k->files);
+	free(k->transfers);
 	map_free(&k->op_of);
 	map_free(&k->file_of);
 }

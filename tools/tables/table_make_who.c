@@ -77,6 +77,47 @@ static void processes(struct table_maker *m, struct table_build *b)
 	}
 }
 
+/* Processes that began or ended in the trace. */
+static void lifetimes(struct table_maker *m, struct table_build *b)
+{
+	int start = table_build_column(b, "start", SQL_TYPE_I64), stop = table_build_column(b, "stop", SQL_TYPE_I64);
+	int duration = table_build_column(b, "duration", SQL_TYPE_U64);
+	int process = table_build_column(b, "process", SQL_TYPE_U32), pid = table_build_column(b, "pid", SQL_TYPE_U32);
+	int name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
+	int parent_pid = table_build_column(b, "parent_pid", SQL_TYPE_U32),
+	    parent_name = table_build_column(b, "parent_name", SQL_TYPE_TEXT);
+	int exit_code = table_build_column(b, "exit_code", SQL_TYPE_I32);
+	int command_line = table_build_column(b, "command_line", SQL_TYPE_TEXT);
+	int container = table_build_column(b, "container", SQL_TYPE_TEXT);
+	struct openetw_index_process p = {.size = sizeof p};
+	for (uint32_t i = 1; i < m->about.processes; i++) {
+		if (openetw_index_process(m->index, i, &p) != ERROR_SUCCESS || p.pid == OPENETW_UNKNOWN_ID ||
+		    (p.start == INT64_MIN && p.end == INT64_MAX)) {
+			continue;
+		}
+		put_index_time(b, start, p.start);
+		put_index_time(b, stop, p.end);
+		if (p.start != INT64_MIN && p.end != INT64_MAX && p.end >= p.start) {
+			table_build_number(b, duration, (uint64_t)p.end - (uint64_t)p.start);
+		}
+		table_build_number(b, process, i);
+		table_build_number(b, pid, p.pid);
+		put_word(b, name, p.name);
+		put_id(b, parent_pid, p.parent_pid);
+		if (p.start != INT64_MIN && p.parent_pid != OPENETW_UNKNOWN_ID) {
+			m->file = p.file;
+			uint32_t parent = table_make_process(m, p.parent_pid, table_make_filetime(m, p.start));
+			table_put_string(b, parent_name, table_make_process_name(m, parent));
+		}
+		if (p.has_exit_code) {
+			table_build_number(b, exit_code, (uint64_t)p.exit_code);
+		}
+		put_word(b, command_line, p.command_line);
+		put_word(b, container, p.container);
+		table_build_row(b);
+	}
+}
+
 static void threads(struct table_maker *m, struct table_build *b)
 {
 	int c[] = {table_build_column(b, "thread", SQL_TYPE_U32),
@@ -86,7 +127,8 @@ static void threads(struct table_maker *m, struct table_build *b)
 		   table_build_column(b, "process_name", SQL_TYPE_TEXT),
 		   table_build_column(b, "thread_name", SQL_TYPE_TEXT),
 		   table_build_column(b, "start", SQL_TYPE_I64),
-		   table_build_column(b, "stop", SQL_TYPE_I64)};
+		   table_build_column(b, "stop", SQL_TYPE_I64),
+		   table_build_column(b, "container", SQL_TYPE_TEXT)};
 	struct openetw_index_process p = {.size = sizeof p};
 	struct openetw_index_thread t = {.size = sizeof t};
 	for (uint32_t i = 1; i < m->about.threads; i++) {
@@ -99,6 +141,7 @@ static void threads(struct table_maker *m, struct table_build *b)
 		if (openetw_index_process(m->index, t.process, &p) == ERROR_SUCCESS && t.process) {
 			put_id(b, c[3], p.pid);
 			put_word(b, c[4], p.name);
+			put_word(b, c[8], p.container);
 		}
 		put_word(b, c[5], t.name);
 		put_index_time(b, c[6], t.start);
@@ -189,7 +232,7 @@ static void providers(struct table_maker *m, struct table_build *b)
 struct images {
 	struct table_maker *m;
 	struct table_build *b;
-	int c[12];
+	int c[13];
 	struct map seen; /* by a hash of what tells images apart: of two that share one, one is left out */
 };
 
@@ -233,6 +276,7 @@ static void put_image(void *context, const EVENT_RECORD *e)
 		table_build_number(b, t->c[10], k.build_age);
 	}
 	table_put_string(b, t->c[11], k.symbol_file);
+	table_put_string(b, t->c[12], table_make_container(t->m, process));
 	table_build_row(b);
 }
 
@@ -244,7 +288,8 @@ struct table_build *table_make_images(struct table_maker *m, char *why, size_t c
 	} columns[] = {{"process", SQL_TYPE_U32},     {"pid", SQL_TYPE_U32},       {"process_name", SQL_TYPE_TEXT},
 		       {"module", SQL_TYPE_TEXT},     {"path", SQL_TYPE_TEXT},     {"base", SQL_TYPE_U64},
 		       {"size", SQL_TYPE_U64},        {"load", SQL_TYPE_I64},      {"unload", SQL_TYPE_I64},
-		       {"build_guid", SQL_TYPE_UUID}, {"build_age", SQL_TYPE_U32}, {"symbol_file", SQL_TYPE_TEXT}};
+		       {"build_guid", SQL_TYPE_UUID}, {"build_age", SQL_TYPE_U32}, {"symbol_file", SQL_TYPE_TEXT},
+		       {"container", SQL_TYPE_TEXT}};
 	struct images t = {.m = m, .b = table_build_create()};
 	bool ok = t.b != NULL;
 	for (size_t i = 0; ok && i < BASE_ARRAY_LEN(columns); i++) {
@@ -279,6 +324,7 @@ static void stacks(struct table_maker *m, struct table_build *b)
 	    name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
 	int frames = table_build_column(b, "frames", SQL_TYPE_U32),
 	    events = table_build_column(b, "events", SQL_TYPE_U64);
+	int container = table_build_column(b, "container", SQL_TYPE_TEXT);
 	struct openetw_index_process p;
 	struct table_stack_use u;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
@@ -290,6 +336,7 @@ static void stacks(struct table_maker *m, struct table_build *b)
 		if (u.process) {
 			put_id(b, pid, p.pid);
 			put_word(b, name, p.name);
+			put_word(b, container, p.container);
 		}
 		table_build_number(b, frames, openetw_index_stack(m->index, i, NULL, 0));
 		table_build_number(b, events, u.events);
@@ -397,7 +444,8 @@ static void symbols(struct table_maker *m, struct table_build *b)
 	    name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
 	int address = table_build_column(b, "address", SQL_TYPE_U64),
 	    module = table_build_column(b, "module", SQL_TYPE_TEXT);
-	int function = table_build_column(b, "function", SQL_TYPE_TEXT);
+	int function = table_build_column(b, "function", SQL_TYPE_TEXT),
+	    container = table_build_column(b, "container", SQL_TYPE_TEXT);
 	struct known n = {0};
 	struct openetw_index_process p = {.size = sizeof p};
 	struct table_stack_use u;
@@ -412,6 +460,7 @@ static void symbols(struct table_maker *m, struct table_build *b)
 		table_put_string(b, name, table_make_process_name(m, n.names[i].process));
 		table_build_number(b, address, n.names[i].address);
 		put_name(b, module, function, n.names[i].text);
+		table_put_string(b, container, table_make_container(m, n.names[i].process));
 		table_build_row(b);
 	}
 	forget_names(&n);
@@ -521,9 +570,11 @@ struct table_build *table_make_who(struct table_maker *m, const char *name, char
 	static const struct {
 		const char *name;
 		void (*make)(struct table_maker *m, struct table_build *b);
-	} tables[] = {{"processes", processes}, {"threads", threads}, {"event_types", event_types},
-		      {"providers", providers}, {"stacks", stacks},   {"frames", frames},
-		      {"symbols", symbols},     {"trace", trace},     {"lost", lost}};
+	} tables[] = {{"processes", processes}, {"lifetimes", lifetimes},
+		      {"threads", threads},     {"event_types", event_types},
+		      {"providers", providers}, {"stacks", stacks},
+		      {"frames", frames},       {"symbols", symbols},
+		      {"trace", trace},         {"lost", lost}};
 	struct table_build *b = table_build_create();
 	if (!b) {
 		snprintf(why, cap, "no memory");

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# diff: the answers of report --table of two traces side by side, and what --fail-if makes of them.
+. "$(dirname "$0")/lib.sh"
+[ -d "$CORPUS" ] || skip "no corpus in $CORPUS"
+N=$CORPUS/perfview/net.4.5.2.x86.etl
+
+# Two halves of one trace differ as report says of each.
+run_status 0 openetw relog "$N" -o "$T/a.etl" --to +4s
+run_status 0 openetw relog "$N" -o "$T/b.etl" --from +4s
+for table in events io faults samples; do
+	case $table in
+	events) group=provider,event columns=count ;;
+	io) group=operation,process_name columns='count,sum(bytes),p99(duration),avg(duration)' ;;
+	faults) group=process_name columns='count,sum(bytes)' ;;
+	samples) group=process_name columns='count,distinct(cpu)' ;;
+	esac
+	filter='pid or not pid'
+	# The first half has manifests that the second one lacks: both at once know more names.
+	[ $table != events ] || filter='provider == MSNT_SystemTrace'
+	for file in a b; do
+		openetw report --filter "$filter" --json --table $table --group-by $group --columns "$columns" "$T/$file.etl" >"$T/$file" 2>"$T/err" ||
+			fail "report of $file: $(cat "$T/err")"
+	done
+	run_status 0 openetw diff --filter "$filter" --json --table $table --group-by $group --columns "$columns" "$T/a.etl" "$T/b.etl"
+	json_lines "$T/out"
+	py '
+import json, sys
+T, keys, columns = sys.argv[1], sys.argv[2].split(","), sys.argv[3].split(",")
+def load(name):
+    r = {}
+    for line in open(T + "/" + name, encoding="utf-8"):
+        row = json.loads(line)
+        for c in columns: r[tuple(row[k] for k in keys), c] = row[c]
+    return r
+a, b, seen = load("a"), load("b"), set()
+for line in open(T + "/out", encoding="utf-8"):
+    d = json.loads(line)
+    k = tuple(d["group"][k] for k in keys), d["column"]
+    seen.add(k)
+    x, y = a.get(k), b.get(k)
+    if (d["base"], d["new"]) != (x, y): sys.exit("%s: %s" % (k, d))
+    if None in (x, y):
+        if d["difference"] is not None: sys.exit("a difference to nothing: %s" % d)
+    elif abs(d["difference"] - (y - x)) > 1e-6 * abs(x) or (x and abs(d["ratio"] - y / x) > 1e-9 * abs(y / x)):
+        sys.exit("%s" % d)
+if seen != set(a) | set(b) or not seen: sys.exit("not all groups")
+if not any(a.get(k) is None for k in b) and sys.argv[2] == "provider,event": sys.exit("no group is new")' \
+		"$T" "$group" "$columns" || fail "$table"
+done
+run_status 0 openetw diff "$T/a.etl" "$T/b.etl"
+says '^events$' "$T/out" "every table"
+says '^io$' "$T/out" "every table"
+run_status 0 openetw diff --csv -n 2 --table io --group-by layer --columns count "$N" "$N"
+expect "the same file" "$(cut -d, -f1-2,5-6 <"$T/out")" "layer,column,difference,ratio
+disk,count,0,1"
+
+# --fail-if: which group, and the exit status.
+rule() { # rule STATUS EXPR
+	status=$1
+	shift
+	run_status "$status" openetw diff --table io --group-by operation "$@" "$N" "$N"
+}
+rule 0 --fail-if 'p99(duration) > 1.2 * base'
+rule 0 --fail-if 'p99(duration)>base' --fail-if 'count < 0.99*base' --fail-if 'sum(bytes) != base'
+rule 1 --fail-if 'p99(duration) >= base'
+says "io: read: p99(duration) ms is 35.601, base 35.601: --fail-if 'p99(duration) >= base'" "$T/err" "which group"
+rule 1 --fail-if 'max(duration) > 180ms'
+says 'io: read: max(duration) ms is 180.265' "$T/err" "a limit with a unit"
+rule 0 --fail-if 'max(duration) > 181ms'
+rule 1 --fail-if 'sum(bytes) > 35MB'
+rule 0 --fail-if 'sum(bytes) > 36MB'
+rule 1 --fail-if 'avg(offset) > base * 0.5' --columns count
+says 'avg(offset)' "$T/out" "a column that only the rule asks for"
+rule 0 --fail-if 'count > 1' --filter 'operation == nothing'
+says 'is about nothing' "$T/err" "a rule of no group"
+for bad in 'count' 'count >' 'count > 5 * 4' 'count > 5qq' 'layer > 1' 'cuont > 1' 'count ! 4' 'count > base * base'; do
+	rule 2 --fail-if "$bad"
+done
+run_status 2 openetw diff "$N"
+run_status 2 openetw diff "$N" "$T/no.etl"
+run_status 2 openetw diff --table oi "$N" "$N"
+run_status 2 openetw diff --fail-if 'count > 1' "$N" "$N"
