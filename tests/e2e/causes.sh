@@ -36,7 +36,7 @@ planted() {
 	shift 2
 	for try in 1 2 3 4 5; do
 		# As it is recorded when nothing is said.
-		openetw record -o "$f" -- "$HELPERS/planted" "$cause" 2 "$@" >"$T/said" 2>"$T/err" || fail "record: $(cat "$T/err")"
+		openetw record -o "$f" -- "$HELPERS/planted" "$cause" 1.5 "$@" >"$T/said" 2>"$T/err" || fail "record: $(cat "$T/err")"
 		findings
 		names "$cause" "$title" && return 0
 	done
@@ -50,7 +50,7 @@ planted peer 'slow peer' 50
 
 healthy() {
 	for try in 1 2 3 4 5; do
-		openetw record -o "$f" -- "$HELPERS/healthy" "$1" 2 >"$T/said" 2>"$T/err" || fail "record: $(cat "$T/err")"
+		openetw record -o "$f" -- "$HELPERS/healthy" "$1" 1.5 >"$T/said" 2>"$T/err" || fail "record: $(cat "$T/err")"
 		findings
 		grep -q '^nothing stands out: ' "$T/first" && grep -q '"cause":null' "$T/json" && return 0
 	done

@@ -119,17 +119,19 @@ static void thread_begins(struct causes *c, uint32_t tid)
 
 /* ---- switches -------------------------------------------------------------------------------------- */
 
-static void wait_over(struct causes *c, struct cause_thread *t, const EVENT_RECORD *e, uint64_t until)
+/* Locks and answers are waited for until the thread could run again; calls that wait for a disk are not over before it
+ * does. */
+static void wait_over(struct causes *c, struct cause_thread *t, const EVENT_RECORD *e, uint64_t now)
 {
-	struct cause_wait w = {.from = t->since, .until = until};
+	struct cause_wait w = {.from = t->since, .until = t->ready ? t->ready : now};
 	uint64_t length = w.until > w.from ? w.until - w.from : 0;
-	if (length >= STACK_LEAST) {
+	if (now - w.from >= STACK_LEAST) {
 		w.in = cause_stack(c, e, t->pid, t->seen, &w.site);
 	}
 	if (w.in & CAUSE_IN_FLUSH) {
-		cause_add(&t->flush_waits, length);
+		cause_add(&t->flush_waits, now - w.from);
 	} else if (w.in & (CAUSE_IN_FAULT | CAUSE_IN_MEMORY)) {
-		cause_add(&t->fault_waits, length);
+		cause_add(&t->fault_waits, now - w.from);
 	} else if (w.in & CAUSE_IN_LOCK) {
 		cause_lock_wait(c, t, &w);
 		return;

@@ -67,6 +67,8 @@ struct cause_thread {
 	uint64_t unready; /* it could run and did not */
 	struct cause_sum locks, semaphores, fault_waits, flush_waits, flush_calls, flush_ops;
 	uint64_t lock_site;             /* of the longest */
+	uint64_t lock_from, lock_until; /* its last wait for a lock */
+	uint32_t lock_holder;           /* who had it then; 0: not told */
 	uint64_t answerable;            /* waits that no timer ended, added up */
 	uint64_t answered;              /* how many of these are taken as waits for answers */
 	uint64_t last_from, last_until; /* its last wait that was not for a lock, and in what */
@@ -184,7 +186,7 @@ void cause_found(struct causes *c, const struct cause_finding *f, const char *fm
 
 /* A wait that is over. */
 struct cause_wait {
-	uint64_t from, until; /* until it ran again: a call that it waits in is not over before */
+	uint64_t from, until; /* until it could run again */
 	uint32_t in;          /* CAUSE_IN_… */
 	uint64_t site;
 };

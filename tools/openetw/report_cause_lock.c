@@ -5,7 +5,20 @@
 
 #define SHOWN 8 /* ids of other threads that wait as well */
 
-/* Who ended the wait held the lock. What was the holder itself waiting for all the while? */
+static struct cause_thread *known(struct causes *c, uint32_t tid)
+{
+	size_t at = map_find(&c->thread_of, tid);
+	return at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
+}
+
+static uint64_t both(uint64_t a_from, uint64_t a_until, uint64_t b_from, uint64_t b_until)
+{
+	uint64_t from = BASE_MAX(a_from, b_from), until = BASE_MIN(a_until, b_until);
+	return until > from ? until - from : 0;
+}
+
+/* Who ended the wait had the lock at its end. As long as that thread waited for it itself, somebody else had it: who
+ * that was is known from its own wait. What did the holder wait for, all the while? */
 void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w)
 {
 	uint64_t length = w->until > w->from ? w->until - w->from : 0;
@@ -13,16 +26,27 @@ void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct caus
 		t->lock_site = w->site;
 	}
 	cause_add(&t->locks, length);
+	t->lock_from = w->from;
+	t->lock_until = w->until;
+	t->lock_holder = 0;
 	if (!t->told || t->by != KEVENT_BY_THREAD || t->waker_tid == t->tid) {
 		return;
 	}
-	cause_pair_add(c, &c->wakers, t->pid, t->waker_tid, length);
-	size_t at = map_find(&c->thread_of, t->waker_tid);
-	const struct cause_thread *holder = at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
-	if (holder && holder->last_until > w->from && holder->last_from < w->until) {
-		uint64_t from = BASE_MAX(holder->last_from, w->from), until = BASE_MIN(holder->last_until, w->until);
-		cause_pair_add(c, &c->chains, t->pid, holder->last_in & (CAUSE_IN_FLUSH | CAUSE_IN_SLEEP),
-			       until - from);
+	uint32_t holder = t->waker_tid;
+	const struct cause_thread *h = known(c, holder);
+	uint64_t waited = h ? both(h->lock_from, h->lock_until, w->from, w->until) : 0;
+	if (waited && h->lock_holder && h->lock_holder != t->tid) {
+		cause_pair_add(c, &c->wakers, t->pid, h->lock_holder, waited);
+		cause_pair_add(c, &c->wakers, t->pid, holder, length - waited);
+		holder = waited * 2 > length ? h->lock_holder : holder;
+	} else {
+		cause_pair_add(c, &c->wakers, t->pid, holder, length);
+	}
+	t->lock_holder = holder;
+	h = known(c, holder);
+	uint64_t slept = h ? both(h->last_from, h->last_until, w->from, w->until) : 0;
+	if (slept) {
+		cause_pair_add(c, &c->chains, t->pid, h->last_in & (CAUSE_IN_FLUSH | CAUSE_IN_SLEEP), slept);
 	}
 }
 
@@ -47,8 +71,8 @@ static bool is_member(struct causes *c, const struct cause_thread *t, uint32_t p
 
 static bool is_member_tid(struct causes *c, uint32_t tid, uint32_t pid)
 {
-	size_t at = map_find(&c->thread_of, tid);
-	return at != MAP_NONE && is_member(c, &c->thread[map_value(&c->thread_of, at)], pid);
+	const struct cause_thread *t = known(c, tid);
+	return t && is_member(c, t, pid);
 }
 
 /* Threads that take turns: three or more wait alike, and end each other's waits. When work is handed out, one thread
@@ -151,9 +175,9 @@ static void add_holder(struct causes *c, const struct cause_thread *t, struct st
 		return;
 	}
 	const struct cause_pair *chain = most(&c->chains, t->pid, &chained);
-	size_t at = map_find(&c->thread_of, holder->b);
-	uint64_t time = at != MAP_NONE ? c->thread[map_value(&c->thread_of, at)].seen : t->seen;
-	uint32_t pid = at != MAP_NONE ? c->thread[map_value(&c->thread_of, at)].pid : t->pid;
+	const struct cause_thread *h = known(c, holder->b);
+	uint64_t time = h ? h->seen : t->seen;
+	uint32_t pid = h ? h->pid : t->pid;
 	if (holder->sum.time * 2 >= all) {
 		f->other_pid = pid;
 		f->other_tid = holder->b;
