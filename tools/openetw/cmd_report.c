@@ -41,6 +41,9 @@ static const struct cli_option options[] = {
 };
 
 static const char explanation[] =
+	"first lines: what cost threads most time: locks, fsync, other processes, page faults, peers, garbage "
+	"collection;\n"
+	"  at most three, or that nothing stands out. docs/causes.md says how each is found.\n"
 	"processes, threads by CPU: samples taken while they ran. Percentages are of the samples that were not idle.\n"
 	"functions by CPU: SELF: samples in the function itself; TOTAL: in it or in what it called.\n"
 	"  module!name, module!name@plt for the way to a function of another module, module!exported+0x… where only\n"
@@ -336,6 +339,8 @@ const struct cli_command cli_report = {
 	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
 	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
 	.details =
+		"Begins with at most three lines that say what went wrong: which thread lost how much of its time to "
+		"what.\n"
 		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by "
 		"process,\n"
 		"thread and function; context switches and wake-ups as waits and their wakers; disk and file "

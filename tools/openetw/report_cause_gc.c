@@ -4,17 +4,15 @@
 #include "tools/openetw/report_cause.h"
 
 #include "base/vec.h"
+#include "kernel_payload.h"
 
-/* Microsoft-Windows-DotNETRuntime, {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} */
-static const struct guid dotnet = GUID_INIT(0xE13C0D23, 0xCCBC, 0x4E12, 0x93, 0x1B, 0xD9, 0xCC, 0x2E, 0xEE, 0x27, 0xE4);
-enum { GC_START = 1, GC_END = 2, GC_RESTART_END = 3, GC_SUSPEND_BEGIN = 9 };
+static const struct guid dotnet = GUID_INIT(KP_DOT_NETRUNTIME_GUID);
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6, TYPE_BACKGROUND = 1 };
 
 struct cause_gc { /* a process */
 	uint32_t pid, tid;
-	uint64_t since;       /* it is stopped; 0: no */
-	uint64_t collecting;  /* a collection that is not in the background runs; 0: no */
-	uint32_t collections; /* in all */
+	uint64_t since;      /* it is stopped; 0: no */
+	uint64_t collecting; /* a collection that is not in the background runs; 0: no */
 	struct cause_sum pauses, collected;
 	uint64_t seen;
 };
@@ -34,12 +32,6 @@ static struct cause_gc *gc_of(struct causes *c, uint32_t pid)
 	return &c->gc[c->gc_count++];
 }
 
-static uint32_t number_at(const EVENT_RECORD *e, uint32_t offset)
-{
-	const uint8_t *p = e->UserData;
-	return e->UserDataLength >= offset + 4 ? le32_get(p + offset) : 0;
-}
-
 void cause_gc_event(struct causes *c, const EVENT_RECORD *e)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
@@ -54,23 +46,40 @@ void cause_gc_event(struct causes *c, const EVENT_RECORD *e)
 		return;
 	}
 	g->seen = time;
-	uint16_t id = h->EventDescriptor.Id;
-	c->gc_events += id == GC_START || id == GC_END || id == GC_RESTART_END || id == GC_SUSPEND_BEGIN;
-	if (id == GC_SUSPEND_BEGIN) { /* version 0 has 16 bits for the reason */
-		uint32_t reason = number_at(e, 0) & 0xFFFF;
+	struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
+	bool old = h->EventDescriptor.Version == 0; /* some releases write it beside version 1 */
+	c->gc_events++;
+	switch (h->EventDescriptor.Id) {
+	case KP_DOT_NETRUNTIME_GCSUSPEND_EEBEGIN: {
+		/* Version 0 has 16 bits. */
+		uint32_t reason = kernel_payload_get32(in, KP_DOT_NETRUNTIME_GCSUSPEND_EEBEGIN_SINCE_V1_REASON);
+		reason = old ? (uint32_t)kernel_payload_get(in, KP_DOT_NETRUNTIME_GCSUSPEND_EEBEGIN_V0_REASON) : reason;
 		g->since = reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREPARATION ? time : 0;
 		g->tid = g->since ? h->ThreadId : g->tid;
-	} else if (id == GC_RESTART_END && g->since) {
-		cause_add(&g->pauses, time - g->since);
+		break;
+	}
+	case KP_DOT_NETRUNTIME_GCRESTART_EEEND:
+		if (g->since) {
+			cause_add(&g->pauses, time - g->since);
+		}
 		g->since = 0;
-	} else if (id == GC_START) { /* Count, Depth, Reason, Type; version 0: Count, Reason */
-		bool background = h->EventDescriptor.Version > 0 && number_at(e, 12) == TYPE_BACKGROUND;
-		g->collections += g->collecting == 0 || h->EventDescriptor.Version > 0;
-		g->collecting = background ? 0 : g->collecting ? g->collecting : time;
-		g->tid = h->ThreadId;
-	} else if (id == GC_END && g->collecting) {
-		cause_add(&g->collected, time - g->collecting);
+		break;
+	case KP_DOT_NETRUNTIME_GCSTART:
+		if (old ? !g->collecting
+			: kernel_payload_get32(in, KP_DOT_NETRUNTIME_GCSTART_SINCE_V1_TYPE) != TYPE_BACKGROUND) {
+			g->collecting = time;
+			g->tid = h->ThreadId;
+		} else if (!old) {
+			g->collecting = 0;
+		}
+		break;
+	case KP_DOT_NETRUNTIME_GCEND:
+		if (g->collecting) {
+			cause_add(&g->collected, time - g->collecting);
+		}
 		g->collecting = 0;
+		break;
+	default: c->gc_events--; break;
 	}
 }
 

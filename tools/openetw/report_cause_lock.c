@@ -158,8 +158,9 @@ static void add_others(struct causes *c, const struct cause_thread *t, struct st
 		if (o == t || o->pid != t->pid || o->locks.time * 2 < t->locks.time) {
 			continue;
 		}
-		strbuf_addf(b, others == 0 ? "%u" : others < SHOWN ? ", %u" : "", o->tid);
-		others++;
+		if (others++ < SHOWN) {
+			strbuf_addf(b, "%s%u", others > 1 ? ", " : "", o->tid);
+		}
 	}
 	if (others > SHOWN) {
 		strbuf_addf(b, " and %u more", others - SHOWN);

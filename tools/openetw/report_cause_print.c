@@ -53,14 +53,20 @@ static void BASE_PRINTF(2, 3) put(char out[CAUSE_WHO], const char *fmt, ...)
 const char *cause_who(struct causes *c, uint32_t pid, uint32_t tid, uint64_t time, char out[CAUSE_WHO])
 {
 	struct openetw_process p;
-	const char *process = process_of(c, pid, time, &p) ? p.name : "?";
+	char process[256];
+	const char *name = process_of(c, pid, time, &p) && p.name[0] && strcmp(p.name, "?") != 0 ? p.name : NULL;
 	const char *thread = tid == CAUSE_NOBODY ? "" : kevent_thread_name(c->state, tid, time);
-	if (tid == CAUSE_NOBODY) {
-		put(out, "process %.200s (%u)", process, pid);
-	} else if (thread[0] && strcmp(thread, process) != 0) {
-		put(out, "thread %.200s (%u) of %.200s (%u)", thread, tid, process, pid);
+	if (name) {
+		snprintf(process, sizeof process, "%.200s (%u)", name, pid);
 	} else {
-		put(out, "thread %u of %.200s (%u)", tid, process, pid);
+		snprintf(process, sizeof process, "process %u", pid);
+	}
+	if (tid == CAUSE_NOBODY) {
+		put(out, "%s%s", name ? "process " : "", process);
+	} else if (thread[0] && (!name || strcmp(thread, name) != 0)) {
+		put(out, "thread %.200s (%u) of %s", thread, tid, process);
+	} else {
+		put(out, "thread %u of %s", tid, process);
 	}
 	return out;
 }
