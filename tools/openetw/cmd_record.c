@@ -28,6 +28,8 @@
 #define ALL_SOURCES                                                                                                \
 	(KERNEL_CPU | KERNEL_CSWITCH | KERNEL_DISK | KERNEL_FILE | KERNEL_FAULT | KERNEL_VIRTUAL | KERNEL_HANDLE | \
 	 KERNEL_SYSCALL | KERNEL_NET | KERNEL_INTERRUPT | KERNEL_POWER | KERNEL_MEMINFO | KERNEL_COUNTERS)
+/* When nothing is asked for: what the first lines of report name causes from. */
+#define DEFAULT_SOURCES (KERNEL_CPU | KERNEL_CSWITCH | KERNEL_NET)
 struct record_options {
 	const char *output, *packets, *pmc;
 	uint32_t sources;
@@ -37,8 +39,9 @@ struct record_options {
 };
 static const struct cli_option options[] = {
 	CLI_WORD(record_options, output, 'o', "output", "FILE", "the .etl to write (default openetw.etl)"),
-	CLI_BITS(record_options, sources, KERNEL_CPU, 'c', "cpu", "sample what every processor runs (the default)"),
-	CLI_BITS(record_options, sources, KERNEL_CSWITCH, 'w', "wait", "context switches and who woke whom"),
+	CLI_BITS(record_options, sources, KERNEL_CPU, 'c', "cpu", "sample what every processor runs (a default)"),
+	CLI_BITS(record_options, sources, KERNEL_CSWITCH, 'w', "wait",
+		 "context switches and who woke whom (a default)"),
 	CLI_BITS(record_options, sources, KERNEL_DISK, 0, "disk", "requests to disks, with the files they are about"),
 	CLI_BITS(record_options, sources, KERNEL_FILE, 'f', "file",
 		 "operations on files: open, read, write, rename, delete, …"),
@@ -46,7 +49,8 @@ static const struct cli_option options[] = {
 	CLI_BITS(record_options, sources, KERNEL_VIRTUAL, 0, "memory", "memory allocated and freed, files mapped"),
 	CLI_BITS(record_options, sources, KERNEL_HANDLE, 0, "handles", "descriptors opened and closed"),
 	CLI_BITS(record_options, sources, KERNEL_SYSCALL, 's', "syscalls", "system calls"),
-	CLI_BITS(record_options, sources, KERNEL_NET, 'n', "net", "TCP and UDP: connections, bytes sent and received"),
+	CLI_BITS(record_options, sources, KERNEL_NET, 'n', "net",
+		 "TCP and UDP: connections, bytes sent and received (a default)"),
 	CLI_BITS(record_options, sources, KERNEL_INTERRUPT, 0, "irq",
 		 "interrupts, and the softirqs and work that they leave to do"),
 	CLI_BITS(record_options, sources, KERNEL_POWER, 0, "power", "idle states and frequencies of processors"),
@@ -493,7 +497,7 @@ static int run(struct cli_args *a)
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;
 	bool nothing = !wanted && !interface && !given->pmc && !counters.sampleds;
-	cli_kernel_wants(&o.session, nothing ? KERNEL_CPU : wanted, !given->no_stacks);
+	cli_kernel_wants(&o.session, nothing ? DEFAULT_SOURCES : wanted, !given->no_stacks);
 	cli_counters_wants(&o, &counters, !given->no_stacks);
 	o.interval_us = (uint32_t)given->interval_us;
 	o.ring_mb = (uint32_t)given->ring_mb;
@@ -538,9 +542,11 @@ const struct cli_command cli_record = {
 		"have is said at the start, what was lost at the end. Stacks need no frame pointers: they are\n"
 		"unwound by the tables that programs have for exceptions (.eh_frame), or for debuggers. The trace\n"
 		"itself names the functions that its stacks go through, and the builds of all images. With\n"
-		"--provider the events of applications are merged in, on the same time line.\n\n"
+		"--provider the events of applications are merged in, on the same time line. Without options that say "
+		"what,\n"
+		"--cpu, --wait and --net are recorded: enough for the first lines of openetw report.\n\n"
 		"Examples:\n"
-		"  openetw record -d 10s                            ten seconds of CPU samples\n"
+		"  openetw record -d 10s                            ten seconds: where time went, and what went wrong\n"
 		"  openetw record --cpu --wait -o build.etl -- make\n"
 		"  openetw record --file --disk --only-command -- tar xf a.tar\n"
 		"  openetw record -i 125us --pid 4711 -p MyCompany.Web\n",

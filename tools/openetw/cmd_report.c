@@ -44,6 +44,9 @@ static const struct cli_option options[] = {
 };
 
 static const char explanation[] =
+	"first lines: what cost threads most time: locks, fsync, other processes, page faults, peers, garbage "
+	"collection;\n"
+	"  at most three, or that nothing stands out. docs/causes.md says how each is found.\n"
 	"processes, threads by CPU: samples taken while they ran. Percentages are of the samples that were not idle.\n"
 	"functions by CPU: SELF: samples in the function itself; TOTAL: in it or in what it called.\n"
 	"  module!name, module!name@plt for the way to a function of another module, module!exported+0x… where only\n"
@@ -101,6 +104,9 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	report_learn(r, e);
 	report_losses(r, e);
 	bool kernel = kevent_of(r->state, e, &k);
+	if (r->causes) {
+		causes_event(r->causes, e, kernel ? &k : NULL);
+	}
 	if (!counts(r, e, kernel, &k)) {
 		return;
 	}
@@ -133,6 +139,10 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 
 static void tables(struct report *r, uint64_t top, bool json)
 {
+	if (r->causes) {
+		r->failed = !causes_print(r->causes, &r->o->pid, json) || r->failed;
+		fputs(json ? "" : "\n", stdout);
+	}
 	if (!json && r->samples + r->switches) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
@@ -186,7 +196,7 @@ static int print(struct report *r)
 		fprintf(stderr, "openetw report: no sample or event of an application fits the filter\n");
 		return CLI_FAILED;
 	}
-	if (r->events == 0 && r->app_with_stack == 0) {
+	if (r->events == 0 && r->app_with_stack == 0 && !(r->causes && causes_any(r->causes))) {
 		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; "
 				"openetw record makes them\n");
 		if (r->other_events) {
@@ -229,6 +239,7 @@ void report_free(struct report *r)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
+	causes_destroy(r->causes);
 	strbuf_finish(&r->line);
 	report_ops_free(r);
 	report_app_free(r);
@@ -310,6 +321,8 @@ static int run(struct cli_args *a)
 		r.names.state = r.state;
 		r.names.inlines = o->no_inlines ? NULL : inlines_create();
 		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
+		r.causes = r.filter ? NULL : causes_create(r.state, &r.names);
+		r.failed = !r.filter && !r.causes;
 		code = openetw_state_attach(r.state, h);
 		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
 		if (cli_signal_caught()) { /* tables of a part would look like those of all */
@@ -342,6 +355,8 @@ const struct cli_command cli_report = {
 	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
 	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
 	.details =
+		"Begins with at most three lines that say what went wrong: which thread lost how much of its time to "
+		"what.\n"
 		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by "
 		"process,\n"
 		"thread and function; context switches and wake-ups as waits and their wakers; disk and file "

@@ -11,6 +11,7 @@
 #include "tools/common/counters_of.h"
 #include "tools/common/shortage.h"
 #include "tools/common/event_view.h"
+#include "tools/openetw/report_cause.h"
 #include "tools/tables/table_option.h"
 
 #define REPORT_WAITS_KEPT 64
@@ -65,6 +66,7 @@ struct report {
 	struct filter_expr *filter; /* NULL: everything */
 	struct cli_shortages shortages;
 	struct names names;
+	struct causes *causes; /* NULL: not wanted */
 	bool pid_seen[REPORT_PIDS_MAX];
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;

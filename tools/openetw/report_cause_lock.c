@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ * report's first lines: threads that wait for locks, and who holds these.
+ */
+#include "tools/openetw/report_cause.h"
+
+#define SHOWN 8 /* ids of other threads that wait as well */
+
+static struct cause_thread *known(struct causes *c, uint32_t tid)
+{
+	size_t at = map_find(&c->thread_of, tid);
+	return at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
+}
+
+static uint64_t both(uint64_t a_from, uint64_t a_until, uint64_t b_from, uint64_t b_until)
+{
+	uint64_t from = BASE_MAX(a_from, b_from), until = BASE_MIN(a_until, b_until);
+	return until > from ? until - from : 0;
+}
+
+/* Who ended the wait had the lock at its end. As long as that thread waited for it itself, somebody else had it: who
+ * that was is known from its own wait. What did the holder wait for, all the while? */
+void cause_lock_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w)
+{
+	uint64_t length = w->until > w->from ? w->until - w->from : 0;
+	if (length >= t->locks.longest && w->site) {
+		t->lock_site = w->site;
+	}
+	cause_add(&t->locks, length);
+	t->lock_from = w->from;
+	t->lock_until = w->until;
+	t->lock_holder = 0;
+	if (!t->told || t->by != KEVENT_BY_THREAD || t->waker_tid == t->tid) {
+		return;
+	}
+	uint32_t holder = t->waker_tid;
+	const struct cause_thread *h = known(c, holder);
+	uint64_t waited = h ? both(h->lock_from, h->lock_until, w->from, w->until) : 0;
+	if (waited && h->lock_holder && h->lock_holder != t->tid) {
+		cause_pair_add(c, &c->wakers, t->pid, h->lock_holder, waited);
+		cause_pair_add(c, &c->wakers, t->pid, holder, length - waited);
+		holder = waited * 2 > length ? h->lock_holder : holder;
+	} else {
+		cause_pair_add(c, &c->wakers, t->pid, holder, length);
+	}
+	t->lock_holder = holder;
+	h = known(c, holder);
+	uint64_t slept = h ? both(h->last_from, h->last_until, w->from, w->until) : 0;
+	if (slept) {
+		cause_pair_add(c, &c->chains, t->pid, h->last_in & (CAUSE_IN_FLUSH | CAUSE_IN_SLEEP), slept);
+	}
+}
+
+/* A semaphore may be a lock, as those of Python are, or hand out work: cause_lock_find() looks who ends the waits. */
+void cause_semaphore_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w)
+{
+	uint64_t length = w->until > w->from ? w->until - w->from : 0;
+	if (length >= t->semaphores.longest && w->site) {
+		t->lock_site = t->locks.count ? t->lock_site : w->site;
+	}
+	cause_add(&t->semaphores, length);
+	if (t->told && t->by == KEVENT_BY_THREAD && t->waker_tid != t->tid) {
+		cause_pair_add(c, &c->handed, cause_thread_number(c, t), t->waker_tid, length);
+	}
+}
+
+static bool is_member(struct causes *c, const struct cause_thread *t, uint32_t pid)
+{
+	return t->pid == pid && t->semaphores.time &&
+	       cause_counts(c, t->semaphores.time, cause_presence(c, pid, t->tid, t->seen));
+}
+
+static bool is_member_tid(struct causes *c, uint32_t tid, uint32_t pid)
+{
+	const struct cause_thread *t = known(c, tid);
+	return t && is_member(c, t, pid);
+}
+
+/* Threads that take turns: three or more wait alike, and end each other's waits. When work is handed out, one thread
+ * ends the waits of all others: without that one, most of the time has to remain. */
+static bool takes_turns(struct causes *c, uint32_t pid)
+{
+	struct cause_pairs by = {0}; /* b: who ended waits */
+	uint64_t all = 0, by_members = 0, by_one = 0, least = UINT64_MAX, longest = 0;
+	unsigned members = 0;
+	for (size_t i = 0; i < c->handed.count; i++) {
+		const struct cause_pair *p = &c->handed.pair[i];
+		if (is_member(c, &c->thread[p->a], pid)) {
+			all += p->sum.time;
+			if (is_member_tid(c, p->b, pid)) {
+				by_members += p->sum.time;
+				cause_pair_add(c, &by, 0, p->b, p->sum.time);
+			}
+		}
+	}
+	for (size_t i = 0; i < by.count; i++) {
+		by_one = BASE_MAX(by_one, by.pair[i].sum.time);
+	}
+	for (size_t i = 0; i < c->thread_count; i++) {
+		struct cause_thread *t = &c->thread[i];
+		size_t at = is_member(c, t, pid) ? map_find(&by.of, t->tid) : MAP_NONE;
+		t->takes_turns = at != MAP_NONE && by.pair[map_value(&by.of, at)].sum.time * 20 >= by_members;
+		if (t->takes_turns) {
+			members++;
+			least = BASE_MIN(least, t->semaphores.time);
+			longest = BASE_MAX(longest, t->semaphores.time);
+		}
+	}
+	cause_pairs_free(&by);
+	return members >= 3 && (by_members - by_one) * 2 >= all && least * 2 >= longest;
+}
+
+/* Semaphores that are locks count as locks from here on. */
+static void take_semaphores(struct causes *c)
+{
+	struct map looked = {0}; /* processes: do theirs? */
+	for (size_t i = 0; i < c->handed.count; i++) {
+		uint32_t pid = c->thread[c->handed.pair[i].a].pid;
+		if (map_find(&looked, pid) == MAP_NONE) {
+			c->failed = map_add(&looked, pid, takes_turns(c, pid)) < 0 || c->failed;
+		}
+	}
+	for (size_t i = 0; i < c->thread_count; i++) {
+		struct cause_thread *t = &c->thread[i];
+		size_t at = map_find(&looked, t->pid);
+		if (at != MAP_NONE && map_value(&looked, at) && t->takes_turns) {
+			t->locks.time += t->semaphores.time;
+			t->locks.count += t->semaphores.count;
+		}
+	}
+	for (size_t i = 0; i < c->handed.count; i++) {
+		const struct cause_pair *p = &c->handed.pair[i];
+		uint32_t pid = c->thread[p->a].pid;
+		if (map_value(&looked, map_find(&looked, pid))) {
+			cause_pair_add(c, &c->wakers, pid, p->b, p->sum.time);
+		}
+	}
+	map_free(&looked);
+}
+
+static const struct cause_pair *most(const struct cause_pairs *p, uint32_t a, uint64_t *ret_all)
+{
+	const struct cause_pair *best = NULL;
+	*ret_all = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->pair[i].a == a) {
+			*ret_all += p->pair[i].sum.time;
+			best = best && best->sum.time >= p->pair[i].sum.time ? best : &p->pair[i];
+		}
+	}
+	return best;
+}
+
+static void add_others(struct causes *c, const struct cause_thread *t, struct strbuf *b)
+{
+	unsigned others = 0;
+	for (size_t i = 0; i < c->thread_count; i++) {
+		const struct cause_thread *o = &c->thread[i];
+		if (o == t || o->pid != t->pid || o->locks.time * 2 < t->locks.time) {
+			continue;
+		}
+		if (others++ < SHOWN) {
+			strbuf_addf(b, "%s%u", others > 1 ? ", " : "", o->tid);
+		}
+	}
+	if (others > SHOWN) {
+		strbuf_addf(b, " and %u more", others - SHOWN);
+	}
+}
+
+static void add_holder(struct causes *c, const struct cause_thread *t, struct strbuf *b, struct cause_finding *f)
+{
+	char who[CAUSE_WHO];
+	uint64_t all, chained;
+	const struct cause_pair *holder = most(&c->wakers, t->pid, &all);
+	if (!holder) {
+		return;
+	}
+	const struct cause_pair *chain = most(&c->chains, t->pid, &chained);
+	const struct cause_thread *h = known(c, holder->b);
+	uint64_t time = h ? h->seen : t->seen;
+	uint32_t pid = h ? h->pid : t->pid;
+	if (holder->sum.time * 2 >= all) {
+		f->other_pid = pid;
+		f->other_tid = holder->b;
+		cause_who(c, pid, holder->b, time, who);
+		strbuf_addf(b, "; %s held it for %u %% of that", who, (unsigned)(100 * holder->sum.time / all));
+	} else {
+		strbuf_adds(b, "; they take it from each other");
+	}
+	if (chain && chain->sum.time * 2 >= all && chain->b) {
+		strbuf_addf(b, " and %s meanwhile", chain->b & CAUSE_IN_FLUSH ? "flushed files" : "slept");
+	}
+}
+
+static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
+{
+	char lost[CAUSE_TIME], whole[CAUSE_TIME], name[1024];
+	struct strbuf others = {0}, holder = {0};
+	struct cause_finding f = {.kind = CAUSE_LOCK,
+				  .lost = t->locks.time,
+				  .of = of,
+				  .pid = t->pid,
+				  .tid = t->tid,
+				  .other_pid = CAUSE_NOBODY,
+				  .other_tid = CAUSE_NOBODY,
+				  .time = t->seen,
+				  .count = t->locks.count};
+	add_others(c, t, &others);
+	add_holder(c, t, &holder, &f);
+	name[0] = 0;
+	if (t->lock_site) {
+		names_of(c->names, t->pid, t->lock_site, t->seen, name, sizeof name);
+		name[0] = strncmp(name, "?!", 2) == 0 ? 0 : name[0];
+	}
+	c->failed = c->failed || others.failed || holder.failed;
+	cause_found(c, &f, "waited %s of %s for a lock%s%s, %llu times%s%s%s", cause_time(t->locks.time, lost),
+		    cause_time(of, whole), name[0] ? " in " : "", name, (unsigned long long)t->locks.count,
+		    others.len ? "; so did threads " : "", others.len ? others.s : "", holder.len ? holder.s : "");
+	strbuf_finish(&others);
+	strbuf_finish(&holder);
+}
+
+/* One line for a process: of the thread that lost most. */
+void cause_lock_find(struct causes *c)
+{
+	take_semaphores(c);
+	for (size_t i = 0; i < c->thread_count; i++) {
+		const struct cause_thread *t = &c->thread[i];
+		uint64_t of = t->locks.time ? cause_presence(c, t->pid, t->tid, t->seen) : 0;
+		bool worst = cause_counts(c, t->locks.time, of);
+		for (size_t j = 0; worst && j < c->thread_count; j++) {
+			const struct cause_thread *o = &c->thread[j];
+			worst = o->pid != t->pid || o->locks.time < t->locks.time ||
+				(o->locks.time == t->locks.time && j >= i);
+		}
+		if (worst) {
+			find(c, t, of);
+		}
+	}
+}
