@@ -3,12 +3,13 @@
  * What threads did and why they waited, of traces made here: one that is told step by step, and many at random beside a
  * table of what each thread does at each tick.
  */
+#include "../corpus/corpus.h"
 #include "../corpus/etl_build.h"
 
 #include "openetw/error.h"
 #include "openetw/query.h"
 
-#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -754,6 +755,97 @@ static void lanes_of_several_files_are_their_own(void **state)
 	close_trace();
 }
 
+/* ---- at the same time ---------------------------------------------------------------------------- */
+
+static bool count_run(void *context, const struct openetw_lane_run *r)
+{
+	*(uint64_t *)context += (uint64_t)r->doing * r->pixels + r->intervals;
+	return true;
+}
+
+static bool keep_no_span(void *context, const struct openetw_span *s)
+{
+	*(uint64_t *)context += s->spans;
+	return true;
+}
+
+/* The first of them makes what all need. */
+static void *ask_often(void *arg)
+{
+	uint64_t *sum = arg;
+	struct openetw_query *own = openetw_query_create(x);
+	for (uint32_t i = 1; i <= THREADS && own; i++) {
+		openetw_query_lanes(own, OPENETW_LANES_THREADS, &i, 1, 0, TICKS * 100, 1000, count_run, sum, NULL);
+		openetw_query_spans(own, OPENETW_SPANS_EVENTS, &i, 1, 0, TICKS * 100, 10, keep_no_span, sum, NULL);
+	}
+	openetw_query_destroy(own);
+	return NULL;
+}
+
+static void many_threads_ask_at_the_same_time(void **state)
+{
+	pthread_t threads[4];
+	uint64_t sums[4] = {0};
+	random_state = 99;
+	make_random();
+	open_trace();
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &sums[i]), 0);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_int_equal(sums[i], sums[0]);
+	}
+	assert_true(sums[0] > 0);
+	close_trace();
+}
+
+/* ---- of Windows ---------------------------------------------------------------------------------- */
+
+static void count_spans(enum openetw_spans kind, uint64_t *ret_all, uint64_t *ret_ended)
+{
+	OPENETW_SIZED(struct openetw_index_about, about);
+	assert_int_equal(openetw_index_about(x, &about), 0);
+	*ret_all = *ret_ended = 0;
+	for (uint32_t i = 0; i < about.threads; i++) {
+		span_count = 0;
+		assert_int_equal(openetw_query_spans(q, kind, &i, 1, about.first - 1000000000, about.last + 1, 65536,
+						     keep_span, NULL, NULL),
+				 0);
+		for (uint32_t k = 0; k < span_count; k++) {
+			*ret_all += spans[k].spans;
+			*ret_ended += spans[k].to != INT64_MAX ? spans[k].spans : 0;
+		}
+	}
+}
+
+/* The numbers are those of net.4.5.2.x86.baseline.txt: reads, writes and flushes of disks; events of opcode Start, and those
+ * of opcode Stop whose Start is there. */
+static void spans_of_a_real_trace_are_as_many_as_its_events(void **state)
+{
+	char real[4096];
+	const char *p = corpus_path("perfview/net.4.5.2.x86.etl", real, sizeof real);
+	OPENETW_SIZED(struct openetw_index_options, o);
+	uint64_t all, ended;
+	if (!corpus_present()) {
+		skip();
+	}
+	o.flags = OPENETW_INDEX_MEMORY;
+	assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+	q = openetw_query_create(x);
+	count_spans(OPENETW_SPANS_DISKS, &all, &ended);
+	assert_int_equal(all, 2339 + 50 + 4);
+	assert_int_equal(ended, all);
+	count_spans(OPENETW_SPANS_EVENTS, &all, &ended);
+	assert_int_equal(all, 16 + 1 + 160 + 1 + 4 + 2 + 4 + 3 + 1 + 1 + 1 + 3);
+	assert_int_equal(ended, 16 + 80 + 4 + 3 + 1 + 1 + 1);
+	/* It has neither operations on files nor context switches. */
+	count_spans(OPENETW_SPANS_FILES, &all, &ended);
+	assert_int_equal(all, 0);
+	assert_int_not_equal(openetw_query_chain(q, 1, INT64_MAX, 8, keep_link, NULL, NULL), 0);
+	close_trace();
+}
+
 static int begin(void **state)
 {
 	snprintf(path, sizeof path, "/tmp/openetw-lanes-XXXXXX");
@@ -781,6 +873,8 @@ int main(void)
 		cmocka_unit_test(operations_on_files_end_with_their_request),
 		cmocka_unit_test(requests_to_disks_tell_how_long_they_took),
 		cmocka_unit_test(lanes_of_several_files_are_their_own),
+		cmocka_unit_test(spans_of_a_real_trace_are_as_many_as_its_events),
+		cmocka_unit_test(many_threads_ask_at_the_same_time),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
