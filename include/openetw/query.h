@@ -336,6 +336,31 @@ OPENETW_API uint32_t openetw_query_lanes(struct openetw_query *q, enum openetw_l
 					 uint32_t count, int64_t from, int64_t to, uint32_t pixels, openetw_lane_fn fn,
 					 void *context, struct openetw_answer *ret);
 
+enum openetw_spans {
+	/* From an event of opcode Start to the next one of opcode Stop that has the same provider, task and process, and the
+	 * same activity; without activities, the same thread. */
+	OPENETW_SPANS_EVENTS,
+	OPENETW_SPANS_DISKS, /* requests to disks */
+	OPENETW_SPANS_FILES, /* operations on files */
+};
+/* It belongs to the thread of its Start. Spans of a thread that overlap are on different levels, 0 outermost. */
+struct openetw_span {
+	uint32_t size;
+	uint32_t lane;          /* which of the threads */
+	uint32_t level;         /* 0 to 63 */
+	uint32_t first, pixels; /* the first pixel that it touches, and how many */
+	uint32_t type;          /* of its Start; of a request to a disk, the event that tells of it */
+	double coverage;        /* 0 to 1: of the pixels' time */
+	uint64_t spans; /* more than 1: so many touch this one pixel and no other. The rest is of the longest of them */
+	int64_t from, to; /* to INT64_MAX: it did not end; to `from`: no event says when it did */
+};
+typedef bool (*openetw_span_fn)(void *context, const struct openetw_span *s);
+/* As openetw_query_lanes(). Spans of a thread are told in the order in which they began, nearly: those that are told
+ * together come later. */
+OPENETW_API uint32_t openetw_query_spans(struct openetw_query *q, enum openetw_spans kind, const uint32_t *threads,
+					 uint32_t count, int64_t from, int64_t to, uint32_t pixels, openetw_span_fn fn,
+					 void *context, struct openetw_answer *ret);
+
 /* One wait, and what ended it. */
 enum openetw_cause {
 	OPENETW_CAUSE_NEXT,    /* a thread that waited, too: the next link is its wait */

@@ -190,3 +190,8 @@ int etl_pick_record(struct etl_pick *p, uint64_t file_offset, uint32_t buffer_of
 	ret->file_offset = file_offset;
 	return 0;
 }
+
+uint64_t etl_pick_frequency(const struct etl_pick *p)
+{
+	return p->info.perf_freq;
+}

@@ -14,5 +14,7 @@ void etl_pick_close(struct etl_pick *p);
 /* The record at these places, as struct etl_record names them; valid until the next call. Some buffers are kept plain, up
  * to 64 MiB of them, so neighbours are cheap. 0; -ENOENT: none stands there; -errno. */
 int etl_pick_record(struct etl_pick *p, uint64_t file_offset, uint32_t buffer_offset, struct etl_record *ret);
+/* Ticks a second, as the header says: of durations in payloads. */
+uint64_t etl_pick_frequency(const struct etl_pick *p);
 
 #endif

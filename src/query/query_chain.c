@@ -98,9 +98,9 @@ static bool tell(const struct chain *c, struct openetw_link l)
 	uint32_t base = c->file->thread_base;
 	l.thread += base;
 	l.waker_thread = l.waker_thread ? base + l.waker_thread : 0;
-	l.from += offset;
-	l.ready += l.ready == INT64_MAX ? 0 : offset;
-	l.to += l.to == INT64_MAX ? 0 : offset;
+	l.from = index_time(l.from, offset);
+	l.ready = index_time(l.ready, offset);
+	l.to = index_time(l.to, offset);
 	return c->fn(c->context, &l);
 }
 
@@ -130,17 +130,13 @@ uint32_t openetw_query_chain(struct openetw_query *q, uint32_t thread, int64_t t
 	}
 	struct chain c = {.fn = fn, .context = context};
 	uint32_t local = 0;
-	int64_t at;
 	int err = question_begin(q);
 	c.file = err == 0 ? index_thread_of(q->x, thread, &local) : NULL;
 	if (err == 0) {
 		err = c.file && local ? stays_of(q, (uint32_t)(c.file - q->x->files), &c.s) : -ENOENT;
 	}
 	if (err == 0) {
-		if (__builtin_sub_overflow(time, c.file->offset, &at)) {
-			at = c.file->offset > 0 ? INT64_MIN : INT64_MAX;
-		}
-		size_t wait = wait_before(&c.s->threads[local], at);
+		size_t wait = wait_before(&c.s->threads[local], index_time_of_file(time, c.file->offset));
 		err = wait == SIZE_MAX ? -ENOENT : 0;
 		if (err == 0) {
 			follow(&c, local, wait, most);

@@ -62,3 +62,8 @@ int fetch_record(struct fetch *f, uint64_t where, struct etl_record *ret)
 	}
 	return etl_pick_record(f->pick, f->store->buffers[buffer], (uint32_t)where, ret);
 }
+
+uint64_t fetch_frequency(const struct fetch *f)
+{
+	return etl_pick_frequency(f->pick);
+}

@@ -17,5 +17,7 @@ void fetch_close(struct fetch *f);
 /* The record at a place. It keeps some buffers unpacked, so neighbours in time are cheap; the record is valid until the
  * next call. 0; -ENOENT: no record stands there (the index is not of this file); -errno. One thread at a time. */
 int fetch_record(struct fetch *f, uint64_t where, struct etl_record *ret);
+/* Ticks a second of durations in payloads; 0: nobody knows. */
+uint64_t fetch_frequency(const struct fetch *f);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/sized.h"
 #include "query/query_build.h"
 #include "query/query_field.h"
+#include "query/query_kept.h"
 #include "query/query_live.h"
 #include "query/query_place.h"
-#include "query/query_stays.h"
 
 #include "etw/values/errors.h"
 
@@ -254,7 +254,7 @@ void index_view_free(struct openetw_index *x)
 		}
 	}
 	field_columns_free(x->fields);
-	stays_free(x->stays);
+	kept_free(x->kept);
 	pthread_mutex_destroy(&x->lock);
 	free(x->files);
 	free(x);
@@ -398,12 +398,6 @@ uint32_t openetw_index_type(struct openetw_index *x, uint32_t type, struct opene
 	return ERROR_SUCCESS;
 }
 
-/* Ends of time stay what they are. */
-static int64_t moved(int64_t time, int64_t offset)
-{
-	return time == INT64_MIN || time == INT64_MAX ? time : time + offset;
-}
-
 uint32_t openetw_index_process(struct openetw_index *x, uint32_t process, struct openetw_index_process *ret)
 {
 	uint32_t local;
@@ -422,8 +416,8 @@ uint32_t openetw_index_process(struct openetw_index *x, uint32_t process, struct
 		.parent_pid = p->parent_pid,
 		.session_id = p->session_id,
 		.file = (uint32_t)(f - x->files),
-		.start = moved(p->start, f->offset),
-		.end = moved(p->end, f->offset),
+		.start = index_time(p->start, f->offset),
+		.end = index_time(p->end, f->offset),
 		.name = store_string(&f->store, p->name),
 		.command_line = store_string(&f->store, p->command_line),
 		.container = store_string(&f->store, p->container),
@@ -449,8 +443,8 @@ uint32_t openetw_index_thread(struct openetw_index *x, uint32_t thread, struct o
 		.thread = thread,
 		.tid = t->tid,
 		.process = t->process < f->store.process_count ? f->process_base + t->process : 0,
-		.start = moved(t->start, f->offset),
-		.end = moved(t->end, f->offset),
+		.start = index_time(t->start, f->offset),
+		.end = index_time(t->end, f->offset),
 		.name = store_string(&f->store, t->name),
 	};
 	SIZED_GIVE(ret, &a);

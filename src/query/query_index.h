@@ -43,7 +43,7 @@ struct openetw_index {
 	bool unfinished;              /* of some file, too */
 	pthread_mutex_t lock;         /* of what queries add: columns of fields */
 	struct field_columns *fields; /* query_field.h */
-	struct stays_of_index *stays; /* query_stays.h; NULL: nobody asked for any */
+	struct kept *kept;            /* query_kept.h; NULL: nothing yet */
 	/* An index that is made in the background has views, each an index of its own: what was there at some time. The
 	 * first is the one that its user knows. All of them live as long as that one: numbers of rows, types, processes, … are the
 	 * same in all of them. */
@@ -53,6 +53,21 @@ struct openetw_index {
 
 /* The latest view of an index: what a question is asked of. */
 struct openetw_index *index_now(const struct openetw_index *x);
+/* A time of a file as one of the index, and the other way round; both ends of time stay what they are. */
+static inline int64_t index_time(int64_t time, int64_t offset)
+{
+	int64_t r;
+	return time == INT64_MIN || time == INT64_MAX     ? time
+	       : __builtin_add_overflow(time, offset, &r) ? (offset < 0 ? INT64_MIN : INT64_MAX)
+							  : r;
+}
+static inline int64_t index_time_of_file(int64_t time, int64_t offset)
+{
+	int64_t r;
+	return time == INT64_MIN || time == INT64_MAX     ? time
+	       : __builtin_sub_overflow(time, offset, &r) ? (offset > 0 ? INT64_MIN : INT64_MAX)
+							  : r;
+}
 /* Numbers and sums of all files; what is new of a file comes behind all others. -EOVERFLOW. */
 int index_join(struct openetw_index *x);
 /* Finds the index of a file that is open, or makes it. */

@@ -71,8 +71,8 @@ static void tell(struct lanes *m)
 		.doing = m->doing,
 		.coverage = whole ? (double)m->run.ns / (double)whole : 0,
 		.intervals = m->run.stays,
-		.from = s->from + f->offset,
-		.to = stay_end(m->s, m->l, m->run.stay) + f->offset,
+		.from = index_time(s->from, f->offset),
+		.to = index_time(stay_end(m->s, m->l, m->run.stay), f->offset),
 		.thread = s->who ? f->thread_base + s->who : 0,
 		.cpu = s->cpu,
 		.reason = s->doing == OPENETW_DOING_WAITING ? s->detail : 0,
@@ -206,12 +206,6 @@ static int find_lane(struct lanes *m, uint32_t id)
 	return 0;
 }
 
-static int64_t time_less(int64_t t, int64_t offset)
-{
-	int64_t r;
-	return __builtin_sub_overflow(t, offset, &r) ? (offset > 0 ? INT64_MIN : INT64_MAX) : r;
-}
-
 uint32_t openetw_query_lanes(struct openetw_query *q, enum openetw_lanes kind, const uint32_t *ids, uint32_t count,
 			     int64_t from, int64_t to, uint32_t pixels, openetw_lane_fn fn, void *context,
 			     struct openetw_answer *ret)
@@ -226,8 +220,8 @@ uint32_t openetw_query_lanes(struct openetw_query *q, enum openetw_lanes kind, c
 		m.lane = i;
 		err = find_lane(&m, ids[i]);
 		if (err == 0) {
-			m.from = time_less(from, m.file->offset);
-			m.to = time_less(to, m.file->offset);
+			m.from = index_time_of_file(from, m.file->offset);
+			m.to = index_time_of_file(to, m.file->offset);
 			err = m.from < m.to ? one_lane(&m) : 0;
 		}
 	}

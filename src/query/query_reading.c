@@ -120,11 +120,23 @@ int reading_of(struct scan *s, struct reading **ret)
 
 /* ---- one event ----------------------------------------------------------------------------------- */
 
-int reading_raw(struct reading *r, uint32_t file, uint64_t where, struct etl_record *ret)
+static int fetch_of(struct reading *r, uint32_t file)
 {
 	const struct index_file *f = &r->x->files[file];
-	int err = r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
+	return r->fetch[file] ? 0 : fetch_open(f->fd, &f->store, &r->fetch[file], NULL);
+}
+
+int reading_raw(struct reading *r, uint32_t file, uint64_t where, struct etl_record *ret)
+{
+	int err = fetch_of(r, file);
 	return err < 0 ? err : fetch_record(r->fetch[file], where, ret);
+}
+
+int reading_frequency(struct reading *r, uint32_t file, uint64_t *ret)
+{
+	int err = fetch_of(r, file);
+	*ret = err == 0 ? fetch_frequency(r->fetch[file]) : 0;
+	return err;
 }
 
 int reading_event(struct reading *r, uint32_t file, uint64_t where)

@@ -31,6 +31,8 @@ int reading_of(struct scan *s, struct reading **ret);
 int reading_event(struct reading *r, uint32_t file, uint64_t where);
 /* The record there, as it is; valid until the next call. */
 int reading_raw(struct reading *r, uint32_t file, uint64_t where, struct etl_record *ret);
+/* Ticks a second of durations in payloads; 0: nobody knows. */
+int reading_frequency(struct reading *r, uint32_t file, uint64_t *ret);
 /* Room for STORE_GROUP_ROWS rows to be read. */
 struct due *reading_due(struct reading *r);
 /* The first of them, which are in the order of time, in the order in which they are read fastest; until they change. */

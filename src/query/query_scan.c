@@ -37,12 +37,6 @@ struct glance {
 	bool within, outside;      /* all rows are within them; none is */
 };
 
-static int64_t time_less(int64_t t, int64_t offset)
-{
-	int64_t r;
-	return __builtin_sub_overflow(t, offset, &r) ? (offset > 0 ? INT64_MIN : INT64_MAX) : r;
-}
-
 static struct glance glance_at(const struct openetw_query *q, uint32_t file, uint32_t group, int64_t from, int64_t to)
 {
 	const struct index_file *f = &q->x->files[file];
@@ -52,9 +46,8 @@ static struct glance glance_at(const struct openetw_query *q, uint32_t file, uin
 	struct glance r = {0};
 	from = BASE_MAX(BASE_MAX(from, q->from), q->plan->from);
 	to = BASE_MIN(BASE_MIN(to, q->to), q->plan->to);
-	/* The ends of all time stay what they are. */
-	r.from = from == INT64_MIN ? from : time_less(from, f->offset);
-	r.to = to == INT64_MAX ? to : time_less(to, f->offset);
+	r.from = index_time_of_file(from, f->offset);
+	r.to = index_time_of_file(to, f->offset);
 	r.outside = from > to || g->from > r.to || g->to < r.from;
 	r.within = !r.outside && g->from >= r.from && g->to <= r.to;
 	if (!r.outside) {

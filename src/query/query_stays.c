@@ -17,12 +17,6 @@ enum { SAYS_NOTHING, SAYS_SWITCH, SAYS_READY, SAYS_LOSS };
 enum { KERNEL_TERMINATED = 4, KERNEL_WAITING = 5 };
 #define EARLY_NS 1000000
 
-struct stays_of_index {
-	pthread_mutex_t lock; /* of making them */
-	uint32_t file_count;
-	uint64_t bytes;
-	struct stays *files[];
-};
 /* What a record said. */
 struct seen {
 	int64_t time;
@@ -54,7 +48,7 @@ struct maker {
 	struct early *early; /* of each thread */
 	int64_t *losses;     /* when switches were lost */
 	size_t loss_count, loss_cap;
-	uint64_t *bytes; /* of the whole index */
+	uint64_t *bytes; /* of all that is kept */
 	struct stays *s;
 	struct seen *seen;
 };
@@ -120,7 +114,7 @@ static int push(struct maker *m, struct stay_lane *l, struct stay s)
 	if (l->count) {
 		s.from = BASE_MAX(s.from, l->list[l->count - 1].from);
 	}
-	if (l->count == cap && *m->bytes + BASE_MAX(cap, 16) * sizeof s > STAYS_BYTES_MAX) {
+	if (l->count == cap && *m->bytes + BASE_MAX(cap, 16) * sizeof s > KEPT_BYTES_MAX) {
 		m->s->cut = true;
 		m->s->end = s.from;
 		return 0;
@@ -175,7 +169,8 @@ static int switched_out(struct maker *m, const struct seen *e)
 	m->early[thread].is = false;
 	int err = mind_losses(m, l);
 	err = err < 0 ? err : push(m, l, s);
-	if (err == 0 && s.doing == OPENETW_DOING_WAITING && early.is && early.time >= e->time - EARLY_NS) {
+	if (err == 0 && s.doing == OPENETW_DOING_WAITING && early.is &&
+	    early.time >= index_time_of_file(e->time, EARLY_NS)) {
 		s = (struct stay){
 			.from = e->time, .doing = OPENETW_DOING_READY, .who = early.who, .detail = early.waker};
 		err = push(m, l, s);
@@ -281,8 +276,9 @@ static int know_types(struct maker *m)
 static bool is_of_switches(struct kernel_payload in)
 {
 	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
-	size_t n = strnlen((const char *)b.p, bytes_left(&b));
-	return n && (memmem(b.p, n, "CSwitch", 7) || memmem(b.p, n, "switches", 8));
+	const char *what = (const char *)b.p;
+	size_t n = what ? strnlen(what, bytes_left(&b)) : 0;
+	return n && (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8));
 }
 
 static enum openetw_waker waker_of(struct kernel_payload in)
@@ -388,11 +384,11 @@ static int make(struct maker *m)
 	return err;
 }
 
-/* ---- of an index ------------------------------------------------------------------------------------ */
+/* ---- all of it -------------------------------------------------------------------------------------- */
 
 #define CPUS_MOST 65536u
 
-static void free_one(struct stays *s)
+void stays_free(struct stays *s)
 {
 	for (uint32_t i = 0; s && s->threads && i < s->thread_count; i++) {
 		free(s->threads[i].list);
@@ -419,16 +415,16 @@ static struct stays *new_one(const struct store *store)
 	s->threads = calloc(s->thread_count + 1ull, sizeof *s->threads);
 	s->cpus = calloc(s->cpu_count + 1ull, sizeof *s->cpus);
 	if (!s->threads || !s->cpus) {
-		free_one(s);
+		stays_free(s);
 		return NULL;
 	}
 	return s;
 }
 
-static int make_one(struct openetw_query *q, uint32_t file, uint64_t *bytes, struct stays **ret)
+static int make_one(struct openetw_query *q, uint32_t file, uint64_t *inout_bytes, void **ret)
 {
-	struct maker m = {.q = q, .file = file, .store = &q->x->files[file].store, .bytes = bytes};
-	uint64_t before = *bytes;
+	struct maker m = {.q = q, .file = file, .store = &q->x->files[file].store, .bytes = inout_bytes};
+	uint64_t before = *inout_bytes;
 	m.s = new_one(m.store);
 	m.reading = reading_make(q->x);
 	m.early = calloc(m.store->thread_count + 1ull, sizeof *m.early);
@@ -444,56 +440,23 @@ static int make_one(struct openetw_query *q, uint32_t file, uint64_t *bytes, str
 	free(m.losses);
 	free(m.seen);
 	if (err < 0) {
-		*bytes = before;
-		free_one(m.s);
+		*inout_bytes = before;
+		stays_free(m.s);
 		return err;
 	}
 	*ret = m.s;
 	return 0;
 }
 
-static struct stays_of_index *all_of(struct openetw_index *x)
-{
-	pthread_mutex_lock(&x->lock);
-	if (!x->stays) {
-		x->stays = calloc(1, sizeof *x->stays + x->file_count * sizeof(struct stays *));
-		if (x->stays) {
-			pthread_mutex_init(&x->stays->lock, NULL);
-			x->stays->file_count = x->file_count;
-		}
-	}
-	pthread_mutex_unlock(&x->lock);
-	return x->stays;
-}
-
 int stays_of(struct openetw_query *q, uint32_t file, const struct stays **ret)
 {
-	struct stays_of_index *all = all_of(q->x);
-	int err = 0;
-	if (!all) {
-		return -ENOMEM;
-	}
-	pthread_mutex_lock(&all->lock);
-	if (!all->files[file]) {
-		err = make_one(q, file, &all->bytes, &all->files[file]);
-	}
-	pthread_mutex_unlock(&all->lock);
+	const void *kept;
+	int err = kept_of(q, file, KEPT_STAYS, make_one, &kept);
 	if (err == 0) {
-		*ret = all->files[file];
+		*ret = kept;
 		q->answer.partial = q->answer.partial || (*ret)->cut;
 	}
 	return err;
-}
-
-void stays_free(struct stays_of_index *s)
-{
-	if (s) {
-		for (uint32_t i = 0; i < s->file_count; i++) {
-			free_one(s->files[i]);
-		}
-		pthread_mutex_destroy(&s->lock);
-		free(s);
-	}
 }
 
 size_t stay_at(const struct stay_lane *l, int64_t time)

@@ -16,9 +16,7 @@
 #ifndef QUERY_QUERY_STAYS_H
 #define QUERY_QUERY_STAYS_H
 
-#include "query/query_question.h"
-
-#define STAYS_BYTES_MAX (1ull << 30) /* of all files: what comes later is not kept, and answers are partial */
+#include "query/query_kept.h"
 
 struct stay {
 	int64_t from;   /* of the file */
@@ -35,14 +33,13 @@ struct stays {
 	struct stay_lane *threads, *cpus;
 	uint32_t thread_count, cpu_count;
 	int64_t end; /* of the last stay of each lane */
-	bool cut;    /* there was no room for all */
+	bool cut;    /* there was no room for all: what came later is not known */
 };
 
 /* The stays of one of the view's files, made when they are not there. Between question_begin() and question_end(), by
  * the asking thread. -errno, -ECANCELED. */
 int stays_of(struct openetw_query *q, uint32_t file, const struct stays **ret);
-struct stays_of_index;
-void stays_free(struct stays_of_index *s);
+void stays_free(struct stays *s);
 /* The stay of a lane at a time; of several that begin then, the last. SIZE_MAX: the lane begins later. */
 size_t stay_at(const struct stay_lane *l, int64_t time);
 /* When it ends. */
