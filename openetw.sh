@@ -220,7 +220,8 @@ test)
 		command -v npm >/dev/null || node="$node npm"
 		# shellcheck disable=SC2086
 		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf \
-			$node babeltrace2 tshark
+			$node babeltrace2 tshark \
+			python3-dev python3-pip python3-setuptools python3-wheel
 		duckdb
 		;;
 	*) mistake "test takes 'quick' or 'arm64', not '$2'" ;;

@@ -49,6 +49,9 @@ OPENETW_API void openetw_reader_set_session(struct openetw_reader *r, const char
 #define OPENETW_READER_RAW   0x1u /* openetw_event.record */
 #define OPENETW_READER_JSON  0x2u /* openetw_event.json and the names */
 #define OPENETW_READER_NAMES 0x4u /* the names alone */
+/* Without the records that a file has for itself: headers, descriptions of events, and what etwd adds so that stacks have
+ * names. The questions of query.h and the commands count so. */
+#define OPENETW_READER_EVENTS 0x8u
 /* Default: RAW | NAMES. */
 OPENETW_API void openetw_reader_set_content(struct openetw_reader *r, uint32_t content);
 

@@ -13,6 +13,7 @@
 #include "openetw/state.h"
 #include "capi/reader_queue.h"
 #include "etw/values/guids.h"
+#include "format/file_record.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -40,6 +41,7 @@ struct openetw_reader {
 	uint32_t file_count;
 	char *session;
 	uint32_t content, attach;
+	struct file_record_image image; /* with EVENTS */
 	uint32_t pids[EACH_MAX], pid_count;
 	char *processes[EACH_MAX];
 	uint32_t process_count;
@@ -176,7 +178,7 @@ void openetw_reader_set_session(struct openetw_reader *r, const char *name)
 
 void openetw_reader_set_content(struct openetw_reader *r, uint32_t content)
 {
-	if (content & ~(OPENETW_READER_RAW | OPENETW_READER_JSON | OPENETW_READER_NAMES)) {
+	if (content & ~(OPENETW_READER_RAW | OPENETW_READER_JSON | OPENETW_READER_NAMES | OPENETW_READER_EVENTS)) {
 		mistake(r, ERROR_INVALID_PARAMETER, "content 0x%x is not known", content);
 	}
 	r->content = content;
@@ -320,12 +322,15 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	if (r->full_stop) {
 		return;
 	}
+	bool own = r->content & OPENETW_READER_EVENTS && h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER &&
+		   file_record_is(&r->image, &h->ProviderId, h->TimeStamp.QuadPart, e->UserData, e->UserDataLength);
 	/* Passed over, an event may still teach the meaning of others. */
 	bool wanted = provider_wanted(r, e);
 	if (wanted && r->state) {
 		openetw_state_event(r->state, e, &o);
 		wanted = origin_wanted(r, &o);
 	}
+	wanted = wanted && !own;
 	if (wanted && r->filter) {
 		wanted = r->filter(r->filter_context, e);
 		if (reader_queue_stopped(&r->queue)) {

@@ -8,6 +8,7 @@
 #define ETL_ETL_IMAGE_H
 
 #include "base/base.h"
+#include "format/file_record.h"
 
 /* Hooks of the Image and Process classes. */
 enum etl_image_hook {
@@ -20,10 +21,10 @@ enum etl_image_hook {
 	ETL_PROCESS_DC_START = 0x0303,
 	ETL_PROCESS_DC_END = 0x0304,
 };
-/* They are no events that anybody asked for: this, in a field that Windows leaves unused, tells them from what the
- * kernel's sessions record. In Image the word behind DefaultBase, in Process the upper half of UniqueProcessKey. */
-#define ETL_IMAGE_EXPLAINS   0x5754454Fu /* "OETW" */
-#define ETL_IMAGE_PATH_UNITS 1500u       /* what is longer is cut: it has to fit small buffers */
+/* They are no events that anybody asked for: a mark tells them from what the kernel's sessions record
+ * (format/file_record.h). */
+#define ETL_IMAGE_EXPLAINS   FILE_RECORD_EXPLAINS
+#define ETL_IMAGE_PATH_UNITS 1500u /* what is longer is cut: it has to fit small buffers */
 
 struct etl_image {
 	uint64_t base, bytes;

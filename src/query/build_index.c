@@ -151,33 +151,11 @@ static int first_reading(struct build *b)
 
 /* ---- what is no event -------------------------------------------------------------------------- */
 
-/* Records of the file itself: headers, descriptions of events, and what etwd says of processes and images so that
- * stacks have names. The commands count as this does (tools/common/trace_reading.h). */
+/* The commands count as this does (tools/common/trace_reading.h). */
 static bool is_header(struct build *b, const struct etl_record *r)
 {
-	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
-	static const struct guid metadata = GUID_INIT(ETW_GUID_CLASS_EVENT_METADATA);
-	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS);
-	static const struct guid image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
-	static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
-	if (!(r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)) {
-		return false;
-	}
-	const struct kernel_payload in = {r->payload, r->payload ? r->payload_bytes : 0, 8};
-	if (guid_equal(&r->provider, &process)) {
-		return kernel_payload_get(in, KP_PROCESS_START_SINCE_V2_UNIQUE_PROCESS_KEY) >> 32 == ETL_IMAGE_EXPLAINS;
-	}
-	if (guid_equal(&r->provider, &image)) {
-		bool yes = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V2_RESERVED1) == ETL_IMAGE_EXPLAINS;
-		b->explained_time = yes ? r->time_raw : 0;
-		b->explained_base = yes ? kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE) : 0;
-		return yes;
-	}
-	if (guid_equal(&r->provider, &image_id)) {
-		return b->explained_base != 0 && b->explained_time == r->time_raw &&
-		       b->explained_base == kernel_payload_get(in, KP_IMAGE_ID_INFO_SINCE_V0_IMAGE_BASE);
-	}
-	return guid_equal(&r->provider, &trace) || guid_equal(&r->provider, &metadata);
+	return r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER &&
+	       file_record_is(&b->explained, &r->provider, r->time_raw, r->payload, r->payload_bytes);
 }
 
 /* What the first event of a type says its names are. The first reading has taught what events mean. */

@@ -7,6 +7,7 @@
 
 #include "consume/consume_view.h"
 #include "etl/etl_reader.h"
+#include "format/file_record.h"
 #include "query/build_stacks.h"
 #include "query/build_who.h"
 #include "query/query_build.h"
@@ -49,7 +50,7 @@ struct build {
 	uint32_t *running; /* of each processor, when each group began */
 	size_t running_count, running_cap;
 	uint64_t lost_stacks;
-	uint64_t explained_time, explained_base; /* of the last image that etwd added */
+	struct file_record_image explained; /* of the last image that etwd added */
 };
 
 /* build_stack_records.c: a record that says which stack an event has, or what a stack's key means. */

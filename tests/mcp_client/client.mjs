@@ -184,12 +184,29 @@ if (probe.isError) {
 	assert.ok((await call('report', { name: 'events-by-type' })).results[0].rows.length > 0);
 	// A query that never ends is cancelled, and the next one is answered; nothing of the first comes.
 	const stop = new AbortController();
-	const endless = client.callTool({ name: 'sql', arguments: { query:
-		'with recursive t(x) as (select 1 union all select x + 1 from t where x > 0) select count(*) from t' } },
-		undefined, { signal: stop.signal, timeout: 200000 });
+	const endless = 'with recursive t(x) as (select 1 union all select x + 1 from t where x > 0) select count(*) from t';
+	const stopped = client.callTool({ name: 'sql', arguments: { query: endless } }, undefined,
+		{ signal: stop.signal, timeout: 200000 });
 	setTimeout(() => stop.abort('enough'), 500);
-	await assert.rejects(endless);
+	await assert.rejects(stopped);
 	assert.equal((await sql('select 7'))[0].rows[0][0], 7);
+	// The process of the tools is killed in the middle of a call, and between two.
+	const server = client.transport.pid;
+	const worker = () => Number(readFileSync(`/proc/${server}/task/${server}/children`).toString().trim().split(' ')[0]);
+	setTimeout(() => process.kill(worker(), 'SIGKILL'), 500);
+	await wrong('sql', { query: endless }, /the process that worked on this call ended/);
+	assert.equal((await sql('select 8'))[0].rows[0][0], 8);
+	process.kill(worker(), 'SIGKILL');
+	assert.equal((await call('open_trace').catch(() => call('open_trace'))).events, all.length);
+	// A call that takes too long ends.
+	const hasty = new Client({ name: 'tests', version: '1' });
+	await hasty.connect(new StdioClientTransport({
+		command: openetw, args: ['mcp', primitive, '--timeout', '1'], env: { ...process.env }, stderr: 'inherit',
+	}));
+	const late = await hasty.callTool({ name: 'sql', arguments: { query: endless } }, undefined, { timeout: 200000 });
+	assert.ok(late.isError);
+	assert.match(late.content[0].text, /took longer than the server allows/);
+	await hasty.close();
 }
 // Several calls at once are all answered, one that waits can be cancelled.
 const many = await Promise.all([1, 2, 3, 4, 5].map((limit) => call('find_events', { limit })));

@@ -122,6 +122,11 @@ mkdir -p "$MODULES"
 			cp "$HERE/package-lock.json" "$MODULES/installed"
 	fi
 ) 9>"$MODULES/lock" || skip "npm cannot install the client: $(grep -m1 'npm .*ERR\|npm error' "$MODULES/npm.log")"
-cp "$HERE/client.mjs" "$MODULES/"
+cp "$HERE"/*.mjs "$MODULES/"
 mkdir "$T/exports"
 node "$MODULES/client.mjs" "$OPENETW_BUILD/tools/openetw" "$CORPUS" "$T/exports" || fail "the client"
+if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
+	echo "the client that speaks 2026-07-28 needs Node 20: it is not tried"
+	exit 0
+fi
+node "$MODULES/modern.mjs" "$OPENETW_BUILD/tools/openetw" "$CORPUS" || fail "the client of 2026-07-28"

@@ -123,6 +123,35 @@ static void all_events_of_a_file_come_in_order_raw_and_decoded(void **state)
 	openetw_reader_destroy(r);
 }
 
+static void look_at_events_alone(const struct openetw_event *e, uint64_t i)
+{
+	look_at_made(e, i + 1);
+}
+
+static void records_of_the_file_itself_can_be_left_out(void **state)
+{
+	char path[4096];
+	uint64_t n;
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_add_file(r, make_file(50));
+	openetw_reader_set_content(r, OPENETW_READER_RAW | OPENETW_READER_JSON | OPENETW_READER_EVENTS);
+	openetw_reader_attach(r, OPENETW_READER_CPU);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, look_at_events_alone), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 50);
+	openetw_reader_destroy(r);
+	if (!corpus_present()) {
+		return;
+	}
+	r = openetw_reader_create();
+	openetw_reader_add_file(r, corpus_path("perfview/net.4.5.2.x86.etl", path, sizeof path));
+	openetw_reader_set_content(r, OPENETW_READER_NAMES | OPENETW_READER_EVENTS);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 168204); /* as its index has rows */
+	openetw_reader_destroy(r);
+}
+
 static void a_queue_of_one_event_loses_nothing_when_it_waits(void **state)
 {
 	const char *path = make_file(3000);
@@ -715,6 +744,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_events_of_a_file_come_in_order_raw_and_decoded),
+		cmocka_unit_test(records_of_the_file_itself_can_be_left_out),
 		cmocka_unit_test(a_queue_of_one_event_loses_nothing_when_it_waits),
 		cmocka_unit_test(a_queue_that_drops_counts_what_it_drops),
 		cmocka_unit_test(process_provider_range_and_filter_select),

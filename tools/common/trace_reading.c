@@ -3,13 +3,13 @@
 #include "tools/common/trace_reading.h"
 
 #include "etw/values/guids.h"
+#include "format/file_record.h"
 #include "kernel_payload.h"
 #include "tools/common/unpacked.h"
 
 #include <signal.h>
 
 #define PROBLEMS_SHOWN 10
-#define EXPLAINS_MARK  0x5754454Fu /* ETL_IMAGE_EXPLAINS of etl/etl_image.h */
 
 /* ProcessTrace blocks; a signal only sets this, the callbacks look at it. */
 static volatile sig_atomic_t interrupted;
@@ -33,45 +33,11 @@ static bool is_metadata(const EVENT_RECORD *e)
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
 }
 
-static const struct guid process_class = GUID_INIT(ETW_GUID_CLASS_PROCESS);
-static const struct guid image_class = GUID_INIT(ETW_GUID_CLASS_IMAGE);
-static const struct guid image_id = GUID_INIT(ETW_GUID_CLASS_IMAGE_ID);
-
-/* What etwd adds so that stacks of programs have names: Process and Image, marked in a field that Windows leaves
- * unused, and the ImageIDs beside an Image, which have none. Not inlined: few events get here. */
-static __attribute__((noinline)) bool explains_stacks(const EVENT_RECORD *e)
-{
-	static struct {
-		int64_t time;
-		uint64_t base;
-	} last; /* Image that did */
-	const GUID *g = &e->EventHeader.ProviderId;
-	const struct kernel_payload in = {e->UserData, e->UserDataLength, 8};
-	if (memcmp(g, &process_class, sizeof process_class) == 0) {
-		return kernel_payload_get(in, KP_PROCESS_START_SINCE_V2_UNIQUE_PROCESS_KEY) >> 32 == EXPLAINS_MARK;
-	}
-	if (memcmp(g, &image_class, sizeof image_class) == 0) {
-		bool yes = kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V2_RESERVED1) == EXPLAINS_MARK;
-		last.time = yes ? e->EventHeader.TimeStamp.QuadPart : 0;
-		last.base = yes ? kernel_payload_get(in, KP_IMAGE_LOAD_SINCE_V0_IMAGE_BASE) : 0;
-		return yes;
-	}
-	return memcmp(g, &image_id, sizeof image_id) == 0 && last.base != 0 &&
-	       last.time == e->EventHeader.TimeStamp.QuadPart &&
-	       last.base == kernel_payload_get(in, KP_IMAGE_ID_INFO_SINCE_V0_IMAGE_BASE);
-}
-
-static bool may_explain(const EVENT_RECORD *e)
-{
-	ULONG first = e->EventHeader.ProviderId.Data1;
-	return first == le32_get(process_class.b) || first == le32_get(image_class.b) || first == le32_get(image_id.b);
-}
-
 bool cli_is_header(const EVENT_RECORD *e)
 {
-	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
-	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) ||
-	       (BASE_UNLIKELY(may_explain(e)) && explains_stacks(e));
+	static struct file_record_image last;
+	const EVENT_HEADER *h = &e->EventHeader;
+	return file_record_is(&last, &h->ProviderId, h->TimeStamp.QuadPart, e->UserData, e->UserDataLength);
 }
 
 static void WINAPI on_event(PEVENT_RECORD e)

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""The Python package against what the command says of the same files."""
+import collections
+import datetime
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+import unittest
+
+import openetw
+
+OPENETW = os.environ["OPENETW_COMMAND"]
+CORPUS = os.environ.get("OPENETW_CORPUS", "")
+NET = os.path.join(CORPUS, "perfview/net.4.5.2.x86.etl")
+PRIMITIVE = os.path.join(CORPUS, "perfview/primitive-types.etl")
+HELLO = os.environ.get("OPENETW_HELLO")
+
+
+def dump(*words):
+    out = subprocess.run([OPENETW, "dump", "-q", "--json", *words], check=True, capture_output=True).stdout
+    return [json.loads(line) for line in out.decode().splitlines()]
+
+
+def traces():
+    for folder, _, names in sorted(os.walk(CORPUS)):
+        for name in sorted(names):
+            if name.endswith(".etl"):
+                yield os.path.join(folder, name)
+
+
+class Events(unittest.TestCase):
+    def test_every_file_has_as_many_events_of_each_provider_and_id_as_dump_prints(self):
+        for path in traces():
+            with self.subTest(path):
+                wanted = collections.Counter((e["meta"]["provider"], e["meta"].get("id", 0)) for e in dump(path))
+                found = openetw.events(path, fields=False, origin=True)  # read ahead, as dump does
+                self.assertEqual(collections.Counter((e.provider, e.id) for e in found), wanted)
+                with openetw.Trace(path) as t:
+                    self.assertEqual(len(t), sum(wanted.values()))
+                    self.assertEqual(sum(f.count for f in t.facets("type", most=10000)), len(t))
+
+    def test_payloads_and_times_are_those_of_dump(self):
+        for path in (PRIMITIVE, NET):
+            for e, line in zip(openetw.events(path), dump(path)):
+                meta = line.pop("meta")
+                self.assertEqual(e.fields, line)
+                self.assertEqual(e.time.strftime("%Y-%m-%dT%H:%M:%S.%f"), meta["time"][:26])
+                self.assertEqual((e.provider, e.name), (meta["provider"], meta["event"]))
+
+    def test_a_filter_gives_the_events_that_dump_gives(self):
+        words = "provider == Microsoft-Windows-DotNETRuntime and event ~ GarbageCollection"
+        wanted = dump("--filter", words, NET)
+        found = list(openetw.events(NET, filter=words))
+        self.assertGreater(len(found), 0)
+        self.assertEqual([e.fields for e in found], [{k: v for k, v in w.items() if k != "meta"} for w in wanted])
+        self.assertEqual([e.filetime for e in found], sorted(e.filetime for e in found))
+
+    def test_two_files_are_merged_by_time(self):
+        with openetw.Reader(NET, PRIMITIVE, fields=False) as reader:
+            times = [e.filetime for e in reader]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(len(times), len(dump(NET)) + len(dump(PRIMITIVE)))
+
+    def test_origin_stacks_and_cpu_come_when_they_are_wanted(self):
+        with openetw.Reader(NET, fields=False, origin=True, stacks=True, cpu=True) as reader:
+            found = list(reader)
+        self.assertTrue(any(e.process for e in found))
+        self.assertTrue(any(e.stack for e in found))
+        self.assertTrue(all(e.cpu is not None for e in found))
+        with openetw.Reader(PRIMITIVE, fields=False, headers=True) as reader:
+            self.assertEqual([e.name for e in reader][0], "EventTrace/Header")
+        self.assertTrue(all(e.cpu is None and not e.stack for e in openetw.events(PRIMITIVE, fields=False)))
+
+    def test_a_range_of_dates_selects(self):
+        all_ = list(openetw.events(NET, fields=False))
+        middle = all_[len(all_) // 2].filetime
+        self.assertEqual(sum(1 for _ in openetw.events(NET, fields=False, start=middle)),
+                         sum(e.filetime >= middle for e in all_))
+        self.assertEqual(openetw.filetime_of(openetw.datetime_of(middle)), middle // 10 * 10)
+
+    def test_a_reader_that_is_closed_early_ends(self):
+        reader = openetw.Reader(NET)
+        next(reader)
+        reader.close()
+        reader.close()
+        self.assertEqual(list(reader), [])
+        reader = openetw.Reader(NET)
+        next(reader)
+        del reader
+        gc.collect()
+
+    def test_stop_by_another_thread_ends_the_reading(self):
+        with openetw.Reader(NET) as reader:
+            threading.Timer(0.0, reader.stop).start()
+            for _ in reader:
+                pass
+
+    def test_mistakes_say_what_is_wrong(self):
+        for wrong in ("/no/such.etl", os.path.join(CORPUS, "README.md")):
+            with self.assertRaises(openetw.Error) as caught:
+                list(openetw.events(wrong))
+            self.assertIn(os.path.basename(wrong), caught.exception.args[1])
+            with self.assertRaises(openetw.Error):
+                openetw.Trace(wrong)
+        with self.assertRaises(openetw.Error):
+            openetw.Reader()
+        with self.assertRaises(openetw.Error) as caught:
+            openetw.Trace(NET).count("provider = = x")
+        self.assertIn("column 12", str(caught.exception))
+        self.assertEqual(caught.exception.code, 87)
+        with self.assertRaises(TypeError):
+            openetw.Trace()
+        with self.assertRaises(TypeError):
+            openetw.Trace(5)
+        with self.assertRaises(ValueError):
+            openetw.Trace("a\0b")
+        with self.assertRaises(openetw.Error):
+            openetw.load_schema("/no/such.man")
+
+
+class Questions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.trace = openetw.Trace(NET)
+        cls.dump = dump(NET)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.trace.close()
+
+    def test_counts_and_facets_are_those_of_dump(self):
+        t = self.trace
+        self.assertEqual(t.count().matched, len(self.dump))
+        wanted = collections.Counter(e["meta"]["provider"] for e in self.dump)
+        self.assertEqual({f.value: f.count for f in t.facets("provider")}, wanted)
+        field = {str(f.value): f.count for f in t.facets("Reason") if f.value is not None}
+        self.assertGreater(len(field), 0)
+
+    def test_groups_add_up(self):
+        groups = self.trace.group(["provider", "type"], most=10000)
+        outer = [g for g in groups if len(g.path) == 1]
+        self.assertEqual(sum(g.count for g in outer), len(self.dump))
+        for g in outer:
+            self.assertEqual(sum(x.count for x in groups if len(x.path) == 2 and x.path[0] == g.path[0]), g.count)
+        with self.assertRaises(ValueError):
+            self.trace.group(["a", "b"])
+
+    def test_the_histogram_has_every_event(self):
+        h = self.trace.histogram(13)
+        self.assertEqual(sum(int(n) for n in h.series[None]), len(self.dump))
+        h = self.trace.histogram(13, by="provider")
+        wanted = collections.Counter(e["meta"]["provider"] for e in self.dump)
+        self.assertEqual({name: sum(int(n) for n in counts) for name, counts in h.series.items()}, wanted)
+
+    def test_columns_are_the_rows(self):
+        words = "provider == Microsoft-Windows-DotNETRuntime and event ~ GarbageCollection"
+        names = ("time", "provider", "event", "pid", "tid", "cpu", "Count", "NoSuchField")
+        c = self.trace.columns(*names, filter=words)
+        found = list(self.trace.events(filter=words))
+        self.assertEqual(list(c), list(names))
+        self.assertEqual((c.rows, c.answer.matched), (len(found), len(found)))
+        self.assertEqual([int(t) for t in c["time"]], sorted(int(t) for t in c["time"]))
+        self.assertEqual(list(c["event"]), [e.name for e in found])
+        self.assertEqual([int(p) for p in c["pid"]], [e.pid for e in found])
+        self.assertEqual(list(c["Count"]), [e.get("Count") for e in found])
+        self.assertEqual(list(c["NoSuchField"]), [None] * len(found))
+        part = self.trace.columns("time", filter=words, position=3, count=4)
+        self.assertEqual(list(part["time"]), list(c["time"])[3:7])
+        self.assertEqual(self.trace.columns("time", filter="level == 77").rows, 0)
+        self.assertEqual(self.trace.columns().rows, len(self.dump))
+
+    def test_columns_are_numpys_where_it_is(self):
+        c = self.trace.columns("time", "cpu")
+        try:
+            import numpy
+        except ImportError:
+            self.assertIsInstance(c["time"], memoryview)
+            self.assertEqual((c["time"].format, c["cpu"].format), ("q", "I"))
+        else:
+            self.assertEqual((c["time"].dtype, c["cpu"].dtype), (numpy.int64, numpy.uint32))
+
+    def test_times_may_be_dates_seconds_or_nanoseconds(self):
+        t = self.trace
+        first, last = t.about["first"], t.about["last"]
+        half = (first + last) // 2 // 1000 * 1000
+        wanted = t.count(start=half).matched
+        self.assertEqual(t.count(start=half / 1e9).matched, wanted)
+        self.assertEqual(t.count(start=t.start + datetime.timedelta(microseconds=half // 1000)).matched,
+                         t.count(start=t.time_of(t.start + datetime.timedelta(microseconds=half // 1000))).matched)
+        self.assertEqual(wanted + t.count(stop=half - 1).matched, len(self.dump))
+
+    def test_processes_types_and_stacks_have_what_the_numbers_mean(self):
+        t = self.trace
+        self.assertTrue(any(p.name for p in t.processes()))
+        self.assertEqual(sum(x.events for x in t.types()), len(self.dump))
+        stacks = t.columns("stack")["stack"]
+        number = next((int(s) for s in stacks if s), 0)
+        self.assertTrue(number and t.stack(number))
+        nodes = t.stacks()
+        self.assertTrue(nodes and all(n.parent is None or n.parent < i for i, n in enumerate(nodes)))
+        with self.assertRaises(IndexError):
+            t.type(1 << 31)
+        with self.assertRaises(IndexError):
+            t.type(-1)
+
+    def test_threads_ask_at_the_same_time(self):
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(self.trace.count("event ~ a").matched)) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(set(answers)), 1)
+
+    def test_a_trace_with_an_open_query_is_not_closed_under_it(self):
+        with openetw.Trace(PRIMITIVE) as t:
+            events = t.events()
+            next(events)
+            with self.assertRaises(RuntimeError):
+                t.close()
+            events.close()
+        with self.assertRaises(ValueError):
+            t.count()
+
+
+class Memory(unittest.TestCase):
+    def work(self):
+        with openetw.Trace(PRIMITIVE) as t:
+            t.count("level <= 5")
+            t.facets("provider")
+            t.facets("int16_type")
+            t.group(["provider", "type"], field="int16_type")
+            t.histogram(5, by="type")
+            t.columns("time", "provider", "string_type")
+            t.stacks()
+            t.types(), t.processes(), list(t.events())
+            for wrong in ("a == = b", "x =~ /(/"):
+                with self.assertRaises(openetw.Error):
+                    t.count(wrong)
+            with self.assertRaises(IndexError):
+                t.thread(1 << 20)
+            try:
+                for _ in t.events():
+                    raise KeyError
+            except KeyError:
+                pass
+        with openetw.Reader(PRIMITIVE, origin=True, stacks=True, cpu=True) as reader:
+            for e in reader:
+                e.fields, e.stack, repr(e)
+        with self.assertRaises(openetw.Error):
+            openetw.Trace("/no/such.etl")
+        with self.assertRaises(openetw.Error):
+            openetw.Reader("/no/such.etl").close()
+        with self.assertRaises(openetw.Error):
+            openetw.Session("x").start()
+
+    def test_nothing_is_kept(self):
+        """References that are not given back show as blocks of Python's memory, those of the library in the process's."""
+
+        def held():
+            gc.collect()
+            with open("/proc/self/statm") as f:
+                return sys.getallocatedblocks(), int(f.read().split()[1]) * 4
+
+        for _ in range(100):  # what Python caches
+            self.work()
+        none = sys.getrefcount(None), sys.getrefcount(True), sys.getrefcount(False)
+        before = held()
+        for _ in range(200):
+            self.work()
+        after = held()
+        self.assertLess(after[0] - before[0], 150)
+        self.assertLess(after[1] - before[1], 4096)  # KiB; 20 for each round
+        for old, now in zip(none, (sys.getrefcount(None), sys.getrefcount(True), sys.getrefcount(False))):
+            self.assertLess(abs(now - old), 200)
+
+
+@unittest.skipUnless(HELLO, "no sample provider")
+class Sessions(unittest.TestCase):
+    def test_a_session_records_while_its_with_statement_lasts(self):
+        path = os.path.join(os.environ["OPENETW_TEST_FOLDER"], "session.etl")
+        for _ in range(5):  # a busy machine: the program does not wait until somebody listens
+            with openetw.Session("python-file", file=path, providers=["OpenETW.Sample.Hello"], replace=True):
+                subprocess.run([HELLO, "20", "1"], check=True, stdout=subprocess.DEVNULL)
+            found = [e for e in openetw.events(path)]
+            if any(e.name == "Order" for e in found):
+                break
+        self.assertEqual(len(found), len(dump(path)))
+        self.assertTrue(any(e.name == "Order" and e["Number"] >= 1 for e in found))
+        listed = subprocess.run([OPENETW, "list"], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("python-file", listed)
+
+    def test_a_live_session_is_read_while_it_runs(self):
+        with openetw.Session("python-live", live=True, providers=[("OpenETW.Sample.Hello", 0, 0, 0, None)],
+                             replace=True) as session:
+            with session.events() as reader:
+                self.assertEqual(reader.poll(0.01), [])
+                program = subprocess.Popen([HELLO, "1000", "20"], stdout=subprocess.DEVNULL)
+                try:
+                    for e in reader:
+                        self.assertEqual(e.provider, "OpenETW.Sample.Hello")
+                        break
+                finally:
+                    program.kill()
+                    program.wait()
+
+    def test_mistakes_are_said_before_anything_starts(self):
+        with self.assertRaises(openetw.Error) as caught:
+            openetw.Session("x").start()
+        self.assertEqual(caught.exception.args[0], 87)
+        with self.assertRaises(openetw.Error):
+            openetw.Session("x", live=True, kernel="NO_SUCH_FLAG").start()
+
+
+if __name__ == "__main__":
+    print(f"openetw {openetw.__version__}, Python {sys.version.split()[0]}, "
+          f"{'NumPy' if openetw._numpy is not None else 'no NumPy'}")
+    unittest.main(verbosity=2)
