@@ -38,6 +38,54 @@ says '^… and [0-9]* more' "$T/out" "that there is more"
 run_status 0 openetw report --table io --filter 'duration > 1h' "$N"
 says '^no rows$' "$T/out" "nothing"
 
+# Plain report counts the same.
+plain() { # plain FILE
+	openetw report --json -n 1000000 --no-inlines "$1" >"$T/plain" 2>"$T/err" || fail "report $1: $(cat "$T/err")"
+	for ask in 'processes self samples process_name,pid count idle==false' \
+		'diskProcesses readBytes io process_name,pid sum(bytes) layer==disk/and/operation==read' \
+		'diskFiles writes io file count layer==disk/and/operation==write' \
+		'faults faults faults process_name,pid count kind' \
+		'faultFiles hardBytes faults file sum(bytes) kind==hard' \
+		'connections sends net process_name,pid,protocol,local,remote count operation==send' \
+		'connections receivedBytes net process_name,pid,protocol,local,remote sum(bytes) operation==receive' \
+		'syscalls errors syscalls process_name,pid,call errors(result) call' \
+		'threadWaits waits waits process_name,pid,tid count kind==wait'; do
+		set -- $ask
+		openetw report --json --table "$3" --group-by "$4" --columns "$5" --filter "$(echo "$6" | tr / ' ')" "$file" >"$T/table" \
+			2>"$T/err" || fail "report --table $3: $(cat "$T/err")"
+		py '
+import json, re, sys
+T, name, value, table, keys, column = sys.argv[1:7]
+def load(f): return [json.loads(l) for l in open(T + "/" + f, encoding="utf-8")]
+a, b = {}, {}
+def call(c): return re.sub("^(__x64_sys_|__arm64_sys_|__se_sys_|__do_sys_|sys_)", "", c.split("!")[-1])
+for r in load("plain"):
+    if r.get("table") != name or not r[value]: continue
+    if keys == "process_name,pid": k = r["name"] if "name" in r else r["process"]
+    elif keys == "file": k = r["file"]
+    elif table == "net": k = (r["process"], str(r["pid"]), r["protocol"], r["local"], r["remote"])
+    elif table == "waits": k = re.sub(r"\) .*", ")", r["thread"])
+    else: k = (r["process"], str(r["pid"]), r["call"])
+    a[k] = a.get(k, 0) + r[value]
+for r in load("table"):
+    if not r[column]: continue
+    who = r.get("process_name") or "?"
+    if keys == "process_name,pid": k = "%s (%s)" % (who, r["pid"])
+    elif keys == "file": k = r["file"] or "?"
+    elif table == "net": k = (who, str(r["pid"]), r["protocol"], r["local"], r["remote"])
+    elif table == "waits": k = "%s (%s:%s)" % (who, r["pid"], r["tid"])
+    else: k = (who, str(r["pid"]), call(r["call"]))
+    b[k] = b.get(k, 0) + r[column]
+if a != b:
+    sys.exit("plain alone: %s; table alone: %s" % ([(k, v) for k, v in a.items() if b.get(k) != v][:4],
+        [(k, v) for k, v in b.items() if a.get(k) != v][:4]))
+print(name, len(a))' "$T" "$1" "$2" "$3" "$4" "$5" >>"$T/compared" || fail "$file: $ask: plain report says something else"
+	done
+}
+file=$N
+plain "$N"
+[ -z "$HAVE_PYTHON" ] || says '^processes [1-9]' "$T/compared" "what was compared"
+
 # The same numbers as in SQL.
 openetw sql "$N" 'select 1' >"$T/out" 2>"$T/err" </dev/null || skip "no libduckdb.so"
 [ -n "$HAVE_PYTHON" ] || skip "no Python"
@@ -107,6 +155,17 @@ expect "the smallest" "$(openetw report --csv --table io --columns duration --so
 # A trace of this machine.
 if has_switches; then
 	openetw record --cpu --wait -d 300ms -o "$T/k.etl" >"$T/out" 2>&1 </dev/null || fail "record: $(cat "$T/out")"
+	file=$T/k.etl
+	plain "$T/k.etl"
+	# The time of all threads on a processor is not more than there was; running, ready and waiting are those of waits.
+	expect "waits in cpu" "$(openetw sql --csv "$T/k.etl" "select count(*), sum(waiting) + sum(coalesce(ready, 0))::bigint from cpu
+		where reason is not null" 2>/dev/null | tail -n 1)" "$(openetw sql --csv "$T/k.etl" \
+		"select count(*), sum(duration) from waits where kind = 'wait'" 2>/dev/null | tail -n 1)"
+	expect "preemptions in cpu" "$(openetw sql --csv "$T/k.etl" "select count(*), sum(ready) from cpu
+		where ready is not null and reason is null" 2>/dev/null | tail -n 1)" "$(openetw sql --csv "$T/k.etl" \
+		"select count(*), sum(duration) from waits where kind = 'preempted'" 2>/dev/null | tail -n 1)"
+	expect "processors with more than all the time" "$(openetw sql --csv "$T/k.etl" "select count(*) from (select cpu, sum(running) as s
+		from cpu group by cpu) where s > (select last - first + 1000000 from trace)" 2>/dev/null | tail -n 1)" 0
 	same "$T/k.etl" "select kind, reason, woken_by, $all from waits group by 1, 2, 3" --table waits --group-by kind,reason,woken_by \
 		--columns "$columns"
 	same "$T/k.etl" "select process_name, cpu, count(*) from switches group by all" --table switches --group-by process_name,cpu \
