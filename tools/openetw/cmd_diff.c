@@ -450,7 +450,8 @@ static void judge(struct diff *d)
 	}
 	for (int k = 0; k < d->rules; k++) {
 		if (d->judged[k] == 0) {
-			cli_tell(d->args, "--fail-if '%s' is about nothing: no group has these values", d->rule[k].text);
+			cli_tell(d->args, "--fail-if '%s' is about nothing: no group has these values",
+				 d->rule[k].text);
 		}
 	}
 	strbuf_finish(&group);
