@@ -185,6 +185,7 @@ static void print_nothing(struct causes *c, bool json)
 		bool expected;
 	} parts[] = {{c->samples, "samples", true},
 		     {c->switches, "context switches", true},
+		     {c->stacks, "call stacks", c->samples + c->switches > 0},
 		     {c->file_ops || c->calls, "files", c->stacks == 0},
 		     {c->net_ops, "network", true},
 		     {c->faults, "page faults", false},
