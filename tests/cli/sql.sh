@@ -85,7 +85,7 @@ for line in open(T + "/dump", encoding="utf-8"):
     dumped.setdefault((meta["provider"], meta["event"]), []).append(e)
 names = [json.loads(l) for l in open(T + "/names", encoding="utf-8")]
 rows = [json.loads(l) for l in open(T + "/rows", encoding="utf-8")]
-common = {"time", "process", "pid", "process_name", "thread", "tid", "cpu", "stack"}
+common = {"time", "process", "pid", "process_name", "thread", "tid", "container", "cpu", "stack"}
 def plain(v):
     if isinstance(v, bool): return v
     if isinstance(v, (int, float)): return float(v)
@@ -166,7 +166,10 @@ row disk-by-file 'clr.dll,read,399,6979584,'
 row net-by-endpoint '^System,4,tcp,.*445,9864915,72431,232,241,0,0$'
 row faults-by-process '^PerfView.exe,3988,146,146,2609664$'
 row hard-faults-by-file 'shell32.dll,30,580096$'
-row gc-pauses '^Test.x86.exe,3644,81,'
+row gc-pauses '^Test.x86.exe,3644,80,'
+row jit-by-process '^Test.x86.exe,3644,271,24332,53131,'
+row disk-queues '^0,2393,13,4$'
+row process-lifetimes '^Test.x86.exe,3644,cmd.exe,Test.x86.exe,,2616.762,5286.565,0$'
 row slowest-spans 'PerfView,Tracing,PerfView.exe,3988,2784$'
 row spans-by-name '^Microsoft-Windows-DotNETRuntime,Contention,16,0,'
 row error-bursts 'Exception/Start,2,1$'
@@ -341,8 +344,8 @@ expect "times of two files" "$(answer_two 'select count(*) from samples s where 
 
 # The pages say what is there: every column of every table, and queries that run.
 D=$(dirname "$0")/../../docs/sql.md
-for table in events event_types providers processes threads images samples switches waits io \
-	files net faults syscalls spans stacks frames symbols lost trace; do
+for table in events event_types providers processes lifetimes threads images cpu samples switches waits io \
+	files net faults syscalls dpc_isr memory gc jit spans stacks frames symbols lost trace; do
 	echo "select '$table' as t, column_name as c from (describe $table);"
 done | openetw sql --csv "$N" 2>"$T/err" | grep -v '^t,c' >"$T/columns" || fail "columns: $(cat "$T/err")"
 while IFS=, read -r table column; do

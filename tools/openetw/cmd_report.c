@@ -70,15 +70,42 @@ static const char explanation[] =
 	"written.\n"
 	"connections: FAILED are those that did not come about.\n";
 
-bool report_wanted(struct report *r, uint32_t pid)
+static bool process_wanted(struct report *r, uint32_t pid, const char *process)
 {
+	const struct cli_words *names = &r->o->tables.process;
 	for (int i = 0; i < r->o->pid.count; i++) {
 		if (r->o->pid.number[i] == pid) {
 			r->pid_seen[i] = true;
 			return true;
 		}
 	}
-	return r->o->pid.count == 0;
+	for (int i = 0; i < names->count; i++) {
+		uint64_t number;
+		if (parse_number(names->text[i], 0, UINT32_MAX, &number)
+			    ? number == pid
+			    : process && cli_process_is(names->text[i], process, strlen(process))) {
+			return true;
+		}
+	}
+	return r->o->pid.count == 0 && names->count == 0;
+}
+
+static bool thread_wanted(const struct report *r, uint32_t tid)
+{
+	const struct cli_words *threads = &r->o->tables.thread;
+	for (int i = 0; i < threads->count; i++) {
+		uint64_t number;
+		if (parse_number(threads->text[i], 0, UINT32_MAX, &number) && number == tid &&
+		    tid != OPENETW_UNKNOWN_ID) {
+			return true;
+		}
+	}
+	return threads->count == 0;
+}
+
+bool report_wanted(struct report *r, uint32_t pid, uint32_t tid, const char *process, uint64_t begin)
+{
+	return process_wanted(r, pid, process) && thread_wanted(r, tid) && report_in_range(r, begin);
 }
 
 /* Switches, waits and operations are pairs of events: of a part of them nothing could be told. */
@@ -104,7 +131,7 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	report_learn(r, e);
 	report_losses(r, e);
 	bool kernel = kevent_of(r->state, e, &k);
-	if (r->causes) {
+	if (r->causes && report_in_range(r, (uint64_t)e->EventHeader.TimeStamp.QuadPart)) {
 		causes_event(r->causes, e, kernel ? &k : NULL);
 	}
 	if (!counts(r, e, kernel, &k)) {
@@ -137,10 +164,18 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !cli_signal_caught();
 }
 
+static bool cause_wanted(void *context, uint32_t pid, uint32_t tid, const char *process)
+{
+	struct report *r = context;
+	return process_wanted(r, pid, process) && (tid == CAUSE_NOBODY || thread_wanted(r, tid));
+}
+
 static void tables(struct report *r, uint64_t top, bool json)
 {
 	if (r->causes) {
-		r->failed = !causes_print(r->causes, &r->o->pid, json) || r->failed;
+		const struct report_options *o = r->o;
+		bool narrowed = o->pid.count + o->tables.process.count + o->tables.thread.count > 0;
+		r->failed = !causes_print(r->causes, narrowed ? cause_wanted : NULL, r, json) || r->failed;
 		fputs(json ? "" : "\n", stdout);
 	}
 	if (!json && r->samples + r->switches) {
@@ -257,24 +292,30 @@ static int run(struct cli_args *a)
 		return CLI_OK;
 	}
 	if (o->html) {
-		const char *other = o->tables.table      ? "table"
-				    : o->tables.group_by ? "group-by"
-				    : o->tables.columns  ? "columns"
-				    : o->tables.sort     ? "sort"
-				    : o->filter          ? "filter"
-				    : o->folded          ? "folded"
-				    : o->speedscope      ? "speedscope"
-				    : o->json            ? "json"
-				    : o->csv             ? "csv"
-							 : NULL;
+		const char *other = o->tables.table          ? "table"
+				    : o->tables.group_by     ? "group-by"
+				    : o->tables.columns      ? "columns"
+				    : o->tables.sort         ? "sort"
+				    : o->tables.thread.count ? "thread"
+				    : o->filter              ? "filter"
+				    : o->folded              ? "folded"
+				    : o->speedscope          ? "speedscope"
+				    : o->json                ? "json"
+				    : o->csv                 ? "csv"
+							     : NULL;
 		return other ? cli_usage(a, "--html and --%s contradict each other", other) : report_html(a, o);
 	}
 	if (o->tables.table) {
 		return report_table(a, o);
 	}
-	if (table_options_given(&o->tables) || o->csv) {
-		return cli_usage(a, "--%s is of --table (or --html): which table? --table list lists them",
-				 o->csv ? "csv" : table_options_given(&o->tables));
+	const char *of_table = o->csv                ? "csv"
+			       : o->tables.group_by  ? "group-by"
+			       : o->tables.columns   ? "columns"
+			       : o->tables.sort      ? "sort"
+			       : o->tables.ascending ? "ascending"
+						     : NULL;
+	if (of_table) {
+		return cli_usage(a, "--%s is of --table: which table? --table list lists them", of_table);
 	}
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one file" : "which file?");
@@ -317,10 +358,19 @@ static int run(struct cli_args *a)
 			filter_expr_set_start(r.filter, (uint64_t)log.LogfileHeader.StartTime.QuadPart, 0);
 			cli_view_set_state(r.view, r.state);
 		}
+		uint64_t start = (uint64_t)log.LogfileHeader.StartTime.QuadPart;
+		const struct cli_time *from = &o->tables.from, *to = &o->tables.to;
+		r.from = from->given ? from->time + (from->relative ? start : 0) : 0;
+		r.to = to->given ? to->time + (to->relative ? start : 0) : UINT64_MAX;
 		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
 		r.names.state = r.state;
 		r.names.inlines = o->no_inlines ? NULL : inlines_create();
 		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
+		if (r.from > r.to) {
+			status = cli_usage(a, "--to lies before --from");
+			CloseTrace(h);
+			goto end;
+		}
 		r.causes = r.filter ? NULL : causes_create(r.state, &r.names);
 		r.failed = !r.filter && !r.causes;
 		code = openetw_state_attach(r.state, h);
@@ -336,6 +386,7 @@ static int run(struct cli_args *a)
 				    : print(&r);
 		CloseTrace(h);
 	}
+end:
 	cli_signals_restore();
 	report_free(&r);
 	inlines_destroy(r.names.inlines);

@@ -68,6 +68,7 @@ struct report {
 	struct names names;
 	struct causes *causes; /* NULL: not wanted */
 	bool pid_seen[REPORT_PIDS_MAX];
+	uint64_t from, to; /* FILETIMEs, both included */
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;
 	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files, calls,
@@ -103,7 +104,14 @@ struct report {
 	bool failed;  /* out of memory */
 };
 
-bool report_wanted(struct report *r, uint32_t pid);
+/* Is it of a process and a thread, and did it begin (a FILETIME) at a time, that somebody asked for? `process`: its name;
+ * OPENETW_UNKNOWN_ID: nobody knows the thread. */
+bool report_wanted(struct report *r, uint32_t pid, uint32_t tid, const char *process, uint64_t begin);
+/* Of the time alone. */
+static inline bool report_in_range(const struct report *r, uint64_t begin)
+{
+	return begin >= r->from && begin <= r->to;
+}
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
 /* "process (pid);outermost;…;innermost" of the event, in r->line; `interrupted` as in names_frame(). False: no stack. */
 bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time,

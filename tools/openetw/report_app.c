@@ -48,10 +48,11 @@ void report_app(struct report *r, const EVENT_RECORD *e)
 	r->other_events++;
 	if (!cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64) &&
 	    !cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32)) {
-		(void)report_wanted(r, e->EventHeader.ProcessId); /* was there */
+		(void)report_wanted(r, e->EventHeader.ProcessId, e->EventHeader.ThreadId, NULL, 0); /* was there */
 		return;
 	}
-	if (openetw_state_event(r->state, e, &o) != ERROR_SUCCESS || !report_wanted(r, o.pid)) {
+	if (openetw_state_event(r->state, e, &o) != ERROR_SUCCESS ||
+	    !report_wanted(r, o.pid, o.tid, o.process, (uint64_t)e->EventHeader.TimeStamp.QuadPart)) {
 		return;
 	}
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;

@@ -150,8 +150,10 @@ void causes_destroy(struct causes *c);
 void causes_event(struct causes *c, const EVENT_RECORD *e, const struct kevent *k);
 /* Does the trace have anything in which a cause could be seen? */
 bool causes_any(const struct causes *c);
-/* Of all processes, or of these. False: no memory. */
-bool causes_print(struct causes *c, const struct cli_numbers *pids, bool json);
+/* Of which threads and processes; NULL: of those that matter. The thread may be CAUSE_NOBODY, the name NULL. */
+typedef bool (*causes_wanted_fn)(void *context, uint32_t pid, uint32_t tid, const char *process);
+/* False: no memory. */
+bool causes_print(struct causes *c, causes_wanted_fn wanted, void *context, bool json);
 
 /* ---- for the files of causes ----------------------------------------------------------------------- */
 

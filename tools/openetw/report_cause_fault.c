@@ -69,11 +69,12 @@ void cause_fault_find(struct causes *c)
 		const struct cause_thread *t = &c->thread[i];
 		struct share s = share_of(c, t);
 		uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
+		uint64_t own = of - BASE_MIN(of, t->unready); /* what others took from it is not its doing */
 		bool often = s.time * SHARE_LEAST >= s.running || t->fault_waits.time > s.time;
-		if (often && cause_counts(c, s.time + t->fault_waits.time, of)) {
+		if (often && cause_counts(c, s.time + t->fault_waits.time, own)) {
 			find_by_samples(c, t, &s, of);
 		} else if (c->samples == 0 && t->faults > t->running * RATE_LEAST / SECOND &&
-			   cause_counts(c, t->running, of)) {
+			   cause_counts(c, t->running, own)) {
 			find_by_count(c, t, of);
 		}
 	}

@@ -113,7 +113,8 @@ static void find_samples(struct causes *c, const struct cause_thread *t)
 	char lost[CAUSE_TIME], whole[CAUSE_TIME];
 	uint64_t time = cause_sampled(c, t, t->gc_samples);
 	uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
-	if (!cause_counts(c, time, of)) {
+	/* What others took from it is not its doing. */
+	if (!cause_counts(c, time, of - BASE_MIN(of, t->unready))) {
 		return;
 	}
 	struct cause_finding f = {.kind = CAUSE_GC,

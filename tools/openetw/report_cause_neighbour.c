@@ -141,10 +141,10 @@ static bool is_of_many(struct causes *c, const struct cause_thread *t)
 }
 
 /* A machine with too much to do takes time from everybody. Somebody is to blame who takes most of it; of a thread that
- * stays on one processor, where few others are, nearly half is enough when they are always there. */
+ * stays on one processor, where few others are, a third is enough when they are always there. */
 static bool is_cause(struct causes *c, const struct cause_thread *t, const struct lost *l, uint64_t there)
 {
-	unsigned least = !t->moved && l->always ? 40 : 50;
+	unsigned least = !t->moved && l->always ? 33 : 50;
 	return cause_counts(c, l->to, there) && l->to >= l->all / 100 * least &&
 	       together(c, t, l->other) >= there / 2 && !is_of_many(c, t);
 }

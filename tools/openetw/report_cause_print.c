@@ -139,16 +139,6 @@ static int by_time(const void *a, const void *b)
 	return x->lost != y->lost ? (x->lost < y->lost ? 1 : -1) : x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static bool wanted(const struct cli_numbers *pids, const struct cause_finding *f)
-{
-	for (int i = 0; i < pids->count; i++) {
-		if (pids->number[i] == f->pid) {
-			return true;
-		}
-	}
-	return pids->count == 0;
-}
-
 static const struct {
 	const char *title, *json;
 } kinds[] = {
@@ -189,21 +179,22 @@ static void print_json(struct causes *c, const struct cause_finding *f)
 /* What was looked at, and what could not be. */
 static void print_nothing(struct causes *c, bool json)
 {
-	static const char *const options[] = {"--cpu", "--wait", "--file", "--net"};
 	const struct {
 		bool there;
-		const char *what, *option;
-	} parts[] = {{c->samples, "samples", options[0]},
-		     {c->switches, "context switches", options[1]},
-		     {c->file_ops || c->calls, "files", options[2]},
-		     {c->net_ops, "network", options[3]},
-		     {c->faults, "page faults", NULL},
-		     {c->gc_events, "garbage collections", NULL}};
+		const char *what;
+		bool expected;
+	} parts[] = {{c->samples, "samples", true},
+		     {c->switches, "context switches", true},
+		     {c->stacks, "call stacks", c->samples + c->switches > 0},
+		     {c->file_ops || c->calls, "files", c->stacks == 0},
+		     {c->net_ops, "network", true},
+		     {c->faults, "page faults", false},
+		     {c->gc_events, "garbage collections", false}};
 	struct strbuf looked = {0}, missing = {0};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
 		if (parts[i].there) {
 			strbuf_addf(&looked, "%s%s", looked.len ? ", " : "", parts[i].what);
-		} else if (parts[i].option) {
+		} else if (parts[i].expected) {
 			strbuf_addf(&missing, "%s%s", missing.len ? ", " : "", parts[i].what);
 		}
 	}
@@ -236,7 +227,13 @@ bool causes_any(const struct causes *c)
 	return c->gc_events > 0;
 }
 
-bool causes_print(struct causes *c, const struct cli_numbers *pids, bool json)
+static bool is_wanted(struct causes *c, const struct cause_finding *f, causes_wanted_fn wanted, void *context)
+{
+	struct openetw_process p;
+	return wanted(context, f->pid, f->tid, process_of(c, f->pid, f->time, &p) ? p.name : NULL);
+}
+
+bool causes_print(struct causes *c, causes_wanted_fn wanted, void *context, bool json)
 {
 	cause_lock_find(c);
 	cause_flush_find(c);
@@ -244,8 +241,10 @@ bool causes_print(struct causes *c, const struct cli_numbers *pids, bool json)
 	cause_fault_find(c);
 	cause_peer_find(c);
 	cause_gc_find(c);
-	qsort(c->finding, c->finding_count, sizeof *c->finding, by_time);
-	bool only_recorded = pids->count == 0 && ran_something(c);
+	if (c->finding_count) {
+		qsort(c->finding, c->finding_count, sizeof *c->finding, by_time);
+	}
+	bool only_recorded = !wanted && ran_something(c);
 	bool kind_seen[BASE_ARRAY_LEN(kinds)] = {0};
 	size_t shown = 0;
 	/* First the worst of each cause, then the rest. */
@@ -253,7 +252,8 @@ bool causes_print(struct causes *c, const struct cli_numbers *pids, bool json)
 		for (size_t i = 0; i < c->finding_count && shown < CAUSES_SHOWN; i++) {
 			struct cause_finding *f = &c->finding[i];
 			bool again = kind_seen[f->kind];
-			if (!wanted(pids, f) || (only_recorded && !f->recorded) || !f->text || (round == 0 && again)) {
+			if (!f->text || (wanted && !is_wanted(c, f, wanted, context)) ||
+			    (only_recorded && !f->recorded) || (round == 0 && again)) {
 				continue;
 			}
 			kind_seen[f->kind] = true;

@@ -179,13 +179,28 @@ static void syscall_event(struct report *r, const struct kevent *k)
 	}
 }
 
+/* A FILETIME. Operations of disks and system calls are told when they end. */
+static uint64_t began(struct report *r, const struct kevent *k)
+{
+	if (k->kind == KEVENT_DISK && r->ticks_per_second) {
+		uint64_t ns = clock_muldiv(k->duration, 1000000000, r->ticks_per_second),
+			 ago = ns / 100 + (ns % 100 != 0);
+		return ago < k->time ? k->time - ago : 0;
+	}
+	if (k->kind == KEVENT_SYSCALL && k->op != KOP_START && k->tid != OPENETW_UNKNOWN_ID) {
+		const struct report_thread *t = report_thread(r, k->tid);
+		return t && t->call_time ? t->call_time : k->time;
+	}
+	return k->time;
+}
+
 void report_io(struct report *r, const struct kevent *k)
 {
 	if (k->kind == KEVENT_FILE_END) {
 		file_end(r, k); /* of whoever asked, which may be another thread */
 		return;
 	}
-	if (!report_wanted(r, k->pid)) {
+	if (!report_wanted(r, k->pid, k->tid, k->process, began(r, k))) {
 		return;
 	}
 	switch (k->kind) {

@@ -91,7 +91,7 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 			w.process = q.name;
 		}
 	}
-	if (!report_wanted(r, w.pid)) {
+	if (!report_wanted(r, w.pid, w.tid, w.process, s->since)) {
 		return;
 	}
 	if (!openetw_state_watched(r->state, w.pid, k->time)) {
@@ -124,7 +124,7 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	uint32_t cpu = e->BufferContext.ProcessorIndex;
-	r->switches++;
+	r->switches += report_in_range(r, k->time);
 	if (cpu < REPORT_CPUS_MAX) {
 		r->gaps += r->on_cpu[cpu] && r->on_cpu[cpu] != (uint64_t)k->out_tid + 1;
 		r->on_cpu[cpu] = (uint64_t)k->in_tid + 1;

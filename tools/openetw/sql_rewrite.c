@@ -93,7 +93,7 @@ static const char *const unsafe[] = {"or",      "union",  "intersect",  "except"
 				     "unpivot", "asof",   "positional", "tablesample", "window", "lateral",
 				     "explain", "copy",   "summarize",  NULL};
 static const char *const ends[] = {"group", "order", "limit", "having", "offset", "using", ";", NULL};
-static const char *const tables[] = {"events", "samples", "switches", "net", "faults", NULL};
+static const char *const tables[] = {"events", "samples", "switches", "net", "faults", "memory", NULL};
 
 struct bounds {
 	bool has_from, has_to;
