@@ -5,9 +5,7 @@
  */
 #include "query/query_build.h"
 #include "query/query_fetch.h"
-#include "query/query_field.h"
 #include "query/query_index.h"
-#include "query/query_kept.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -21,51 +19,6 @@ static int file_of(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	return fd >= 0 && write(fd, data, size) == (ssize_t)size ? fd : -1;
-}
-
-static bool add_run(void *context, const struct openetw_lane_run *r)
-{
-	sum += r->intervals + r->pixels;
-	return true;
-}
-
-static bool add_link(void *context, const struct openetw_link *l)
-{
-	sum += (uint64_t)l->from + l->waker_thread;
-	return true;
-}
-
-static bool add_span(void *context, const struct openetw_span *s)
-{
-	sum += s->spans + s->level;
-	return true;
-}
-
-#define LANES 3u
-
-/* What threads did, by the whole engine. */
-static void ask_lanes(struct store *s, int trace)
-{
-	struct index_file file = {.fd = trace, .store = *s};
-	struct openetw_index x = {.files = &file, .file_count = 1};
-	struct openetw_query *q = index_join(&x) == 0 ? openetw_query_create(&x) : NULL;
-	pthread_mutex_init(&x.lock, NULL);
-	uint32_t threads = s->thread_count < LANES ? s->thread_count : LANES;
-	for (uint32_t i = 0; i < threads && q; i++) {
-		int64_t from = s->about->first, to = s->about->last;
-		from -= from > INT64_MIN;
-		to += to < INT64_MAX;
-		openetw_query_lanes(q, OPENETW_LANES_THREADS, &i, 1, from, to, 100, add_run, NULL, NULL);
-		openetw_query_lanes(q, OPENETW_LANES_CPUS, &i, 1, from, to, 7, add_run, NULL, NULL);
-		openetw_query_spans(q, OPENETW_SPANS_EVENTS, &i, 1, from, to, 100, add_span, NULL, NULL);
-		openetw_query_spans(q, OPENETW_SPANS_DISKS, &i, 1, from, to, 100, add_span, NULL, NULL);
-		openetw_query_spans(q, OPENETW_SPANS_FILES, &i, 1, from, to, 100, add_span, NULL, NULL);
-		openetw_query_chain(q, i, to, 50, add_link, NULL, NULL);
-	}
-	openetw_query_destroy(q);
-	field_columns_free(x.fields);
-	kept_free(x.kept);
-	pthread_mutex_destroy(&x.lock);
 }
 
 static void ask(struct store *s, int trace)
@@ -125,7 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		snprintf(path, sizeof path, "/proc/self/fd/%d", trace);
 		if (build_index(path, &key, index, &how, &d) == 0 && store_open(index, &key, &s, &d) == 0) {
 			ask(&s, trace);
-			ask_lanes(&s, trace);
 			store_close(&s);
 			index = -1;
 		}
@@ -136,7 +88,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	index = file_of(data, size);
 	if (index >= 0 && store_open(index, NULL, &s, &d) == 0) {
 		ask(&s, trace);
-		ask_lanes(&s, trace);
 		store_close(&s);
 	}
 	if (trace >= 0) {
