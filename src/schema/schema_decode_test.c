@@ -203,6 +203,41 @@ static void fields_come_as_text_and_json(void **state)
 	openetw_decoder_destroy(d);
 }
 
+static void assert_field(struct blob *m, struct blob *p, const char *path, const char *expected)
+{
+	struct record t;
+	struct openetw_text o = {0};
+	struct openetw_decoder *d = openetw_decoder_create();
+	openetw_decode_field(d, record_make(&t, m, p), path, collect, &o);
+	assert_string_equal(o.data ? o.data : "", expected);
+	openetw_text_free(&o);
+	openetw_decoder_destroy(d);
+}
+
+static void one_field_is_what_it_is_among_all(void **state)
+{
+	struct blob m = {.n = 0}, p = {.n = 0};
+	meta_start(&m, "Fields");
+	meta_field(&m, "n", 4), blob_u8(&p, 5);
+	meta_field(&m, "s", 2), blob_asz(&p, "a\"b");
+	meta_field(&m, "l", 4 | 0x40), blob_u16(&p, 1), blob_u8(&p, 8);
+	meta_field(&m, "last", 4), blob_u8(&p, 9);
+	meta_field(&m, "cut", 8), blob_u8(&p, 1);
+	meta_done(&m);
+	assert_field(&m, &p, "n", "n=5/5;");
+	assert_field(&m, &p, "s", "s=a\"b/\"a\\\"b\";");
+	assert_field(&m, &p, "l.x", "l=[8]/[8];");
+	assert_field(&m, &p, "last", "last=9/9;");
+	assert_field(&m, &p, "la", "");
+	assert_field(&m, &p, "cut", "");
+	assert_field(&m, &p, "_error", "_error=payload ends inside cut/\"payload ends inside cut\";");
+	struct record t;
+	struct openetw_decoder *d = openetw_decoder_create();
+	assert_int_equal(openetw_decode_field(d, record_make(&t, &m, &p), NULL, collect, NULL),
+			 ERROR_INVALID_PARAMETER);
+	openetw_decoder_destroy(d);
+}
+
 static void truncated_payload_gives_what_fits_and_the_rest(void **state)
 {
 	struct blob m = {.n = 0}, p = {.n = 0};
@@ -391,6 +426,7 @@ int main(void)
 		cmocka_unit_test(text_form_quotes_only_where_needed),
 		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
 		cmocka_unit_test(fields_come_as_text_and_json),
+		cmocka_unit_test(one_field_is_what_it_is_among_all),
 		cmocka_unit_test(truncated_payload_gives_what_fits_and_the_rest),
 		cmocka_unit_test(last_string_may_lack_its_terminator),
 		cmocka_unit_test(undecodable_events_say_why),
