@@ -62,6 +62,11 @@ for file in tx/HTTP_Server.etl tx/Process.etl etl-parser/ShutdownPerfDiagLogger.
 		--columns 'count,min(time),max(time),distinct(tid)'
 done
 
+# The queue of a disk: those that had begun and not ended, counted one by one.
+expect "queues" "$(openetw sql --csv "$N" "with d as (select row_number() over () as n, * from io where layer = 'disk')
+	select count(*) from d where queue is distinct from (select count(*) from d o where o.disk = d.disk and o.start <= d.start and
+	(o.start + o.duration > d.start or o.n = d.n) and (o.start < d.start or o.n <= d.n))" 2>/dev/null | tail -n 1)" 0
+
 # The order, and how many: by the first number, then by the groups.
 expect "the largest" "$(openetw report --csv --table events --group-by event -n 3 "$N" 2>/dev/null)" \
 	"$(openetw sql --csv "$N" 'select event, count(*) as count from events group by all order by 2 desc, 1 limit 3' 2>/dev/null)"

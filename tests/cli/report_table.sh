@@ -23,6 +23,8 @@ wrong 1 "has no processes" --table trace --process x "$N"
 wrong 1 "has no times" --table providers --from +1s "$N"
 wrong 2 "did you mean 'duration'" --table io --filter 'duraton > 1ms' "$N"
 wrong 2 "is of --table" --group-by pid "$N"
+wrong 2 "lies before" --from +2s --to +1s "$N"
+wrong 1 "nothing of a process 'nobody'" --process nobody "$N"
 wrong 2 "contradict" --table io --csv --json "$N"
 wrong 2 "lies before" --table io --from +2s --to +1s "$N"
 wrong 2 "which file" --table io

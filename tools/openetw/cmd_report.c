@@ -84,6 +84,7 @@ static bool process_wanted(struct report *r, uint32_t pid, const char *process)
 		if (parse_number(names->text[i], 0, UINT32_MAX, &number)
 			    ? number == pid
 			    : process && cli_process_is(names->text[i], process, strlen(process))) {
+			r->name_seen = true;
 			return true;
 		}
 	}
@@ -216,7 +217,11 @@ static int print(struct report *r)
 	const char *folded = r->o->folded, *speedscope = r->o->speedscope;
 	bool quiet = (folded && strcmp(folded, "-") == 0) || (speedscope && strcmp(speedscope, "-") == 0);
 	bool any = r->events || r->other_events;
-	int seen = r->o->pid.count == 0 || !any;
+	const struct cli_words *names = &r->o->tables.process;
+	int seen = (r->o->pid.count == 0 && names->count == 0) || r->name_seen || !any;
+	for (int i = 0; i < names->count && !seen; i++) {
+		cli_tell(r->args, "there is nothing of a process '%s' in there", names->text[i]);
+	}
 	for (int i = 0; i < r->o->pid.count && any; i++) {
 		seen |= r->pid_seen[i];
 		if (!r->pid_seen[i]) {
@@ -403,7 +408,7 @@ end:
 
 const struct cli_command cli_report = {
 	.name = "report",
-	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
+	.synopsis = "FILE [--table NAME | --html FILE] [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
 	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
 	.details =
 		"Begins with at most three lines that say what went wrong: which thread lost how much of its time to "
@@ -422,11 +427,19 @@ const struct cli_command cli_report = {
 		"else\n"
 		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
 		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"
+		"--table answers from one table of the trace, the same that 'openetw sql' asks: its rows, or groups of "
+		"them "
+		"with\n"
+		"counts, sums and percentiles. --html writes a page with a time line, flame graphs and tables. "
+		"docs/report.md "
+		"has both.\n\n"
 		"Examples:\n"
 		"  openetw record --cpu --wait -o build.etl -- make\n"
 		"  openetw report build.etl\n"
 		"  openetw report build.etl --folded build.folded && flamegraph.pl build.folded >build.svg\n"
 		"  openetw report build.etl --off-cpu --speedscope waits.json\n"
+		"  openetw report --table io --group-by file --columns 'count,sum(bytes),p99(duration)' build.etl\n"
+		"  openetw report build.etl --html build.html\n"
 		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded "
 		"shop.folded\n",
 	.options = options,

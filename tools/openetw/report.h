@@ -68,6 +68,7 @@ struct report {
 	struct names names;
 	struct causes *causes; /* NULL: not wanted */
 	bool pid_seen[REPORT_PIDS_MAX];
+	bool name_seen;    /* a process of a name that was asked for */
 	uint64_t from, to; /* FILETIMEs, both included */
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;

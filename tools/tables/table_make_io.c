@@ -87,6 +87,9 @@ static int by_end(const void *a, const void *b)
 /* For each the operations of its disk that had begun, itself included, and not ended when it began. */
 static void put_queues(struct table_kernel *k)
 {
+	if (k->transfer_count == 0) {
+		return;
+	}
 	struct transfer *ends = malloc(((size_t)k->transfer_count + 1) * sizeof *ends);
 	if (!ends) {
 		k->m->failed = true;

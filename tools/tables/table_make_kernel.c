@@ -361,6 +361,10 @@ struct table_build *table_make_kernel(struct table_maker *m, const char *name, c
 	}
 	if (ok && k.table->rest) {
 		k.table->rest(&k);
+		ok = !m->failed;
+		if (!ok) {
+			snprintf(why, cap, "no memory for the table");
+		}
 	}
 	free(k.threads);
 	map_free(&k.thread_of);
