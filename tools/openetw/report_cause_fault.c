@@ -69,7 +69,8 @@ void cause_fault_find(struct causes *c)
 		const struct cause_thread *t = &c->thread[i];
 		struct share s = share_of(c, t);
 		uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
-		uint64_t own = of - BASE_MIN(of, t->unready); /* what others took from it is not its doing */
+		/* What others took from it is not its doing, when there is no doubt about the rest. */
+		uint64_t own = s.time * 2 >= s.running ? of - BASE_MIN(of, t->unready) : of;
 		bool often = s.time * SHARE_LEAST >= s.running || t->fault_waits.time > s.time;
 		if (often && cause_counts(c, s.time + t->fault_waits.time, own)) {
 			find_by_samples(c, t, &s, of);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define OPEN_MOST 4096 /* operations without an end; more are not begun */
+#define OPEN_MOST 256 /* operations without an end; more are not begun */
 
 struct cause_flush {
 	uint64_t irp, time;

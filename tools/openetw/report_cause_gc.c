@@ -6,6 +6,8 @@
 #include "base/vec.h"
 #include "kernel_payload.h"
 
+#define PROCESSES_MOST 4096u
+
 static const struct guid dotnet = GUID_INIT(KP_DOT_NETRUNTIME_GUID);
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6, TYPE_BACKGROUND = 1 };
 
@@ -24,7 +26,10 @@ static struct cause_gc *gc_of(struct causes *c, uint32_t pid)
 			return &c->gc[i];
 		}
 	}
-	if (!VEC_ROOM_UP_TO(c->gc, c->gc_count, c->gc_cap, CAUSE_MOST)) {
+	if (c->gc_count == PROCESSES_MOST) {
+		return NULL;
+	}
+	if (!VEC_ROOM(c->gc, c->gc_count, c->gc_cap)) {
 		c->failed = true;
 		return NULL;
 	}

@@ -154,9 +154,14 @@ static uint32_t process_at(const struct causes *c, const struct cause_connection
 	return CAUSE_NOBODY;
 }
 
-static bool same_peer(const struct cause_connection *a, const struct cause_connection *b)
+/* By thread and peer. */
+static int by_peer(const void *a, const void *b)
 {
-	return a->thread == b->thread && a->udp == b->udp && strcmp(a->remote, b->remote) == 0;
+	const struct cause_connection *x = *(const struct cause_connection *const *)a;
+	const struct cause_connection *y = *(const struct cause_connection *const *)b;
+	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1)
+	       : x->udp != y->udp     ? x->udp - y->udp
+				      : strcmp(x->remote, y->remote);
 }
 
 static void find(struct causes *c, const struct cause_connection *n, const struct cause_sum *lost,
@@ -186,30 +191,44 @@ static void find(struct causes *c, const struct cause_connection *n, const struc
 }
 
 /* All connections of a thread to one address are one peer. */
+static void find_peer(struct causes *c, const struct cause_connection **n, size_t count)
+{
+	struct cause_sum lost = {0}, answers = {0};
+	for (size_t i = 0; i < count; i++) {
+		lost.time += n[i]->lost.time;
+		answers.time += n[i]->answers.time;
+		answers.count += n[i]->answers.count;
+		answers.longest = BASE_MAX(answers.longest, n[i]->answers.longest);
+	}
+	if (answers.count == 0 || answers.time / answers.count < ANSWER_LEAST) {
+		return;
+	}
+	const struct cause_thread *t = &c->thread[n[0]->thread];
+	uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
+	if (cause_counts(c, lost.time, of)) {
+		find(c, n[0], &lost, &answers, of);
+	}
+}
+
 void cause_peer_find(struct causes *c)
 {
-	for (size_t i = 0; i < c->connection_count; i++) {
+	const struct cause_connection **clients = calloc(c->connection_count + 1, sizeof(void *));
+	size_t count = 0;
+	for (size_t i = 0; clients && i < c->connection_count; i++) {
 		const struct cause_connection *n = &c->connection[i];
-		struct cause_sum lost = {0}, answers = {0};
-		bool first = n->thread != CAUSE_NOBODY;
-		for (size_t j = 0; first && j < c->connection_count; j++) {
-			const struct cause_connection *o = &c->connection[j];
-			if (o->thread == CAUSE_NOBODY || !is_client(o) || !same_peer(n, o)) {
-				continue;
-			}
-			first = j >= i;
-			lost.time += o->lost.time;
-			answers.time += o->answers.time;
-			answers.count += o->answers.count;
-			answers.longest = BASE_MAX(answers.longest, o->answers.longest);
-		}
-		if (!first || answers.count == 0 || answers.time / answers.count < ANSWER_LEAST) {
-			continue;
-		}
-		const struct cause_thread *t = &c->thread[n->thread];
-		uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
-		if (cause_counts(c, lost.time, of)) {
-			find(c, n, &lost, &answers, of);
+		if (n->thread != CAUSE_NOBODY && is_client(n)) {
+			clients[count++] = n;
 		}
 	}
+	if (count) {
+		qsort(clients, count, sizeof(void *), by_peer);
+	}
+	for (size_t from = 0, i = 1; i <= count; i++) {
+		if (i == count || by_peer(&clients[from], &clients[i]) != 0) {
+			find_peer(c, &clients[from], i - from);
+			from = i;
+		}
+	}
+	c->failed = c->failed || !clients;
+	free(clients);
 }
