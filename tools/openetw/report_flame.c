@@ -11,7 +11,7 @@
 #define ROW     17
 #define NARROW  0.4 /* of a box, in the picture's units; what is narrower is left out */
 #define DEEPEST 128
-#define LETTER  6.3 /* width of one, about */
+#define LETTER  6.9 /* width of one, about */
 
 struct flame {
 	struct stacks stacks;
