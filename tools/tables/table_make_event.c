@@ -281,7 +281,8 @@ struct table_build *table_make_payloads(struct table_maker *m, const char *name,
 /* A span begins with an event of opcode Start and ends with the next one of opcode Stop that has the same provider and
  * task and the same activity; without activities, the same thread. */
 struct open_span {
-	uint64_t key; /* 0: it has ended */
+	bool open;
+	uint32_t older; /* that was open already when this one began, and is the same: its place + 1; 0: none */
 	GUID provider, activity;
 	uint32_t kind, pid, tid;
 	uint16_t task;
@@ -296,7 +297,7 @@ struct spans {
 	struct open_span *open;
 	uint32_t count, cap, *free;
 	uint32_t free_count, free_cap;
-	struct map of;
+	struct map of; /* the newest of each */
 };
 
 enum { OPCODE_START = 1, OPCODE_STOP = 2 };
@@ -331,6 +332,23 @@ static bool same_span(const struct open_span *a, const struct open_span *b)
 	       memcmp(&a->activity, &b->activity, sizeof a->activity) == 0 && a->tid == b->tid && a->pid == b->pid;
 }
 
+static void end_span(struct spans *t, size_t at, const struct open_span *stop, uint32_t tid)
+{
+	uint32_t i = (uint32_t)map_value(&t->of, at);
+	struct open_span done = t->open[i];
+	if (done.older) {
+		map_set(&t->of, at, done.older - 1);
+	} else {
+		map_remove(&t->of, at);
+	}
+	t->open[i].open = false;
+	done.tid = done.tid ? done.tid : tid;
+	put_span(t, &done, stop->time);
+	if (VEC_ROOM(t->free, t->free_count, t->free_cap)) {
+		t->free[t->free_count++] = i;
+	}
+}
+
 static void put_edge(void *context, const EVENT_RECORD *e)
 {
 	struct spans *t = context;
@@ -352,28 +370,18 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 	bool has_activity = !guid_is_zero(&activity);
 	s.pid = o.pid;
 	s.tid = has_activity ? 0 : o.tid;
-	s.key = map_hash(&t->of, &s.activity, sizeof s.activity) ^ map_hash(&t->of, &s.provider, sizeof s.provider);
-	s.key = map_mix(s.key ^ ((uint64_t)s.task << 32 | s.tid), s.pid + 0x9E3779B97F4A7C15ull) | 1;
+	uint64_t key =
+		map_hash(&t->of, &s.activity, sizeof s.activity) ^ map_hash(&t->of, &s.provider, sizeof s.provider);
+	key = map_mix(key ^ ((uint64_t)s.task << 32 | s.tid), s.pid + 0x9E3779B97F4A7C15ull);
 	size_t newest = MAP_NONE;
-	uint64_t newest_time = 0;
-	MAP_EACH(&t->of, s.key, at) {
-		const struct open_span *p = &t->open[map_value(&t->of, at)];
-		if (same_span(p, &s) && p->time >= newest_time) {
+	MAP_EACH(&t->of, key, at) {
+		if (same_span(&t->open[map_value(&t->of, at)], &s)) {
 			newest = at;
-			newest_time = p->time;
 		}
 	}
 	if (d->Opcode == OPCODE_STOP) {
 		if (newest != MAP_NONE) {
-			uint32_t i = (uint32_t)map_value(&t->of, newest);
-			struct open_span done = t->open[i];
-			map_remove(&t->of, newest);
-			t->open[i].key = 0;
-			done.tid = done.tid ? done.tid : o.tid;
-			put_span(t, &done, s.time);
-			if (VEC_ROOM(t->free, t->free_count, t->free_cap)) {
-				t->free[t->free_count++] = i;
-			}
+			end_span(t, newest, &s, o.tid);
 		}
 		return;
 	}
@@ -383,10 +391,16 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 	}
 	s.kind = (uint32_t)(kind - t->m->kinds);
 	s.stack = table_make_stack(t->m, e);
+	s.open = true;
+	s.older = newest == MAP_NONE ? 0 : (uint32_t)map_value(&t->of, newest) + 1;
 	uint32_t i = t->free_count ? t->free[--t->free_count] : t->count;
-	if ((i == t->count && !VEC_ROOM(t->open, t->count, t->cap)) || map_add(&t->of, s.key, i) < 0) {
+	if ((i == t->count && !VEC_ROOM(t->open, t->count, t->cap)) ||
+	    (newest == MAP_NONE && map_add(&t->of, key, i) < 0)) {
 		t->m->failed = true;
 		return;
+	}
+	if (newest != MAP_NONE) {
+		map_set(&t->of, newest, i);
 	}
 	t->count += i == t->count;
 	t->open[i] = s;
@@ -410,7 +424,7 @@ struct table_build *table_make_spans(struct table_maker *m, char *why, size_t ca
 	t.activity = table_build_column(t.b, "activity", SQL_TYPE_UUID);
 	bool ok = table_make_pass(m, put_edge, &t, why, cap);
 	for (uint32_t i = 0; ok && i < t.count; i++) {
-		if (t.open[i].key) {
+		if (t.open[i].open) {
 			put_span(&t, &t.open[i], 0);
 		}
 	}
