@@ -2,7 +2,6 @@
 #include "query/query_place.h"
 
 #include "base/open_output.h"
-#include "base/order.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -162,10 +161,9 @@ int place_keep(const struct place *p, int fd)
 	if (errno != EEXIST) {
 		return -errno;
 	}
-	/* Another thread of this process may do the same. */
-	static uint32_t number;
-	snprintf(temporary, sizeof temporary, ".%.200s.%d.%u", p->name, (int)getpid(), order_add_relaxed(&number, 1));
-	(void)unlinkat(p->directory, temporary, 0); /* of a process that had this number and died here */
+	/* Another thread may do the same. */
+	snprintf(temporary, sizeof temporary, ".%.200s.%d", p->name, (int)gettid());
+	(void)unlinkat(p->directory, temporary, 0); /* of a thread that had this number and died here */
 	if (linkat(AT_FDCWD, from, p->directory, temporary, AT_SYMLINK_FOLLOW) < 0) {
 		return -errno;
 	}
