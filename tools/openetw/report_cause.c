@@ -81,7 +81,70 @@ void cause_pairs_free(struct cause_pairs *p)
 	map_free(&p->of);
 }
 
+static int by_a(const void *pa, const void *pb)
+{
+	const struct cause_pair *a = pa, *b = pb;
+	return a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
+}
+
+void cause_pairs_sort(struct cause_pairs *p)
+{
+	map_free(&p->of);
+	p->of = (struct map){0};
+	if (p->count) {
+		qsort(p->pair, p->count, sizeof *p->pair, by_a);
+	}
+}
+
+const struct cause_pair *cause_pairs_of(const struct cause_pairs *p, uint32_t a, size_t *ret_count)
+{
+	size_t low = 0, high = p->count, end;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->pair[mid].a < a) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	for (end = low; end < p->count && p->pair[end].a == a;) {
+		end++;
+	}
+	*ret_count = end - low;
+	return p->pair + low;
+}
+
 /* ---- threads --------------------------------------------------------------------------------------- */
+
+static int by_process(const void *pa, const void *pb, void *context)
+{
+	const struct causes *c = context;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb, p = c->thread[a].pid, q = c->thread[b].pid;
+	return p != q ? (p < q ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+uint32_t *cause_by_process(struct causes *c)
+{
+	uint32_t *order = calloc(c->thread_count + 1, sizeof *order);
+	if (!order) {
+		c->failed = true;
+		return NULL;
+	}
+	for (size_t i = 0; i < c->thread_count; i++) {
+		order[i] = (uint32_t)i;
+	}
+	qsort_r(order, c->thread_count, sizeof *order, by_process, c);
+	return order;
+}
+
+size_t cause_process_end(const struct causes *c, const uint32_t *order, size_t from)
+{
+	size_t end = from + 1;
+	while (end < c->thread_count && c->thread[order[end]].pid == c->thread[order[from]].pid) {
+		end++;
+	}
+	return end;
+}
 
 struct cause_thread *cause_thread(struct causes *c, uint32_t tid, uint64_t time)
 {

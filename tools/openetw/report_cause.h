@@ -168,6 +168,14 @@ uint32_t cause_class(struct causes *c, uint32_t pid, uint64_t address, uint64_t 
 void cause_add(struct cause_sum *s, uint64_t time);
 void cause_pair_add(struct causes *c, struct cause_pairs *p, uint32_t a, uint32_t b, uint64_t time);
 void cause_pairs_free(struct cause_pairs *p);
+/* By a, then b, so that cause_pairs_of() finds them. No more can be added after that. */
+void cause_pairs_sort(struct cause_pairs *p);
+/* The pairs of `a`, which are beside each other. */
+const struct cause_pair *cause_pairs_of(const struct cause_pairs *p, uint32_t a, size_t *ret_count);
+/* Numbers of all threads, those of a process beside each other; for the caller to free. NULL: no memory. */
+uint32_t *cause_by_process(struct causes *c);
+/* Behind the last thread that is of the same process as the one at `from`. */
+size_t cause_process_end(const struct causes *c, const uint32_t *order, size_t from);
 
 /* How long the thread ran in what so many of its samples show; 0: it has too few to tell. */
 uint64_t cause_sampled(const struct causes *c, const struct cause_thread *t, uint64_t samples);

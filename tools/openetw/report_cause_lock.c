@@ -3,6 +3,8 @@
  */
 #include "tools/openetw/report_cause.h"
 
+#include <stdlib.h>
+
 #define SHOWN 8 /* ids of other threads that wait as well */
 
 static struct cause_thread *known(struct causes *c, uint32_t tid)
@@ -75,18 +77,27 @@ static bool is_member_tid(struct causes *c, uint32_t tid, uint32_t pid)
 	return t && is_member(c, t, pid);
 }
 
+/* Threads of one process, and which of them ended whose waits for semaphores. */
+struct group {
+	uint32_t pid;
+	const uint32_t *thread;
+	size_t threads;
+	const struct cause_pair *handed;
+	size_t handed_count;
+};
+
 /* Threads that take turns: three or more wait alike, and end each other's waits. When work is handed out, one thread
  * ends the waits of all others: without that one, most of the time has to remain. */
-static bool takes_turns(struct causes *c, uint32_t pid)
+static bool takes_turns(struct causes *c, const struct group *g)
 {
 	struct cause_pairs by = {0}; /* b: who ended waits */
 	uint64_t all = 0, by_members = 0, by_one = 0, least = UINT64_MAX, longest = 0;
 	unsigned members = 0;
-	for (size_t i = 0; i < c->handed.count; i++) {
-		const struct cause_pair *p = &c->handed.pair[i];
-		if (is_member(c, &c->thread[p->a], pid)) {
+	for (size_t i = 0; i < g->handed_count; i++) {
+		const struct cause_pair *p = &g->handed[i];
+		if (is_member(c, &c->thread[p->a], g->pid)) {
 			all += p->sum.time;
-			if (is_member_tid(c, p->b, pid)) {
+			if (is_member_tid(c, p->b, g->pid)) {
 				by_members += p->sum.time;
 				cause_pair_add(c, &by, 0, p->b, p->sum.time);
 			}
@@ -95,9 +106,9 @@ static bool takes_turns(struct causes *c, uint32_t pid)
 	for (size_t i = 0; i < by.count; i++) {
 		by_one = BASE_MAX(by_one, by.pair[i].sum.time);
 	}
-	for (size_t i = 0; i < c->thread_count; i++) {
-		struct cause_thread *t = &c->thread[i];
-		size_t at = is_member(c, t, pid) ? map_find(&by.of, t->tid) : MAP_NONE;
+	for (size_t i = 0; i < g->threads; i++) {
+		struct cause_thread *t = &c->thread[g->thread[i]];
+		size_t at = is_member(c, t, g->pid) ? map_find(&by.of, t->tid) : MAP_NONE;
 		t->takes_turns = at != MAP_NONE && by.pair[map_value(&by.of, at)].sum.time * 20 >= by_members;
 		if (t->takes_turns) {
 			members++;
@@ -109,53 +120,61 @@ static bool takes_turns(struct causes *c, uint32_t pid)
 	return members >= 3 && (by_members - by_one) * 2 >= all && least * 2 >= longest;
 }
 
-/* Semaphores that are locks count as locks from here on. */
-static void take_semaphores(struct causes *c)
+static int by_process(const void *pa, const void *pb, void *context)
 {
-	struct map looked = {0}; /* processes: do theirs? */
-	for (size_t i = 0; i < c->handed.count; i++) {
-		uint32_t pid = c->thread[c->handed.pair[i].a].pid;
-		if (map_find(&looked, pid) == MAP_NONE) {
-			c->failed = map_add(&looked, pid, takes_turns(c, pid)) < 0 || c->failed;
+	const struct causes *c = context;
+	const struct cause_pair *a = pa, *b = pb;
+	uint32_t p = c->thread[a->a].pid, q = c->thread[b->a].pid;
+	return p != q ? (p < q ? -1 : 1) : a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b < b->b ? -1 : a->b > b->b;
+}
+
+/* Semaphores that are locks count as locks from here on. */
+static void take_semaphores(struct causes *c, const uint32_t *order)
+{
+	struct cause_pairs *h = &c->handed;
+	if (h->count == 0) {
+		return;
+	}
+	qsort_r(h->pair, h->count, sizeof *h->pair, by_process, c);
+	for (size_t i = 0, end, from = 0; i < c->thread_count; i = end) {
+		end = cause_process_end(c, order, i);
+		struct group g = {c->thread[order[i]].pid, order + i, end - i, h->pair + from, 0};
+		for (; from < h->count && c->thread[h->pair[from].a].pid == g.pid; from++) {
+			g.handed_count++;
+		}
+		if (g.handed_count == 0 || !takes_turns(c, &g)) {
+			continue;
+		}
+		for (size_t k = 0; k < g.threads; k++) {
+			struct cause_thread *t = &c->thread[g.thread[k]];
+			t->locks.time += t->takes_turns ? t->semaphores.time : 0;
+			t->locks.count += t->takes_turns ? t->semaphores.count : 0;
+		}
+		for (size_t k = 0; k < g.handed_count; k++) {
+			cause_pair_add(c, &c->wakers, g.pid, g.handed[k].b, g.handed[k].sum.time);
 		}
 	}
-	for (size_t i = 0; i < c->thread_count; i++) {
-		struct cause_thread *t = &c->thread[i];
-		size_t at = map_find(&looked, t->pid);
-		if (at != MAP_NONE && map_value(&looked, at) && t->takes_turns) {
-			t->locks.time += t->semaphores.time;
-			t->locks.count += t->semaphores.count;
-		}
-	}
-	for (size_t i = 0; i < c->handed.count; i++) {
-		const struct cause_pair *p = &c->handed.pair[i];
-		uint32_t pid = c->thread[p->a].pid;
-		if (map_value(&looked, map_find(&looked, pid))) {
-			cause_pair_add(c, &c->wakers, pid, p->b, p->sum.time);
-		}
-	}
-	map_free(&looked);
 }
 
 static const struct cause_pair *most(const struct cause_pairs *p, uint32_t a, uint64_t *ret_all)
 {
 	const struct cause_pair *best = NULL;
+	size_t n;
+	const struct cause_pair *of = cause_pairs_of(p, a, &n);
 	*ret_all = 0;
-	for (size_t i = 0; i < p->count; i++) {
-		if (p->pair[i].a == a) {
-			*ret_all += p->pair[i].sum.time;
-			best = best && best->sum.time >= p->pair[i].sum.time ? best : &p->pair[i];
-		}
+	for (size_t i = 0; i < n; i++) {
+		*ret_all += of[i].sum.time;
+		best = best && best->sum.time >= of[i].sum.time ? best : &of[i];
 	}
 	return best;
 }
 
-static void add_others(struct causes *c, const struct cause_thread *t, struct strbuf *b)
+static void add_others(struct causes *c, const struct cause_thread *t, const struct group *g, struct strbuf *b)
 {
 	unsigned others = 0;
-	for (size_t i = 0; i < c->thread_count; i++) {
-		const struct cause_thread *o = &c->thread[i];
-		if (o == t || o->pid != t->pid || o->locks.time * 2 < t->locks.time) {
+	for (size_t i = 0; i < g->threads; i++) {
+		const struct cause_thread *o = &c->thread[g->thread[i]];
+		if (o == t || o->locks.time * 2 < t->locks.time) {
 			continue;
 		}
 		if (others++ < SHOWN) {
@@ -172,7 +191,7 @@ static void add_holder(struct causes *c, const struct cause_thread *t, struct st
 	char who[CAUSE_WHO];
 	uint64_t all, chained;
 	const struct cause_pair *holder = most(&c->wakers, t->pid, &all);
-	if (!holder) {
+	if (!holder || all == 0) { /* only waits that were over before they began are told */
 		return;
 	}
 	const struct cause_pair *chain = most(&c->chains, t->pid, &chained);
@@ -192,7 +211,7 @@ static void add_holder(struct causes *c, const struct cause_thread *t, struct st
 	}
 }
 
-static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
+static void find(struct causes *c, const struct cause_thread *t, const struct group *g, uint64_t of)
 {
 	char lost[CAUSE_TIME], whole[CAUSE_TIME], name[1024];
 	struct strbuf others = {0}, holder = {0};
@@ -205,7 +224,7 @@ static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
 				  .other_tid = CAUSE_NOBODY,
 				  .time = t->seen,
 				  .count = t->locks.count};
-	add_others(c, t, &others);
+	add_others(c, t, g, &others);
 	add_holder(c, t, &holder, &f);
 	name[0] = 0;
 	if (t->lock_site) {
@@ -223,18 +242,25 @@ static void find(struct causes *c, const struct cause_thread *t, uint64_t of)
 /* One line for a process: of the thread that lost most. */
 void cause_lock_find(struct causes *c)
 {
-	take_semaphores(c);
-	for (size_t i = 0; i < c->thread_count; i++) {
-		const struct cause_thread *t = &c->thread[i];
-		uint64_t of = t->locks.time ? cause_presence(c, t->pid, t->tid, t->seen) : 0;
-		bool worst = cause_counts(c, t->locks.time, of);
-		for (size_t j = 0; worst && j < c->thread_count; j++) {
-			const struct cause_thread *o = &c->thread[j];
-			worst = o->pid != t->pid || o->locks.time < t->locks.time ||
-				(o->locks.time == t->locks.time && j >= i);
+	uint32_t *order = cause_by_process(c);
+	if (!order) {
+		return;
+	}
+	take_semaphores(c, order);
+	cause_pairs_sort(&c->wakers);
+	cause_pairs_sort(&c->chains);
+	for (size_t i = 0, end; i < c->thread_count; i = end) {
+		end = cause_process_end(c, order, i);
+		const struct cause_thread *worst = &c->thread[order[i]];
+		const struct group g = {.pid = worst->pid, .thread = order + i, .threads = end - i};
+		for (size_t k = 1; k < g.threads; k++) {
+			const struct cause_thread *t = &c->thread[g.thread[k]];
+			worst = t->locks.time > worst->locks.time ? t : worst;
 		}
-		if (worst) {
-			find(c, t, of);
+		uint64_t of = worst->locks.time ? cause_presence(c, worst->pid, worst->tid, worst->seen) : 0;
+		if (cause_counts(c, worst->locks.time, of)) {
+			find(c, worst, &g, of);
 		}
 	}
+	free(order);
 }

@@ -100,12 +100,13 @@ static void add_up(struct causes *c, const struct cause_thread *t, uint64_t ther
 	struct openetw_process worst, p;
 	uint32_t number = cause_thread_number(c, t);
 	uint64_t most = 0;
-	for (size_t i = 0; i < c->neighbours.count; i++) {
-		const struct cause_pair *n = &c->neighbours.pair[i];
-		l->all += n->a == number ? n->sum.time : 0;
-		if (n->a == number && n->sum.time > most && may_be_blamed(c, t, n->b)) {
-			most = n->sum.time;
-			l->other = n->b;
+	size_t count;
+	const struct cause_pair *of = cause_pairs_of(&c->neighbours, number, &count);
+	for (size_t i = 0; i < count; i++) {
+		l->all += of[i].sum.time;
+		if (of[i].sum.time > most && may_be_blamed(c, t, of[i].b)) {
+			most = of[i].sum.time;
+			l->other = of[i].b;
 		}
 	}
 	l->to = most;
@@ -113,40 +114,106 @@ static void add_up(struct causes *c, const struct cause_thread *t, uint64_t ther
 	if (most == 0 || !process_of(c, l->other, t->seen, &worst)) {
 		return;
 	}
-	for (size_t i = 0; i < c->neighbours.count; i++) {
-		const struct cause_pair *n = &c->neighbours.pair[i];
-		if (n->a == number && n->b != l->other && process_of(c, n->b, t->seen, &p) &&
-		    strcmp(p.name, worst.name) == 0 && together(c, t, n->b) >= there / 2 && may_be_blamed(c, t, n->b)) {
+	for (size_t i = 0; i < count; i++) {
+		const struct cause_pair *n = &of[i];
+		if (n->b != l->other && process_of(c, n->b, t->seen, &p) && strcmp(p.name, worst.name) == 0 &&
+		    together(c, t, n->b) >= there / 2 && may_be_blamed(c, t, n->b)) {
 			l->to += n->sum.time;
 			l->family++;
 		}
 	}
 }
 
-/* One of many short programs of that name, as compilers are: what they wait for each other is the way they work. */
-static bool is_of_many(struct causes *c, const struct cause_thread *t)
+/* Processes that were there less than half of the time, by name. */
+struct brief {
+	const char *name;
+	uint32_t pid;
+};
+struct crowd {
+	struct brief *brief;
+	size_t count;
+	uint32_t *threads; /* of each thread: how many its process has */
+};
+
+static int by_name(const void *pa, const void *pb)
 {
-	struct openetw_process v, p;
-	unsigned many = 0;
-	if (!process_of(c, t->pid, t->seen, &v)) {
+	return strcmp(((const struct brief *)pa)->name, ((const struct brief *)pb)->name);
+}
+
+static bool is_brief(struct causes *c, const struct cause_thread *t)
+{
+	return cause_presence(c, t->pid, CAUSE_NOBODY, t->seen) * 2 < c->last - c->first;
+}
+
+static bool crowd_make(struct causes *c, struct crowd *ret)
+{
+	struct openetw_process p;
+	uint32_t *order = cause_by_process(c);
+	*ret = (struct crowd){.brief = calloc(c->thread_count + 1, sizeof *ret->brief),
+			      .threads = calloc(c->thread_count + 1, sizeof *ret->threads)};
+	if (!order || !ret->brief || !ret->threads) {
+		free(order);
 		return false;
 	}
-	for (size_t i = 0; i < c->thread_count && many < MANY; i++) {
-		const struct cause_thread *o = &c->thread[i];
-		many += (o->tid == o->pid || o->pid == t->pid) && process_of(c, o->pid, o->seen, &p) &&
-			strcmp(p.name, v.name) == 0 &&
-			cause_presence(c, o->pid, CAUSE_NOBODY, o->seen) * 2 < c->last - c->first;
+	for (size_t i = 0, end; i < c->thread_count; i = end) {
+		end = cause_process_end(c, order, i);
+		for (size_t k = i; k < end; k++) {
+			const struct cause_thread *t = &c->thread[order[k]];
+			ret->threads[order[k]] = (uint32_t)(end - i);
+			if (t->tid == t->pid && is_brief(c, t) && process_of(c, t->pid, t->seen, &p) && p.name) {
+				ret->brief[ret->count++] = (struct brief){p.name, t->pid};
+			}
+		}
+	}
+	free(order);
+	qsort(ret->brief, ret->count, sizeof *ret->brief, by_name);
+	return true;
+}
+
+static void crowd_free(struct crowd *w)
+{
+	free(w->brief);
+	free(w->threads);
+}
+
+/* The first of this name, or where it would be. */
+static size_t brief_from(const struct crowd *w, const char *name)
+{
+	size_t low = 0, high = w->count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (strcmp(w->brief[mid].name, name) < 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+/* One of many short programs of that name, as compilers are: what they wait for each other is the way they work. */
+static bool is_of_many(struct causes *c, const struct cause_thread *t, const struct crowd *w)
+{
+	struct openetw_process v;
+	if (!process_of(c, t->pid, t->seen, &v) || !v.name) {
+		return false;
+	}
+	uint32_t many = is_brief(c, t) ? w->threads[cause_thread_number(c, t)] : 0;
+	for (size_t i = brief_from(w, v.name); many < MANY && i < w->count && strcmp(w->brief[i].name, v.name) == 0;
+	     i++) {
+		many += w->brief[i].pid != t->pid;
 	}
 	return many >= MANY;
 }
 
 /* A machine with too much to do takes time from everybody. Somebody is to blame who takes most of it; of a thread that
  * stays on one processor, where few others are, a third is enough when they are always there. */
-static bool is_cause(struct causes *c, const struct cause_thread *t, const struct lost *l, uint64_t there)
+static bool is_cause(struct causes *c, const struct cause_thread *t, const struct lost *l, uint64_t there,
+		     const struct crowd *w)
 {
 	unsigned least = !t->moved && l->always ? 33 : 50;
 	return cause_counts(c, l->to, there) && l->to >= l->all / 100 * least &&
-	       together(c, t, l->other) >= there / 2 && !is_of_many(c, t);
+	       together(c, t, l->other) >= there / 2 && !is_of_many(c, t, w);
 }
 
 static void find(struct causes *c, const struct cause_thread *t, const struct lost *l, uint64_t of)
@@ -168,57 +235,114 @@ static void find(struct causes *c, const struct cause_thread *t, const struct lo
 		    more, cause_time(l->to, theirs));
 }
 
-/* Programs that compute take time from each other as well: who is blamed anyhow gets no line as a victim of its own
- * kind while others have one. */
-static bool is_blamed_by_others(struct causes *c, const struct cause_thread *t, const struct lost *l,
-				const struct map *best_of, const struct lost *lost)
+/* Whose processor was taken, and by whom: names. */
+struct blame {
+	const char *by, *from;
+};
+
+static int by_names(const void *pa, const void *pb)
 {
-	struct openetw_process v, o, w;
-	if (!process_of(c, t->pid, t->seen, &v) || !process_of(c, l->other, t->seen, &o) ||
-	    strcmp(v.name, o.name) != 0) {
+	const struct blame *a = pa, *b = pb;
+	int r = strcmp(a->by, b->by);
+	return r ? r : strcmp(a->from, b->from);
+}
+
+static bool blame_of(struct causes *c, const struct cause_thread *t, uint32_t other, struct blame *ret)
+{
+	struct openetw_process from, by;
+	if (!process_of(c, t->pid, t->seen, &from) || !process_of(c, other, t->seen, &by) || !from.name || !by.name) {
 		return false;
 	}
-	MAP_ALL(best_of, at) {
-		size_t i = map_value(best_of, at);
-		if (process_of(c, c->thread[i].pid, c->thread[i].seen, &w) && strcmp(w.name, v.name) != 0 &&
-		    process_of(c, lost[i].other, c->thread[i].seen, &o) && strcmp(o.name, v.name) == 0) {
+	*ret = (struct blame){by.name, from.name};
+	return true;
+}
+
+/* Programs that compute take time from each other as well: who is blamed anyhow gets no line as a victim of its own
+ * kind while others have one. `all` is sorted. */
+static bool is_blamed_by_others(const struct blame *b, const struct blame *all, size_t count)
+{
+	if (strcmp(b->by, b->from) != 0) {
+		return false;
+	}
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (strcmp(all[mid].by, b->from) < 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	for (; low < count && strcmp(all[low].by, b->from) == 0; low++) {
+		if (strcmp(all[low].from, b->from) != 0) {
 			return true;
+		}
+		while (low + 1 < count && by_names(&all[low], &all[low + 1]) == 0) { /* the same again */
+			low++;
 		}
 	}
 	return false;
 }
 
+struct victim {
+	uint32_t thread;
+	bool named; /* `blame` is known */
+	struct lost lost;
+	struct blame blame;
+};
+
 /* One line for a process: of the thread that lost most. */
-void cause_neighbour_find(struct causes *c)
+static void find_victims(struct causes *c, const struct crowd *w, struct victim *v, struct blame *all)
 {
 	struct map best_of = {0}; /* by pid */
-	struct lost *lost = calloc(c->thread_count + 1, sizeof *lost);
-	for (size_t i = 0; lost && i < c->thread_count; i++) {
+	size_t victims = 0, blames = 0;
+	for (size_t i = 0; i < c->thread_count; i++) {
 		const struct cause_thread *t = &c->thread[i];
 		uint64_t of = cause_presence(c, t->pid, t->tid, t->seen);
+		struct lost lost = {0};
 		if (t->pid == SYSTEM_PID || !cause_counts(c, t->unready, of)) {
 			continue;
 		}
-		add_up(c, t, of, &lost[i]);
-		if (!is_cause(c, t, &lost[i], of)) {
+		add_up(c, t, of, &lost);
+		if (!is_cause(c, t, &lost, of, w)) {
 			continue;
 		}
 		size_t at = map_find(&best_of, t->pid);
 		if (at == MAP_NONE) {
-			c->failed = map_add(&best_of, t->pid, i) < 0 || c->failed;
-		} else if (lost[map_value(&best_of, at)].to < lost[i].to) {
-			map_set(&best_of, at, i);
+			c->failed = map_add(&best_of, t->pid, victims) < 0 || c->failed;
+			v[victims++] = (struct victim){.thread = (uint32_t)i, .lost = lost};
+		} else if (v[map_value(&best_of, at)].lost.to < lost.to) {
+			v[map_value(&best_of, at)] = (struct victim){.thread = (uint32_t)i, .lost = lost};
 		}
 	}
-	for (size_t i = 0; lost && i < c->thread_count; i++) {
-		const struct cause_thread *t = &c->thread[i];
-		size_t at = map_find(&best_of, t->pid);
-		if (at != MAP_NONE && map_value(&best_of, at) == i &&
-		    !is_blamed_by_others(c, t, &lost[i], &best_of, lost)) {
-			find(c, t, &lost[i], cause_presence(c, t->pid, t->tid, t->seen));
+	for (size_t i = 0; i < victims; i++) {
+		v[i].named = blame_of(c, &c->thread[v[i].thread], v[i].lost.other, &v[i].blame);
+		if (v[i].named) {
+			all[blames++] = v[i].blame;
 		}
 	}
-	c->failed = c->failed || !lost;
+	qsort(all, blames, sizeof *all, by_names);
+	for (size_t i = 0; i < victims; i++) {
+		const struct cause_thread *t = &c->thread[v[i].thread];
+		if (!v[i].named || !is_blamed_by_others(&v[i].blame, all, blames)) {
+			find(c, t, &v[i].lost, cause_presence(c, t->pid, t->tid, t->seen));
+		}
+	}
 	map_free(&best_of);
-	free(lost);
+}
+
+void cause_neighbour_find(struct causes *c)
+{
+	struct crowd w;
+	struct victim *v = calloc(c->thread_count + 1, sizeof *v);
+	struct blame *all = calloc(c->thread_count + 1, sizeof *all);
+	cause_pairs_sort(&c->neighbours);
+	if (crowd_make(c, &w) && v && all) {
+		find_victims(c, &w, v, all);
+	} else {
+		c->failed = true;
+	}
+	crowd_free(&w);
+	free(v);
+	free(all);
 }
