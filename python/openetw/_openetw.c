@@ -111,7 +111,8 @@ static void reader_free(PyObject *o)
 	Py_END_ALLOW_THREADS free_object(o);
 }
 
-/* NULL and an exception when it cannot be used now. */
+/* NULL and an exception when it cannot be used now. To be asked last, here and of all types below: taking arguments
+ * apart runs code of theirs (__index__, __fspath__, __bool__), and making lists may run finalizers. Those may close it. */
 static struct openetw_reader *reader_of(PyObject *o)
 {
 	struct reader *self = (struct reader *)o;
@@ -140,13 +141,15 @@ static PyObject *reader_close(PyObject *o, PyObject *none)
 
 static PyObject *reader_add_file(PyObject *o, PyObject *path)
 {
-	struct openetw_reader *r = reader_of(o);
-	PyObject *bytes = r ? path_bytes(path) : NULL;
-	if (!bytes) {
+	PyObject *bytes = path_bytes(path);
+	struct openetw_reader *r = bytes ? reader_of(o) : NULL;
+	if (r) {
+		openetw_reader_add_file(r, PyBytes_AsString(bytes));
+	}
+	Py_XDECREF(bytes);
+	if (!r) {
 		return NULL;
 	}
-	openetw_reader_add_file(r, PyBytes_AsString(bytes));
-	Py_DECREF(bytes);
 	Py_RETURN_NONE;
 }
 
@@ -154,14 +157,15 @@ static PyObject *reader_set(PyObject *o, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"session",   "content", "attach", "pids", "processes",
 				"providers", "start",   "stop",   NULL};
-	struct openetw_reader *r = reader_of(o);
+	struct openetw_reader *r;
 	const char *session = NULL, *s;
 	unsigned long content = OPENETW_READER_JSON | OPENETW_READER_NAMES, attach = 0;
 	unsigned long long start = 0, stop = UINT64_MAX;
 	PyObject *pids, *processes, *providers, *item;
-	if (!r || !PyArg_ParseTupleAndKeywords(args, keywords, "zkkO!O!O!KK", names, &session, &content, &attach,
-					       &PyTuple_Type, &pids, &PyTuple_Type, &processes, &PyTuple_Type,
-					       &providers, &start, &stop)) {
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "zkkO!O!O!KK", names, &session, &content, &attach,
+					 &PyTuple_Type, &pids, &PyTuple_Type, &processes, &PyTuple_Type, &providers,
+					 &start, &stop) ||
+	    !(r = reader_of(o))) {
 		return NULL;
 	}
 	if (session) {
@@ -273,11 +277,11 @@ static PyObject *event_tuple(const struct openetw_event *e)
 /* A list of events; None at the end. Waits at most so many milliseconds, or for ever: -1. */
 static PyObject *reader_next(PyObject *o, PyObject *args)
 {
-	struct openetw_reader *r = reader_of(o);
+	struct openetw_reader *r;
 	long wait;
 	uint32_t code;
 	OPENETW_SIZED(struct openetw_batch, b);
-	if (!r || !PyArg_ParseTuple(args, "l", &wait)) {
+	if (!PyArg_ParseTuple(args, "l", &wait) || !(r = reader_of(o))) {
 		return NULL;
 	}
 	for (;;) {
@@ -490,10 +494,10 @@ static PyObject *raise_key(unsigned long i)
 /* provider, name, id, version, level, opcode, task, channel, keyword, events */
 static PyObject *index_type(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_type, t);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_type(x, (uint32_t)i, &t)) {
@@ -506,10 +510,10 @@ static PyObject *index_type(PyObject *o, PyObject *args)
 /* pid, parent_pid, name, command_line, start, end, exit_code, file */
 static PyObject *index_process(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_process, p);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_process(x, (uint32_t)i, &p)) {
@@ -524,10 +528,10 @@ static PyObject *index_process(PyObject *o, PyObject *args)
 /* tid, process, name, start, end */
 static PyObject *index_thread(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_thread, t);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_thread(x, (uint32_t)i, &t)) {
@@ -539,10 +543,10 @@ static PyObject *index_thread(PyObject *o, PyObject *args)
 
 static PyObject *index_stack(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	uint64_t frames[1024];
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
 		return NULL;
 	}
 	uint32_t n = i <= UINT32_MAX ? openetw_index_stack(x, (uint32_t)i, frames, 1024) : 0;
@@ -717,6 +721,17 @@ static bool on_facet(void *context, const struct openetw_facet *f)
 	return ok;
 }
 
+/* The query of a question with callbacks, and its list. */
+static struct query *query_and_list(PyObject *o, struct grow *g)
+{
+	g->list = PyList_New(0);
+	struct query *self = g->list ? query_of(o) : NULL;
+	if (!self) {
+		Py_CLEAR(g->list);
+	}
+	return self;
+}
+
 /* What a question with callbacks ends in: (list, answer). */
 static PyObject *grown(struct grow *g, uint32_t code, const struct openetw_answer *a)
 {
@@ -730,12 +745,12 @@ static PyObject *grown(struct grow *g, uint32_t code, const struct openetw_answe
 /* facets(key, most): (id, text, count, first, last) */
 static PyObject *query_facets(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long by, most;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "kk", &by, &most) || !(g.list = PyList_New(0))) {
+	if (!PyArg_ParseTuple(args, "kk", &by, &most) || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_facets(self->q, (enum openetw_key)by, (uint32_t)most, on_facet, &g, &a));
@@ -757,14 +772,14 @@ static bool on_group(void *context, const struct openetw_group *x)
 /* group(tuple of keys, most) */
 static PyObject *query_group(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	enum openetw_key keys[OPENETW_GROUP_KEYS];
 	PyObject *list;
 	unsigned long most;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "O!k", &PyTuple_Type, &list, &most)) {
+	if (!PyArg_ParseTuple(args, "O!k", &PyTuple_Type, &list, &most)) {
 		return NULL;
 	}
 	Py_ssize_t n = PyTuple_Size(list);
@@ -775,7 +790,7 @@ static PyObject *query_group(PyObject *o, PyObject *args)
 	for (Py_ssize_t i = 0; i < n; i++) {
 		keys[i] = (enum openetw_key)PyLong_AsLong(PyTuple_GetItem(list, i));
 	}
-	if (PyErr_Occurred() || !(g.list = PyList_New(0))) {
+	if (PyErr_Occurred() || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_group(self->q, keys, (uint32_t)n, (uint32_t)most, on_group, &g, &a));
@@ -795,13 +810,13 @@ static bool on_node(void *context, const struct openetw_stack_node *x)
 /* stacks(flags, least) */
 static PyObject *query_stacks(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long flags;
 	double least;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "kd", &flags, &least) || !(g.list = PyList_New(0))) {
+	if (!PyArg_ParseTuple(args, "kd", &flags, &least) || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_stacks(self->q, (uint32_t)flags, least, on_node, &g, &a));
@@ -811,12 +826,19 @@ static PyObject *query_stacks(PyObject *o, PyObject *args)
 /* histogram(start, stop, buckets, key, most): ids, totals, counts as bytes of uint64, answer */
 static PyObject *query_histogram(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	OPENETW_SIZED(struct openetw_histogram, h);
 	long long start, stop;
 	unsigned long buckets, by, most;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "LLkkk", &start, &stop, &buckets, &by, &most)) {
+	if (!PyArg_ParseTuple(args, "LLkkk", &start, &stop, &buckets, &by, &most)) {
+		return NULL;
+	}
+	if (buckets > UINT32_MAX) {
+		PyErr_SetString(PyExc_ValueError, "too many buckets");
+		return NULL;
+	}
+	if (!(self = query_of(o))) {
 		return NULL;
 	}
 	ASK(self, code,
@@ -887,13 +909,13 @@ static bool on_row(void *context, const struct openetw_row *r)
 /* rows(position, count): time, row, type, process, thread, cpu, stack as bytes, answer */
 static PyObject *query_rows(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct columns c = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long long position, count;
 	uint32_t code;
 	PyObject *ret;
-	if (!self || !PyArg_ParseTuple(args, "KK", &position, &count)) {
+	if (!PyArg_ParseTuple(args, "KK", &position, &count) || !(self = query_of(o))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_rows(self->q, position, count, on_row, &c, &a));
@@ -920,11 +942,11 @@ static PyObject *query_rows(PyObject *o, PyObject *args)
 
 static PyObject *query_position(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	long long time;
 	uint64_t at = 0;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "L", &time)) {
+	if (!PyArg_ParseTuple(args, "L", &time) || !(self = query_of(o))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_position(self->q, time, &at));
@@ -934,12 +956,12 @@ static PyObject *query_position(PyObject *o, PyObject *args)
 /* json(row): the payload, and OPENETW_DECODED, … */
 static PyObject *query_json(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	const openetw_event_record *e;
 	struct openetw_text t = {0};
 	unsigned long long row;
 	uint32_t code, result = 0;
-	if (!self || !PyArg_ParseTuple(args, "K", &row)) {
+	if (!PyArg_ParseTuple(args, "K", &row) || !(self = query_of(o))) {
 		return NULL;
 	}
 	self->busy = true;
@@ -1014,11 +1036,15 @@ static struct recorder *recorder_of(PyObject *o)
 
 static PyObject *recorder_set_file(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	PyObject *path;
 	unsigned long mib;
 	int circular;
-	if (!self || !PyArg_ParseTuple(args, "O&kp", PyUnicode_FSConverter, &path, &mib, &circular)) {
+	if (!PyArg_ParseTuple(args, "O&kp", PyUnicode_FSConverter, &path, &mib, &circular)) {
+		return NULL;
+	}
+	if (!(self = recorder_of(o))) {
+		Py_DECREF(path);
 		return NULL;
 	}
 	openetw_recorder_set_file(self->s, PyBytes_AsString(path), (uint32_t)mib,
@@ -1029,9 +1055,9 @@ static PyObject *recorder_set_file(PyObject *o, PyObject *args)
 
 static PyObject *recorder_set_live(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	int live;
-	if (!self || !PyArg_ParseTuple(args, "p", &live)) {
+	if (!PyArg_ParseTuple(args, "p", &live) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_set_live(self->s, live);
@@ -1040,9 +1066,9 @@ static PyObject *recorder_set_live(PyObject *o, PyObject *args)
 
 static PyObject *recorder_set_replace(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	int replace;
-	if (!self || !PyArg_ParseTuple(args, "p", &replace)) {
+	if (!PyArg_ParseTuple(args, "p", &replace) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_set_replace(self->s, replace);
@@ -1052,11 +1078,11 @@ static PyObject *recorder_set_replace(PyObject *o, PyObject *args)
 /* add_provider(name, level, any_keyword, all_keywords, filter) */
 static PyObject *recorder_add_provider(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	const char *name, *filter;
 	unsigned long level;
 	unsigned long long any, all;
-	if (!self || !PyArg_ParseTuple(args, "skKKz", &name, &level, &any, &all, &filter)) {
+	if (!PyArg_ParseTuple(args, "skKKz", &name, &level, &any, &all, &filter) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_provider(self->s, name, (uint32_t)level, any, all, 0);
@@ -1068,9 +1094,9 @@ static PyObject *recorder_add_provider(PyObject *o, PyObject *args)
 
 static PyObject *recorder_add_kernel(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	const char *flags, *stacks;
-	if (!self || !PyArg_ParseTuple(args, "sz", &flags, &stacks)) {
+	if (!PyArg_ParseTuple(args, "sz", &flags, &stacks) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_kernel(self->s, flags);
@@ -1082,9 +1108,9 @@ static PyObject *recorder_add_kernel(PyObject *o, PyObject *args)
 
 static PyObject *recorder_add_pid(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	unsigned long pid;
-	if (!self || !PyArg_ParseTuple(args, "k", &pid)) {
+	if (!PyArg_ParseTuple(args, "k", &pid) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_pid(self->s, (uint32_t)pid);
