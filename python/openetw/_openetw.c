@@ -3,8 +3,9 @@
  * The C functions of openetw/reader.h, query.h and recorder.h as Python types, one to one; __init__.py makes of them what
  * people use. Limited API: one build serves every Python from 3.9 on.
  *
- * An object is used by one thread at a time, as in C; while the GIL is given up it says that it is busy, and a second
- * thread gets a RuntimeError. What a type is made of is freed when the last reference goes, or by close().
+ * An object is used by one thread at a time, as in C; it is busy from the call into C until all that C gave is copied, and
+ * who wants it meanwhile gets a RuntimeError: a second thread, a finalizer that the garbage collector runs while a list
+ * is made, or the handler of a signal. What a type is made of is freed when the last reference goes, or by close().
  */
 #define Py_LIMITED_API 0x03090000
 #define PY_SSIZE_T_CLEAN
@@ -74,6 +75,21 @@ static PyObject *path_bytes(PyObject *o)
 	return PyUnicode_FSConverter(o, &ret) ? ret : NULL;
 }
 
+/* What C gave is copied. */
+static PyObject *not_busy(bool *busy, PyObject *ret)
+{
+	*busy = false;
+	return ret;
+}
+
+static PyObject *none_or_error(bool ok)
+{
+	if (!ok) {
+		return NULL;
+	}
+	Py_RETURN_NONE;
+}
+
 static void free_object(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
@@ -119,7 +135,7 @@ static struct openetw_reader *reader_of(PyObject *o)
 	if (!self->r) {
 		PyErr_SetString(PyExc_ValueError, "the reader is closed");
 	} else if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this reader");
+		PyErr_SetString(PyExc_RuntimeError, "the reader is in use");
 	} else {
 		return self->r;
 	}
@@ -153,74 +169,93 @@ static PyObject *reader_add_file(PyObject *o, PyObject *path)
 	Py_RETURN_NONE;
 }
 
+static bool add_pids(struct openetw_reader *r, PyObject *pids)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(pids); i++) {
+		unsigned long pid = PyLong_AsUnsignedLong(PyTuple_GetItem(pids, i));
+		if (PyErr_Occurred()) {
+			return false;
+		}
+		openetw_reader_add_pid(r, (uint32_t)pid);
+	}
+	return true;
+}
+
+static bool add_processes(struct openetw_reader *r, PyObject *processes)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(processes); i++) {
+		PyObject *item = PyUnicode_AsUTF8String(PyTuple_GetItem(processes, i));
+		if (!item) {
+			return false;
+		}
+		openetw_reader_add_process(r, PyBytes_AsString(item));
+		Py_DECREF(item);
+	}
+	return true;
+}
+
+static bool add_providers(struct openetw_reader *r, PyObject *providers)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(providers); i++) {
+		struct openetw_guid guid;
+		PyObject *item = PyUnicode_AsUTF8String(PyTuple_GetItem(providers, i));
+		if (!item) {
+			return false;
+		}
+		uint32_t code = openetw_provider_guid(PyBytes_AsString(item), &guid);
+		Py_DECREF(item);
+		if (code) {
+			raise_last(code);
+			return false;
+		}
+		openetw_reader_add_provider(r, &guid);
+	}
+	return true;
+}
+
 static PyObject *reader_set(PyObject *o, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"session",   "content", "attach", "pids", "processes",
 				"providers", "start",   "stop",   NULL};
 	struct openetw_reader *r;
-	const char *session = NULL, *s;
+	const char *session = NULL;
 	unsigned long content = OPENETW_READER_JSON | OPENETW_READER_NAMES, attach = 0;
 	unsigned long long start = 0, stop = UINT64_MAX;
-	PyObject *pids, *processes, *providers, *item;
+	PyObject *pids, *processes, *providers;
+	bool *busy = &((struct reader *)o)->busy;
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "zkkO!O!O!KK", names, &session, &content, &attach,
 					 &PyTuple_Type, &pids, &PyTuple_Type, &processes, &PyTuple_Type, &providers,
 					 &start, &stop) ||
 	    !(r = reader_of(o))) {
 		return NULL;
 	}
+	*busy = true;
 	if (session) {
 		openetw_reader_set_session(r, session);
 	}
 	openetw_reader_set_content(r, (uint32_t)content);
 	openetw_reader_attach(r, (uint32_t)attach);
-	for (Py_ssize_t i = 0; i < PyTuple_Size(pids); i++) {
-		unsigned long pid = PyLong_AsUnsignedLong(PyTuple_GetItem(pids, i));
-		if (PyErr_Occurred()) {
-			return NULL;
-		}
-		openetw_reader_add_pid(r, (uint32_t)pid);
-	}
-	for (Py_ssize_t i = 0; i < PyTuple_Size(processes); i++) {
-		if (!(item = PyUnicode_AsUTF8String(PyTuple_GetItem(processes, i)))) {
-			return NULL;
-		}
-		openetw_reader_add_process(r, PyBytes_AsString(item));
-		Py_DECREF(item);
-	}
-	for (Py_ssize_t i = 0; i < PyTuple_Size(providers); i++) {
-		struct openetw_guid guid;
-		if (!(item = PyUnicode_AsUTF8String(PyTuple_GetItem(providers, i)))) {
-			return NULL;
-		}
-		s = PyBytes_AsString(item);
-		uint32_t code = openetw_provider_guid(s, &guid);
-		if (code) {
-			raise_last(code);
-			Py_DECREF(item);
-			return NULL;
-		}
-		openetw_reader_add_provider(r, &guid);
-		Py_DECREF(item);
-	}
 	openetw_reader_set_range(r, start, stop);
-	Py_RETURN_NONE;
+	return not_busy(busy,
+			none_or_error(add_pids(r, pids) && add_processes(r, processes) && add_providers(r, providers)));
 }
 
 static PyObject *reader_start(PyObject *o, PyObject *none)
 {
 	struct openetw_reader *r = reader_of(o);
+	bool *busy = &((struct reader *)o)->busy;
 	uint32_t code;
 	(void)none;
 	if (!r) {
 		return NULL;
 	}
-	((struct reader *)o)->busy = true;
+	*busy = true;
 	Py_BEGIN_ALLOW_THREADS code = openetw_reader_start(r);
-	Py_END_ALLOW_THREADS((struct reader *)o)->busy = false;
-	if (code) {
-		return raise_code(code, openetw_reader_problem(r));
+	Py_END_ALLOW_THREADS if (code)
+	{
+		raise_code(code, openetw_reader_problem(r));
 	}
-	Py_RETURN_NONE;
+	return not_busy(busy, none_or_error(code == 0));
 }
 
 static PyObject *stack_tuple(const uint64_t *stack, uint32_t count)
@@ -274,22 +309,29 @@ static PyObject *event_tuple(const struct openetw_event *e)
 	return t;
 }
 
-/* A list of events; None at the end. Waits at most so many milliseconds, or for ever: -1. */
-static PyObject *reader_next(PyObject *o, PyObject *args)
+static PyObject *batch_list(const struct openetw_batch *b)
 {
-	struct openetw_reader *r;
-	long wait;
+	PyObject *list = PyList_New(b->count);
+	for (uint32_t i = 0; list && i < b->count; i++) {
+		PyObject *e = event_tuple(openetw_batch_event(b, i));
+		if (!e) {
+			Py_DECREF(list);
+			return NULL;
+		}
+		PyList_SetItem(list, i, e);
+	}
+	return list;
+}
+
+static PyObject *next_list(struct openetw_reader *r, long wait)
+{
 	uint32_t code;
 	OPENETW_SIZED(struct openetw_batch, b);
-	if (!PyArg_ParseTuple(args, "l", &wait) || !(r = reader_of(o))) {
-		return NULL;
-	}
 	for (;;) {
 		uint32_t step = wait >= 0 && wait < (long)LOOK_MS ? (uint32_t)wait : LOOK_MS;
-		((struct reader *)o)->busy = true;
 		Py_BEGIN_ALLOW_THREADS code = openetw_reader_next(r, step, &b);
-		Py_END_ALLOW_THREADS((struct reader *)o)->busy = false;
-		if (code != TIMED_OUT) {
+		Py_END_ALLOW_THREADS if (code != TIMED_OUT)
+		{
 			break;
 		}
 		if (PyErr_CheckSignals() < 0) {
@@ -303,19 +345,20 @@ static PyObject *reader_next(PyObject *o, PyObject *args)
 	if (code == NO_MORE) {
 		Py_RETURN_NONE;
 	}
-	if (code) {
-		return raise_code(code, openetw_reader_problem(r));
+	return code ? raise_code(code, openetw_reader_problem(r)) : batch_list(&b);
+}
+
+/* A list of events; None at the end. Waits at most so many milliseconds, or for ever: -1. */
+static PyObject *reader_next(PyObject *o, PyObject *args)
+{
+	struct openetw_reader *r;
+	bool *busy = &((struct reader *)o)->busy;
+	long wait;
+	if (!PyArg_ParseTuple(args, "l", &wait) || !(r = reader_of(o))) {
+		return NULL;
 	}
-	PyObject *list = PyList_New(b.count);
-	for (uint32_t i = 0; list && i < b.count; i++) {
-		PyObject *e = event_tuple(openetw_batch_event(&b, i));
-		if (!e) {
-			Py_DECREF(list);
-			return NULL;
-		}
-		PyList_SetItem(list, i, e);
-	}
-	return list;
+	*busy = true;
+	return not_busy(busy, next_list(r, wait));
 }
 
 static PyObject *reader_stop(PyObject *o, PyObject *none)
@@ -357,7 +400,7 @@ static PyType_Spec reader_spec = {"openetw._openetw.Reader", sizeof(struct reade
 
 struct index {
 	PyObject_HEAD struct openetw_index *x;
-	unsigned queries; /* that are open */
+	unsigned users; /* queries that are open, calls that run */
 };
 
 static void index_free(PyObject *o)
@@ -453,8 +496,8 @@ static PyObject *index_close(PyObject *o, PyObject *none)
 {
 	struct index *self = (struct index *)o;
 	(void)none;
-	if (self->queries) {
-		PyErr_SetString(PyExc_RuntimeError, "a query of this index is open");
+	if (self->users) {
+		PyErr_SetString(PyExc_RuntimeError, "the index is in use: a query of it is open");
 		return NULL;
 	}
 	openetw_index_close(self->x);
@@ -485,6 +528,20 @@ static PyObject *index_about(PyObject *o, PyObject *none)
 			     a.reused ? Py_True : Py_False);
 }
 
+/* Nobody closes it until index_used(): its texts are copied meanwhile. */
+static struct openetw_index *index_use(PyObject *o)
+{
+	struct openetw_index *x = index_of(o);
+	((struct index *)o)->users += x != NULL;
+	return x;
+}
+
+static PyObject *index_used(PyObject *o, PyObject *ret)
+{
+	((struct index *)o)->users--;
+	return ret;
+}
+
 static PyObject *raise_key(unsigned long i)
 {
 	PyErr_Format(PyExc_IndexError, "there is no number %lu", i);
@@ -497,14 +554,15 @@ static PyObject *index_type(PyObject *o, PyObject *args)
 	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_type, t);
 	unsigned long i;
-	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_type(x, (uint32_t)i, &t)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
-	return Py_BuildValue("(NNiiiiiiKK)", text_or_none(t.provider), text_or_none(t.name), t.id, t.version, t.level,
-			     t.opcode, t.task, t.channel, (unsigned long long)t.keyword, (unsigned long long)t.rows);
+	return index_used(o, Py_BuildValue("(NNiiiiiiKK)", text_or_none(t.provider), text_or_none(t.name), t.id,
+					   t.version, t.level, t.opcode, t.task, t.channel,
+					   (unsigned long long)t.keyword, (unsigned long long)t.rows));
 }
 
 /* pid, parent_pid, name, command_line, start, end, exit_code, file */
@@ -513,16 +571,16 @@ static PyObject *index_process(PyObject *o, PyObject *args)
 	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_process, p);
 	unsigned long i;
-	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_process(x, (uint32_t)i, &p)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
 	PyObject *exit_code = p.has_exit_code ? PyLong_FromLong(p.exit_code) : text_or_none(NULL);
-	return Py_BuildValue("(NNNNLLNk)", id_or_none(p.pid), id_or_none(p.parent_pid), text_or_none(p.name),
-			     text_or_none(p.command_line), (long long)p.start, (long long)p.end, exit_code,
-			     (unsigned long)p.file);
+	return index_used(o, Py_BuildValue("(NNNNLLNk)", id_or_none(p.pid), id_or_none(p.parent_pid),
+					   text_or_none(p.name), text_or_none(p.command_line), (long long)p.start,
+					   (long long)p.end, exit_code, (unsigned long)p.file));
 }
 
 /* tid, process, name, start, end */
@@ -531,14 +589,14 @@ static PyObject *index_thread(PyObject *o, PyObject *args)
 	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_thread, t);
 	unsigned long i;
-	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_thread(x, (uint32_t)i, &t)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
-	return Py_BuildValue("(NkNLL)", id_or_none(t.tid), (unsigned long)t.process, text_or_none(t.name),
-			     (long long)t.start, (long long)t.end);
+	return index_used(o, Py_BuildValue("(NkNLL)", id_or_none(t.tid), (unsigned long)t.process, text_or_none(t.name),
+					   (long long)t.start, (long long)t.end));
 }
 
 static PyObject *index_stack(PyObject *o, PyObject *args)
@@ -580,9 +638,8 @@ static void query_end(struct query *self)
 	self->q = NULL;
 	self->d = NULL;
 	if (self->index) {
-		((struct index *)self->index)->queries--;
-		Py_DECREF(self->index);
-		self->index = NULL;
+		((struct index *)self->index)->users--;
+		Py_CLEAR(self->index);
 	}
 }
 
@@ -611,7 +668,7 @@ static PyObject *query_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	}
 	Py_INCREF(index);
 	self->index = index;
-	((struct index *)index)->queries++;
+	((struct index *)index)->users++;
 	self->q = openetw_query_create(((struct index *)index)->x);
 	self->d = openetw_decoder_create();
 	if (!self->q || !self->d) {
@@ -638,7 +695,7 @@ static struct query *query_of(PyObject *o)
 	if (!self->q) {
 		PyErr_SetString(PyExc_ValueError, "the query is closed");
 	} else if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this query");
+		PyErr_SetString(PyExc_RuntimeError, "the query is in use");
 	} else {
 		return self;
 	}
@@ -674,12 +731,12 @@ static PyObject *answer_tuple(const struct openetw_answer *a)
 			     a->exact ? Py_True : Py_False, a->partial ? Py_True : Py_False);
 }
 
-/* A question runs without the GIL; callbacks take it. */
-#define ASK(self, code, call)                             \
-	do {                                              \
-		(self)->busy = true;                      \
-		Py_BEGIN_ALLOW_THREADS(code) = (call);    \
-		Py_END_ALLOW_THREADS(self)->busy = false; \
+/* A question runs without the GIL; callbacks take it. not_busy() ends it. */
+#define ASK(self, code, call)                          \
+	do {                                           \
+		(self)->busy = true;                   \
+		Py_BEGIN_ALLOW_THREADS(code) = (call); \
+		Py_END_ALLOW_THREADS                   \
 	} while (0)
 
 static PyObject *query_count(PyObject *o, PyObject *none)
@@ -692,7 +749,7 @@ static PyObject *query_count(PyObject *o, PyObject *none)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_count(self->q, &a));
-	return code ? raise_last(code) : answer_tuple(&a);
+	return not_busy(&self->busy, code ? raise_last(code) : answer_tuple(&a));
 }
 
 /* A list that grows in callbacks. */
@@ -754,7 +811,7 @@ static PyObject *query_facets(PyObject *o, PyObject *args)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_facets(self->q, (enum openetw_key)by, (uint32_t)most, on_facet, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
 }
 
 static bool on_group(void *context, const struct openetw_group *x)
@@ -794,7 +851,7 @@ static PyObject *query_group(PyObject *o, PyObject *args)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_group(self->q, keys, (uint32_t)n, (uint32_t)most, on_group, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
 }
 
 static bool on_node(void *context, const struct openetw_stack_node *x)
@@ -820,7 +877,24 @@ static PyObject *query_stacks(PyObject *o, PyObject *args)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_stacks(self->q, (uint32_t)flags, least, on_node, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
+}
+
+static PyObject *histogram_tuple(const struct openetw_histogram *h, uint32_t buckets)
+{
+	PyObject *ids = PyList_New(0);
+	for (uint32_t i = 0; ids && i < h->series; i++) {
+		PyObject *id = id_or_none(h->ids[i]);
+		if (!id || PyList_Append(ids, id) < 0) {
+			Py_CLEAR(ids);
+		}
+		Py_XDECREF(id);
+	}
+	return ids ? Py_BuildValue("(Ny#y#N)", ids, (const char *)h->totals,
+				   (Py_ssize_t)(h->series * sizeof *h->totals), (const char *)h->counts,
+				   (Py_ssize_t)((size_t)h->series * buckets * sizeof *h->counts),
+				   answer_tuple(&h->answer))
+		   : NULL;
 }
 
 /* histogram(start, stop, buckets, key, most): ids, totals, counts as bytes of uint64, answer */
@@ -843,21 +917,7 @@ static PyObject *query_histogram(PyObject *o, PyObject *args)
 	}
 	ASK(self, code,
 	    openetw_query_histogram(self->q, start, stop, (uint32_t)buckets, (enum openetw_key)by, (uint32_t)most, &h));
-	if (code) {
-		return raise_last(code);
-	}
-	PyObject *ids = PyList_New(0);
-	for (uint32_t i = 0; ids && i < h.series; i++) {
-		PyObject *id = id_or_none(h.ids[i]);
-		if (!id || PyList_Append(ids, id) < 0) {
-			Py_CLEAR(ids);
-		}
-		Py_XDECREF(id);
-	}
-	return ids ? Py_BuildValue("(Ny#y#N)", ids, (const char *)h.totals, (Py_ssize_t)(h.series * sizeof *h.totals),
-				   (const char *)h.counts, (Py_ssize_t)((size_t)h.series * buckets * sizeof *h.counts),
-				   answer_tuple(&h.answer))
-		   : NULL;
+	return not_busy(&self->busy, code ? raise_last(code) : histogram_tuple(&h, (uint32_t)buckets));
 }
 
 /* Columns of rows, as they come, in C's memory: no GIL is needed. */
@@ -937,7 +997,7 @@ static PyObject *query_rows(PyObject *o, PyObject *args)
 	for (int i = 0; i < 5; i++) {
 		free(c.part[i]);
 	}
-	return ret;
+	return not_busy(&self->busy, ret);
 }
 
 static PyObject *query_position(PyObject *o, PyObject *args)
@@ -950,7 +1010,7 @@ static PyObject *query_position(PyObject *o, PyObject *args)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_position(self->q, time, &at));
-	return code ? raise_last(code) : PyLong_FromUnsignedLongLong(at);
+	return not_busy(&self->busy, code ? raise_last(code) : PyLong_FromUnsignedLongLong(at));
 }
 
 /* json(row): the payload, and OPENETW_DECODED, … */
@@ -969,12 +1029,12 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	if (code == 0) {
 		result = openetw_decode_json(self->d, e, &t);
 	}
-	Py_END_ALLOW_THREADS self->busy = false;
-	PyObject *ret = code                  ? raise_last(code)
-			: t.failed || !t.data ? PyErr_NoMemory()
-					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+	Py_END_ALLOW_THREADS PyObject *ret =
+		code                  ? raise_last(code)
+		: t.failed || !t.data ? PyErr_NoMemory()
+				      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
 	openetw_text_free(&t);
-	return ret;
+	return not_busy(&self->busy, ret);
 }
 
 static PyMethodDef query_methods[] = {
@@ -1028,7 +1088,7 @@ static struct recorder *recorder_of(PyObject *o)
 {
 	struct recorder *self = (struct recorder *)o;
 	if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this recorder");
+		PyErr_SetString(PyExc_RuntimeError, "the recorder is in use");
 		return NULL;
 	}
 	return self;
@@ -1120,9 +1180,9 @@ static PyObject *recorder_add_pid(PyObject *o, PyObject *args)
 static PyObject *recorder_done(struct recorder *self, uint32_t code)
 {
 	if (code) {
-		return raise_code(code, openetw_recorder_problem(self->s));
+		raise_code(code, openetw_recorder_problem(self->s));
 	}
-	Py_RETURN_NONE;
+	return not_busy(&self->busy, none_or_error(code == 0));
 }
 
 static PyObject *recorder_start(PyObject *o, PyObject *none)
@@ -1153,7 +1213,11 @@ static PyObject *recorder_note(PyObject *o, PyObject *none)
 {
 	struct recorder *self = recorder_of(o);
 	(void)none;
-	return self ? text_or_none(openetw_recorder_note(self->s)) : NULL;
+	if (!self) {
+		return NULL;
+	}
+	self->busy = true;
+	return not_busy(&self->busy, text_or_none(openetw_recorder_note(self->s)));
 }
 
 static PyMethodDef recorder_methods[] = {

@@ -282,6 +282,51 @@ class Interference(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "closed"):
             reader.next(Closing(reader, -1))
 
+    def close_while(self, make, ask):
+        """Asks again and again, and closes what is asked in a collection of garbage: in the first, the second, … of them.
+        How often that was refused."""
+        refused = []
+
+        def collecting(phase, info):
+            nonlocal left
+            left -= phase == "start"
+            if left == 0 and phase == "start":
+                try:
+                    thing.close()
+                except RuntimeError as e:
+                    refused.append(str(e))
+
+        for number in range(1, 20):
+            thing, left = make(), number
+            thresholds = gc.get_threshold()
+            gc.callbacks.append(collecting)
+            gc.set_threshold(1)
+            try:
+                ask(thing)
+            except ValueError as e:  # it was closed before C was asked
+                self.assertIn("closed", str(e))
+            finally:
+                gc.set_threshold(*thresholds)
+                gc.callbacks.remove(collecting)
+            thing.close()
+        return refused
+
+    @unittest.skipIf(sys.version_info >= (3, 12), "garbage is not collected while C runs")
+    def test_nothing_is_closed_while_an_answer_is_copied(self):
+        def reader():
+            r = _openetw.Reader()
+            r.set(None, 6, 0, (), (), (), 0, (1 << 64) - 1)
+            r.add_file(NET)
+            r.start()
+            return r
+
+        self.assertIn("the reader is in use", self.close_while(reader, lambda r: r.next(-1)))
+        index = self.index()
+        self.assertIn("the query is in use",
+                      self.close_while(lambda: _openetw.Query(index, None, -(1 << 63), (1 << 63) - 1, None),
+                                       lambda q: q.histogram(0, 1 << 40, 1000, 1, 1000)))
+        index.close()
+
     def test_more_buckets_than_a_histogram_can_have_are_refused(self):
         with openetw.Trace(PRIMITIVE) as t:
             with self.assertRaises(ValueError):
