@@ -3,8 +3,9 @@
  * The C functions of openetw/reader.h, query.h and recorder.h as Python types, one to one; __init__.py makes of them what
  * people use. Limited API: one build serves every Python from 3.9 on.
  *
- * An object is used by one thread at a time, as in C; while the GIL is given up it says that it is busy, and a second
- * thread gets a RuntimeError. What a type is made of is freed when the last reference goes, or by close().
+ * An object is used by one thread at a time, as in C; it is busy from the call into C until all that C gave is copied, and
+ * who wants it meanwhile gets a RuntimeError: a second thread, a finalizer that the garbage collector runs while a list
+ * is made, or the handler of a signal. What a type is made of is freed when the last reference goes, or by close().
  */
 #define Py_LIMITED_API 0x03090000
 #define PY_SSIZE_T_CLEAN
@@ -74,6 +75,21 @@ static PyObject *path_bytes(PyObject *o)
 	return PyUnicode_FSConverter(o, &ret) ? ret : NULL;
 }
 
+/* What C gave is copied. */
+static PyObject *not_busy(bool *busy, PyObject *ret)
+{
+	*busy = false;
+	return ret;
+}
+
+static PyObject *none_or_error(bool ok)
+{
+	if (!ok) {
+		return NULL;
+	}
+	Py_RETURN_NONE;
+}
+
 static void free_object(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
@@ -111,14 +127,15 @@ static void reader_free(PyObject *o)
 	Py_END_ALLOW_THREADS free_object(o);
 }
 
-/* NULL and an exception when it cannot be used now. */
+/* NULL and an exception when it cannot be used now. To be asked last, here and of all types below: taking arguments
+ * apart runs code of theirs (__index__, __fspath__, __bool__), and making lists may run finalizers. Those may close it. */
 static struct openetw_reader *reader_of(PyObject *o)
 {
 	struct reader *self = (struct reader *)o;
 	if (!self->r) {
 		PyErr_SetString(PyExc_ValueError, "the reader is closed");
 	} else if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this reader");
+		PyErr_SetString(PyExc_RuntimeError, "the reader is in use");
 	} else {
 		return self->r;
 	}
@@ -140,83 +157,105 @@ static PyObject *reader_close(PyObject *o, PyObject *none)
 
 static PyObject *reader_add_file(PyObject *o, PyObject *path)
 {
-	struct openetw_reader *r = reader_of(o);
-	PyObject *bytes = r ? path_bytes(path) : NULL;
-	if (!bytes) {
+	PyObject *bytes = path_bytes(path);
+	struct openetw_reader *r = bytes ? reader_of(o) : NULL;
+	if (r) {
+		openetw_reader_add_file(r, PyBytes_AsString(bytes));
+	}
+	Py_XDECREF(bytes);
+	if (!r) {
 		return NULL;
 	}
-	openetw_reader_add_file(r, PyBytes_AsString(bytes));
-	Py_DECREF(bytes);
 	Py_RETURN_NONE;
+}
+
+static bool add_pids(struct openetw_reader *r, PyObject *pids)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(pids); i++) {
+		unsigned long pid = PyLong_AsUnsignedLong(PyTuple_GetItem(pids, i));
+		if (PyErr_Occurred()) {
+			return false;
+		}
+		openetw_reader_add_pid(r, (uint32_t)pid);
+	}
+	return true;
+}
+
+static bool add_processes(struct openetw_reader *r, PyObject *processes)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(processes); i++) {
+		PyObject *item = PyUnicode_AsUTF8String(PyTuple_GetItem(processes, i));
+		if (!item) {
+			return false;
+		}
+		openetw_reader_add_process(r, PyBytes_AsString(item));
+		Py_DECREF(item);
+	}
+	return true;
+}
+
+static bool add_providers(struct openetw_reader *r, PyObject *providers)
+{
+	for (Py_ssize_t i = 0; i < PyTuple_Size(providers); i++) {
+		struct openetw_guid guid;
+		PyObject *item = PyUnicode_AsUTF8String(PyTuple_GetItem(providers, i));
+		if (!item) {
+			return false;
+		}
+		uint32_t code = openetw_provider_guid(PyBytes_AsString(item), &guid);
+		Py_DECREF(item);
+		if (code) {
+			raise_last(code);
+			return false;
+		}
+		openetw_reader_add_provider(r, &guid);
+	}
+	return true;
 }
 
 static PyObject *reader_set(PyObject *o, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"session",   "content", "attach", "pids", "processes",
 				"providers", "start",   "stop",   NULL};
-	struct openetw_reader *r = reader_of(o);
-	const char *session = NULL, *s;
+	struct openetw_reader *r;
+	const char *session = NULL;
 	unsigned long content = OPENETW_READER_JSON | OPENETW_READER_NAMES, attach = 0;
 	unsigned long long start = 0, stop = UINT64_MAX;
-	PyObject *pids, *processes, *providers, *item;
-	if (!r || !PyArg_ParseTupleAndKeywords(args, keywords, "zkkO!O!O!KK", names, &session, &content, &attach,
-					       &PyTuple_Type, &pids, &PyTuple_Type, &processes, &PyTuple_Type,
-					       &providers, &start, &stop)) {
+	PyObject *pids, *processes, *providers;
+	bool *busy = &((struct reader *)o)->busy;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "zkkO!O!O!KK", names, &session, &content, &attach,
+					 &PyTuple_Type, &pids, &PyTuple_Type, &processes, &PyTuple_Type, &providers,
+					 &start, &stop) ||
+	    !(r = reader_of(o))) {
 		return NULL;
 	}
+	*busy = true;
 	if (session) {
 		openetw_reader_set_session(r, session);
 	}
 	openetw_reader_set_content(r, (uint32_t)content);
 	openetw_reader_attach(r, (uint32_t)attach);
-	for (Py_ssize_t i = 0; i < PyTuple_Size(pids); i++) {
-		unsigned long pid = PyLong_AsUnsignedLong(PyTuple_GetItem(pids, i));
-		if (PyErr_Occurred()) {
-			return NULL;
-		}
-		openetw_reader_add_pid(r, (uint32_t)pid);
-	}
-	for (Py_ssize_t i = 0; i < PyTuple_Size(processes); i++) {
-		if (!(item = PyUnicode_AsUTF8String(PyTuple_GetItem(processes, i)))) {
-			return NULL;
-		}
-		openetw_reader_add_process(r, PyBytes_AsString(item));
-		Py_DECREF(item);
-	}
-	for (Py_ssize_t i = 0; i < PyTuple_Size(providers); i++) {
-		struct openetw_guid guid;
-		if (!(item = PyUnicode_AsUTF8String(PyTuple_GetItem(providers, i)))) {
-			return NULL;
-		}
-		s = PyBytes_AsString(item);
-		uint32_t code = openetw_provider_guid(s, &guid);
-		if (code) {
-			raise_last(code);
-			Py_DECREF(item);
-			return NULL;
-		}
-		openetw_reader_add_provider(r, &guid);
-		Py_DECREF(item);
-	}
 	openetw_reader_set_range(r, start, stop);
-	Py_RETURN_NONE;
+	return not_busy(busy,
+			none_or_error(add_pids(r, pids) && add_processes(r, processes) && add_providers(r, providers)));
 }
 
 static PyObject *reader_start(PyObject *o, PyObject *none)
 {
 	struct openetw_reader *r = reader_of(o);
+	bool *busy = &((struct reader *)o)->busy;
 	uint32_t code;
 	(void)none;
 	if (!r) {
 		return NULL;
 	}
-	((struct reader *)o)->busy = true;
+	*busy = true;
 	Py_BEGIN_ALLOW_THREADS code = openetw_reader_start(r);
-	Py_END_ALLOW_THREADS((struct reader *)o)->busy = false;
-	if (code) {
-		return raise_code(code, openetw_reader_problem(r));
+	Py_END_ALLOW_THREADS if (code)
+	{
+		raise_code(code, openetw_reader_problem(r));
 	}
-	Py_RETURN_NONE;
+	return not_busy(busy, none_or_error(code == 0));
 }
 
 static PyObject *stack_tuple(const uint64_t *stack, uint32_t count)
@@ -270,22 +309,29 @@ static PyObject *event_tuple(const struct openetw_event *e)
 	return t;
 }
 
-/* A list of events; None at the end. Waits at most so many milliseconds, or for ever: -1. */
-static PyObject *reader_next(PyObject *o, PyObject *args)
+static PyObject *batch_list(const struct openetw_batch *b)
 {
-	struct openetw_reader *r = reader_of(o);
-	long wait;
+	PyObject *list = PyList_New(b->count);
+	for (uint32_t i = 0; list && i < b->count; i++) {
+		PyObject *e = event_tuple(openetw_batch_event(b, i));
+		if (!e) {
+			Py_DECREF(list);
+			return NULL;
+		}
+		PyList_SetItem(list, i, e);
+	}
+	return list;
+}
+
+static PyObject *next_list(struct openetw_reader *r, long wait)
+{
 	uint32_t code;
 	OPENETW_SIZED(struct openetw_batch, b);
-	if (!r || !PyArg_ParseTuple(args, "l", &wait)) {
-		return NULL;
-	}
 	for (;;) {
 		uint32_t step = wait >= 0 && wait < (long)LOOK_MS ? (uint32_t)wait : LOOK_MS;
-		((struct reader *)o)->busy = true;
 		Py_BEGIN_ALLOW_THREADS code = openetw_reader_next(r, step, &b);
-		Py_END_ALLOW_THREADS((struct reader *)o)->busy = false;
-		if (code != TIMED_OUT) {
+		Py_END_ALLOW_THREADS if (code != TIMED_OUT)
+		{
 			break;
 		}
 		if (PyErr_CheckSignals() < 0) {
@@ -299,19 +345,20 @@ static PyObject *reader_next(PyObject *o, PyObject *args)
 	if (code == NO_MORE) {
 		Py_RETURN_NONE;
 	}
-	if (code) {
-		return raise_code(code, openetw_reader_problem(r));
+	return code ? raise_code(code, openetw_reader_problem(r)) : batch_list(&b);
+}
+
+/* A list of events; None at the end. Waits at most so many milliseconds, or for ever: -1. */
+static PyObject *reader_next(PyObject *o, PyObject *args)
+{
+	struct openetw_reader *r;
+	bool *busy = &((struct reader *)o)->busy;
+	long wait;
+	if (!PyArg_ParseTuple(args, "l", &wait) || !(r = reader_of(o))) {
+		return NULL;
 	}
-	PyObject *list = PyList_New(b.count);
-	for (uint32_t i = 0; list && i < b.count; i++) {
-		PyObject *e = event_tuple(openetw_batch_event(&b, i));
-		if (!e) {
-			Py_DECREF(list);
-			return NULL;
-		}
-		PyList_SetItem(list, i, e);
-	}
-	return list;
+	*busy = true;
+	return not_busy(busy, next_list(r, wait));
 }
 
 static PyObject *reader_stop(PyObject *o, PyObject *none)
@@ -353,7 +400,7 @@ static PyType_Spec reader_spec = {"openetw._openetw.Reader", sizeof(struct reade
 
 struct index {
 	PyObject_HEAD struct openetw_index *x;
-	unsigned queries; /* that are open */
+	unsigned users; /* queries that are open, calls that run */
 };
 
 static void index_free(PyObject *o)
@@ -449,8 +496,8 @@ static PyObject *index_close(PyObject *o, PyObject *none)
 {
 	struct index *self = (struct index *)o;
 	(void)none;
-	if (self->queries) {
-		PyErr_SetString(PyExc_RuntimeError, "a query of this index is open");
+	if (self->users) {
+		PyErr_SetString(PyExc_RuntimeError, "the index is in use: a query of it is open");
 		return NULL;
 	}
 	openetw_index_close(self->x);
@@ -481,6 +528,20 @@ static PyObject *index_about(PyObject *o, PyObject *none)
 			     a.reused ? Py_True : Py_False);
 }
 
+/* Nobody closes it until index_used(): its texts are copied meanwhile. */
+static struct openetw_index *index_use(PyObject *o)
+{
+	struct openetw_index *x = index_of(o);
+	((struct index *)o)->users += x != NULL;
+	return x;
+}
+
+static PyObject *index_used(PyObject *o, PyObject *ret)
+{
+	((struct index *)o)->users--;
+	return ret;
+}
+
 static PyObject *raise_key(unsigned long i)
 {
 	PyErr_Format(PyExc_IndexError, "there is no number %lu", i);
@@ -490,59 +551,60 @@ static PyObject *raise_key(unsigned long i)
 /* provider, name, id, version, level, opcode, task, channel, keyword, events */
 static PyObject *index_type(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_type, t);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_type(x, (uint32_t)i, &t)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
-	return Py_BuildValue("(NNiiiiiiKK)", text_or_none(t.provider), text_or_none(t.name), t.id, t.version, t.level,
-			     t.opcode, t.task, t.channel, (unsigned long long)t.keyword, (unsigned long long)t.rows);
+	return index_used(o, Py_BuildValue("(NNiiiiiiKK)", text_or_none(t.provider), text_or_none(t.name), t.id,
+					   t.version, t.level, t.opcode, t.task, t.channel,
+					   (unsigned long long)t.keyword, (unsigned long long)t.rows));
 }
 
 /* pid, parent_pid, name, command_line, start, end, exit_code, file */
 static PyObject *index_process(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_process, p);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_process(x, (uint32_t)i, &p)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
 	PyObject *exit_code = p.has_exit_code ? PyLong_FromLong(p.exit_code) : text_or_none(NULL);
-	return Py_BuildValue("(NNNNLLNk)", id_or_none(p.pid), id_or_none(p.parent_pid), text_or_none(p.name),
-			     text_or_none(p.command_line), (long long)p.start, (long long)p.end, exit_code,
-			     (unsigned long)p.file);
+	return index_used(o, Py_BuildValue("(NNNNLLNk)", id_or_none(p.pid), id_or_none(p.parent_pid),
+					   text_or_none(p.name), text_or_none(p.command_line), (long long)p.start,
+					   (long long)p.end, exit_code, (unsigned long)p.file));
 }
 
 /* tid, process, name, start, end */
 static PyObject *index_thread(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	OPENETW_SIZED(struct openetw_index_thread, t);
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_use(o))) {
 		return NULL;
 	}
 	if (i > UINT32_MAX || openetw_index_thread(x, (uint32_t)i, &t)) {
-		return raise_key(i);
+		return index_used(o, raise_key(i));
 	}
-	return Py_BuildValue("(NkNLL)", id_or_none(t.tid), (unsigned long)t.process, text_or_none(t.name),
-			     (long long)t.start, (long long)t.end);
+	return index_used(o, Py_BuildValue("(NkNLL)", id_or_none(t.tid), (unsigned long)t.process, text_or_none(t.name),
+					   (long long)t.start, (long long)t.end));
 }
 
 static PyObject *index_stack(PyObject *o, PyObject *args)
 {
-	struct openetw_index *x = index_of(o);
+	struct openetw_index *x;
 	uint64_t frames[1024];
 	unsigned long i;
-	if (!x || !PyArg_ParseTuple(args, "k", &i)) {
+	if (!PyArg_ParseTuple(args, "k", &i) || !(x = index_of(o))) {
 		return NULL;
 	}
 	uint32_t n = i <= UINT32_MAX ? openetw_index_stack(x, (uint32_t)i, frames, 1024) : 0;
@@ -576,9 +638,8 @@ static void query_end(struct query *self)
 	self->q = NULL;
 	self->d = NULL;
 	if (self->index) {
-		((struct index *)self->index)->queries--;
-		Py_DECREF(self->index);
-		self->index = NULL;
+		((struct index *)self->index)->users--;
+		Py_CLEAR(self->index);
 	}
 }
 
@@ -607,7 +668,7 @@ static PyObject *query_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	}
 	Py_INCREF(index);
 	self->index = index;
-	((struct index *)index)->queries++;
+	((struct index *)index)->users++;
 	self->q = openetw_query_create(((struct index *)index)->x);
 	self->d = openetw_decoder_create();
 	if (!self->q || !self->d) {
@@ -634,7 +695,7 @@ static struct query *query_of(PyObject *o)
 	if (!self->q) {
 		PyErr_SetString(PyExc_ValueError, "the query is closed");
 	} else if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this query");
+		PyErr_SetString(PyExc_RuntimeError, "the query is in use");
 	} else {
 		return self;
 	}
@@ -670,12 +731,12 @@ static PyObject *answer_tuple(const struct openetw_answer *a)
 			     a->exact ? Py_True : Py_False, a->partial ? Py_True : Py_False);
 }
 
-/* A question runs without the GIL; callbacks take it. */
-#define ASK(self, code, call)                             \
-	do {                                              \
-		(self)->busy = true;                      \
-		Py_BEGIN_ALLOW_THREADS(code) = (call);    \
-		Py_END_ALLOW_THREADS(self)->busy = false; \
+/* A question runs without the GIL; callbacks take it. not_busy() ends it. */
+#define ASK(self, code, call)                          \
+	do {                                           \
+		(self)->busy = true;                   \
+		Py_BEGIN_ALLOW_THREADS(code) = (call); \
+		Py_END_ALLOW_THREADS                   \
 	} while (0)
 
 static PyObject *query_count(PyObject *o, PyObject *none)
@@ -688,7 +749,7 @@ static PyObject *query_count(PyObject *o, PyObject *none)
 		return NULL;
 	}
 	ASK(self, code, openetw_query_count(self->q, &a));
-	return code ? raise_last(code) : answer_tuple(&a);
+	return not_busy(&self->busy, code ? raise_last(code) : answer_tuple(&a));
 }
 
 /* A list that grows in callbacks. */
@@ -717,6 +778,17 @@ static bool on_facet(void *context, const struct openetw_facet *f)
 	return ok;
 }
 
+/* The query of a question with callbacks, and its list. */
+static struct query *query_and_list(PyObject *o, struct grow *g)
+{
+	g->list = PyList_New(0);
+	struct query *self = g->list ? query_of(o) : NULL;
+	if (!self) {
+		Py_CLEAR(g->list);
+	}
+	return self;
+}
+
 /* What a question with callbacks ends in: (list, answer). */
 static PyObject *grown(struct grow *g, uint32_t code, const struct openetw_answer *a)
 {
@@ -730,16 +802,16 @@ static PyObject *grown(struct grow *g, uint32_t code, const struct openetw_answe
 /* facets(key, most): (id, text, count, first, last) */
 static PyObject *query_facets(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long by, most;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "kk", &by, &most) || !(g.list = PyList_New(0))) {
+	if (!PyArg_ParseTuple(args, "kk", &by, &most) || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_facets(self->q, (enum openetw_key)by, (uint32_t)most, on_facet, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
 }
 
 static bool on_group(void *context, const struct openetw_group *x)
@@ -757,14 +829,14 @@ static bool on_group(void *context, const struct openetw_group *x)
 /* group(tuple of keys, most) */
 static PyObject *query_group(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	enum openetw_key keys[OPENETW_GROUP_KEYS];
 	PyObject *list;
 	unsigned long most;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "O!k", &PyTuple_Type, &list, &most)) {
+	if (!PyArg_ParseTuple(args, "O!k", &PyTuple_Type, &list, &most)) {
 		return NULL;
 	}
 	Py_ssize_t n = PyTuple_Size(list);
@@ -775,11 +847,11 @@ static PyObject *query_group(PyObject *o, PyObject *args)
 	for (Py_ssize_t i = 0; i < n; i++) {
 		keys[i] = (enum openetw_key)PyLong_AsLong(PyTuple_GetItem(list, i));
 	}
-	if (PyErr_Occurred() || !(g.list = PyList_New(0))) {
+	if (PyErr_Occurred() || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_group(self->q, keys, (uint32_t)n, (uint32_t)most, on_group, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
 }
 
 static bool on_node(void *context, const struct openetw_stack_node *x)
@@ -795,47 +867,57 @@ static bool on_node(void *context, const struct openetw_stack_node *x)
 /* stacks(flags, least) */
 static PyObject *query_stacks(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct grow g = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long flags;
 	double least;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "kd", &flags, &least) || !(g.list = PyList_New(0))) {
+	if (!PyArg_ParseTuple(args, "kd", &flags, &least) || !(self = query_and_list(o, &g))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_stacks(self->q, (uint32_t)flags, least, on_node, &g, &a));
-	return grown(&g, code, &a);
+	return not_busy(&self->busy, grown(&g, code, &a));
 }
 
-/* histogram(start, stop, buckets, key, most): ids, totals, counts as bytes of uint64, answer */
-static PyObject *query_histogram(PyObject *o, PyObject *args)
+static PyObject *histogram_tuple(const struct openetw_histogram *h, uint32_t buckets)
 {
-	struct query *self = query_of(o);
-	OPENETW_SIZED(struct openetw_histogram, h);
-	long long start, stop;
-	unsigned long buckets, by, most;
-	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "LLkkk", &start, &stop, &buckets, &by, &most)) {
-		return NULL;
-	}
-	ASK(self, code,
-	    openetw_query_histogram(self->q, start, stop, (uint32_t)buckets, (enum openetw_key)by, (uint32_t)most, &h));
-	if (code) {
-		return raise_last(code);
-	}
 	PyObject *ids = PyList_New(0);
-	for (uint32_t i = 0; ids && i < h.series; i++) {
-		PyObject *id = id_or_none(h.ids[i]);
+	for (uint32_t i = 0; ids && i < h->series; i++) {
+		PyObject *id = id_or_none(h->ids[i]);
 		if (!id || PyList_Append(ids, id) < 0) {
 			Py_CLEAR(ids);
 		}
 		Py_XDECREF(id);
 	}
-	return ids ? Py_BuildValue("(Ny#y#N)", ids, (const char *)h.totals, (Py_ssize_t)(h.series * sizeof *h.totals),
-				   (const char *)h.counts, (Py_ssize_t)((size_t)h.series * buckets * sizeof *h.counts),
-				   answer_tuple(&h.answer))
+	return ids ? Py_BuildValue("(Ny#y#N)", ids, (const char *)h->totals,
+				   (Py_ssize_t)(h->series * sizeof *h->totals), (const char *)h->counts,
+				   (Py_ssize_t)((size_t)h->series * buckets * sizeof *h->counts),
+				   answer_tuple(&h->answer))
 		   : NULL;
+}
+
+/* histogram(start, stop, buckets, key, most): ids, totals, counts as bytes of uint64, answer */
+static PyObject *query_histogram(PyObject *o, PyObject *args)
+{
+	struct query *self;
+	OPENETW_SIZED(struct openetw_histogram, h);
+	long long start, stop;
+	unsigned long buckets, by, most;
+	uint32_t code;
+	if (!PyArg_ParseTuple(args, "LLkkk", &start, &stop, &buckets, &by, &most)) {
+		return NULL;
+	}
+	if (buckets > UINT32_MAX) {
+		PyErr_SetString(PyExc_ValueError, "too many buckets");
+		return NULL;
+	}
+	if (!(self = query_of(o))) {
+		return NULL;
+	}
+	ASK(self, code,
+	    openetw_query_histogram(self->q, start, stop, (uint32_t)buckets, (enum openetw_key)by, (uint32_t)most, &h));
+	return not_busy(&self->busy, code ? raise_last(code) : histogram_tuple(&h, (uint32_t)buckets));
 }
 
 /* Columns of rows, as they come, in C's memory: no GIL is needed. */
@@ -887,13 +969,13 @@ static bool on_row(void *context, const struct openetw_row *r)
 /* rows(position, count): time, row, type, process, thread, cpu, stack as bytes, answer */
 static PyObject *query_rows(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	struct columns c = {0};
 	OPENETW_SIZED(struct openetw_answer, a);
 	unsigned long long position, count;
 	uint32_t code;
 	PyObject *ret;
-	if (!self || !PyArg_ParseTuple(args, "KK", &position, &count)) {
+	if (!PyArg_ParseTuple(args, "KK", &position, &count) || !(self = query_of(o))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_rows(self->q, position, count, on_row, &c, &a));
@@ -915,31 +997,31 @@ static PyObject *query_rows(PyObject *o, PyObject *args)
 	for (int i = 0; i < 5; i++) {
 		free(c.part[i]);
 	}
-	return ret;
+	return not_busy(&self->busy, ret);
 }
 
 static PyObject *query_position(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	long long time;
 	uint64_t at = 0;
 	uint32_t code;
-	if (!self || !PyArg_ParseTuple(args, "L", &time)) {
+	if (!PyArg_ParseTuple(args, "L", &time) || !(self = query_of(o))) {
 		return NULL;
 	}
 	ASK(self, code, openetw_query_position(self->q, time, &at));
-	return code ? raise_last(code) : PyLong_FromUnsignedLongLong(at);
+	return not_busy(&self->busy, code ? raise_last(code) : PyLong_FromUnsignedLongLong(at));
 }
 
 /* json(row): the payload, and OPENETW_DECODED, … */
 static PyObject *query_json(PyObject *o, PyObject *args)
 {
-	struct query *self = query_of(o);
+	struct query *self;
 	const openetw_event_record *e;
 	struct openetw_text t = {0};
 	unsigned long long row;
 	uint32_t code, result = 0;
-	if (!self || !PyArg_ParseTuple(args, "K", &row)) {
+	if (!PyArg_ParseTuple(args, "K", &row) || !(self = query_of(o))) {
 		return NULL;
 	}
 	self->busy = true;
@@ -947,12 +1029,12 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	if (code == 0) {
 		result = openetw_decode_json(self->d, e, &t);
 	}
-	Py_END_ALLOW_THREADS self->busy = false;
-	PyObject *ret = code                  ? raise_last(code)
-			: t.failed || !t.data ? PyErr_NoMemory()
-					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+	Py_END_ALLOW_THREADS PyObject *ret =
+		code                  ? raise_last(code)
+		: t.failed || !t.data ? PyErr_NoMemory()
+				      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
 	openetw_text_free(&t);
-	return ret;
+	return not_busy(&self->busy, ret);
 }
 
 static PyMethodDef query_methods[] = {
@@ -1006,7 +1088,7 @@ static struct recorder *recorder_of(PyObject *o)
 {
 	struct recorder *self = (struct recorder *)o;
 	if (self->busy) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this recorder");
+		PyErr_SetString(PyExc_RuntimeError, "the recorder is in use");
 		return NULL;
 	}
 	return self;
@@ -1014,11 +1096,15 @@ static struct recorder *recorder_of(PyObject *o)
 
 static PyObject *recorder_set_file(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	PyObject *path;
 	unsigned long mib;
 	int circular;
-	if (!self || !PyArg_ParseTuple(args, "O&kp", PyUnicode_FSConverter, &path, &mib, &circular)) {
+	if (!PyArg_ParseTuple(args, "O&kp", PyUnicode_FSConverter, &path, &mib, &circular)) {
+		return NULL;
+	}
+	if (!(self = recorder_of(o))) {
+		Py_DECREF(path);
 		return NULL;
 	}
 	openetw_recorder_set_file(self->s, PyBytes_AsString(path), (uint32_t)mib,
@@ -1029,9 +1115,9 @@ static PyObject *recorder_set_file(PyObject *o, PyObject *args)
 
 static PyObject *recorder_set_live(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	int live;
-	if (!self || !PyArg_ParseTuple(args, "p", &live)) {
+	if (!PyArg_ParseTuple(args, "p", &live) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_set_live(self->s, live);
@@ -1040,9 +1126,9 @@ static PyObject *recorder_set_live(PyObject *o, PyObject *args)
 
 static PyObject *recorder_set_replace(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	int replace;
-	if (!self || !PyArg_ParseTuple(args, "p", &replace)) {
+	if (!PyArg_ParseTuple(args, "p", &replace) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_set_replace(self->s, replace);
@@ -1052,11 +1138,11 @@ static PyObject *recorder_set_replace(PyObject *o, PyObject *args)
 /* add_provider(name, level, any_keyword, all_keywords, filter) */
 static PyObject *recorder_add_provider(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	const char *name, *filter;
 	unsigned long level;
 	unsigned long long any, all;
-	if (!self || !PyArg_ParseTuple(args, "skKKz", &name, &level, &any, &all, &filter)) {
+	if (!PyArg_ParseTuple(args, "skKKz", &name, &level, &any, &all, &filter) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_provider(self->s, name, (uint32_t)level, any, all, 0);
@@ -1068,9 +1154,9 @@ static PyObject *recorder_add_provider(PyObject *o, PyObject *args)
 
 static PyObject *recorder_add_kernel(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	const char *flags, *stacks;
-	if (!self || !PyArg_ParseTuple(args, "sz", &flags, &stacks)) {
+	if (!PyArg_ParseTuple(args, "sz", &flags, &stacks) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_kernel(self->s, flags);
@@ -1082,9 +1168,9 @@ static PyObject *recorder_add_kernel(PyObject *o, PyObject *args)
 
 static PyObject *recorder_add_pid(PyObject *o, PyObject *args)
 {
-	struct recorder *self = recorder_of(o);
+	struct recorder *self;
 	unsigned long pid;
-	if (!self || !PyArg_ParseTuple(args, "k", &pid)) {
+	if (!PyArg_ParseTuple(args, "k", &pid) || !(self = recorder_of(o))) {
 		return NULL;
 	}
 	openetw_recorder_add_pid(self->s, (uint32_t)pid);
@@ -1094,9 +1180,9 @@ static PyObject *recorder_add_pid(PyObject *o, PyObject *args)
 static PyObject *recorder_done(struct recorder *self, uint32_t code)
 {
 	if (code) {
-		return raise_code(code, openetw_recorder_problem(self->s));
+		raise_code(code, openetw_recorder_problem(self->s));
 	}
-	Py_RETURN_NONE;
+	return not_busy(&self->busy, none_or_error(code == 0));
 }
 
 static PyObject *recorder_start(PyObject *o, PyObject *none)
@@ -1127,7 +1213,11 @@ static PyObject *recorder_note(PyObject *o, PyObject *none)
 {
 	struct recorder *self = recorder_of(o);
 	(void)none;
-	return self ? text_or_none(openetw_recorder_note(self->s)) : NULL;
+	if (!self) {
+		return NULL;
+	}
+	self->busy = true;
+	return not_busy(&self->busy, text_or_none(openetw_recorder_note(self->s)));
 }
 
 static PyMethodDef recorder_methods[] = {

@@ -16,7 +16,6 @@
 #define CHUNK_VALUES 4096u
 #define CHUNKS_MAX   4096u /* 16 million different values */
 #define TEXT_BYTES   65536u
-#define COLUMNS_MAX  1024u
 
 struct text_chunk {
 	struct text_chunk *next;
@@ -119,7 +118,7 @@ static int values_of(struct field_shared *all, const char *name, struct field_va
 		*ret = strcmp(all->list[i]->name, name) == 0 ? all->list[i] : NULL;
 	}
 	if (!*ret) {
-		bool room = VEC_ROOM_UP_TO(all->list, all->count, all->cap, COLUMNS_MAX);
+		bool room = VEC_ROOM_UP_TO(all->list, all->count, all->cap, FIELD_COLUMNS_MAX);
 		*ret = room ? values_make(all, name) : NULL;
 		err = *ret ? 0 : -ENOMEM;
 		if (*ret) {
@@ -257,7 +256,7 @@ void field_columns_read(struct openetw_index *x, uint64_t events)
 
 void field_columns_keep(struct openetw_index *x, uint64_t least)
 {
-	struct field_column *list[COLUMNS_MAX];
+	struct field_column *list[FIELD_COLUMNS_MAX];
 	uint32_t count = 0;
 	/* Not of an index that is being made: its later views have all that this one has. */
 	struct field_shared *all = x->fields && !x->unfinished ? x->fields->shared : NULL;
@@ -290,8 +289,8 @@ static int column_of_locked(struct openetw_index *x, const char *name, struct fi
 	if (*ret) {
 		return 0;
 	}
-	err = VEC_ROOM_UP_TO(all->list, all->count, all->cap, COLUMNS_MAX) ? values_of(all->shared, name, &values)
-									   : -ENOMEM;
+	err = VEC_ROOM_UP_TO(all->list, all->count, all->cap, FIELD_COLUMNS_MAX) ? values_of(all->shared, name, &values)
+										 : -ENOMEM;
 	struct field_column *c = err == 0 ? column_make(x, values) : NULL, *older = NULL;
 	if (!c) {
 		return -ENOMEM;

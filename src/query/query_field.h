@@ -9,18 +9,19 @@
  * The values of a type that has no such field are known without reading its events: one event of the type is decoded to
  * see its fields.
  *
- * All columns of an index together are bounded by FIELD_BYTES_MAX. What does not fit is not kept: a filter decodes it
- * again, and groups put it into "the rest".
+ * An index has at most FIELD_COLUMNS_MAX columns. All of them together are bounded by FIELD_BYTES_MAX. What does not fit
+ * is not kept: a filter decodes it again, and groups put it into "the rest".
  */
 #ifndef QUERY_QUERY_FIELD_H
 #define QUERY_QUERY_FIELD_H
 
 #include "query/query_index.h"
 
-#define FIELD_NOT_READ  0u
-#define FIELD_ABSENT    1u
-#define FIELD_FIRST     2u /* number of the first value */
-#define FIELD_BYTES_MAX (1ull << 30)
+#define FIELD_NOT_READ    0u
+#define FIELD_ABSENT      1u
+#define FIELD_FIRST       2u /* number of the first value */
+#define FIELD_BYTES_MAX   (1ull << 30)
+#define FIELD_COLUMNS_MAX 1024u
 
 struct field_value {
 	const char *text; /* terminated */

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#define COLUMN_SECTIONS (STORE_FIELD_CELLS - STORE_FIELD + 1u) /* a column has one of each kind */
+#define NAME_BYTES_MAX  4096u                                  /* columns with longer names are not kept */
+
 static const struct store_header *header_of(const struct store *s)
 {
 	return (const struct store_header *)(const void *)s->map;
@@ -29,23 +32,37 @@ static int open_file(const struct index_file *f, struct store *ret)
 	int err = place_of(f->fields_path, &p);
 	int fd = err < 0 ? err : place_find(&p);
 	place_close(&p);
-	return fd < 0 ? fd : store_open_fields(fd, &header_of(&f->store)->key, ret, &d);
+	err = fd < 0 ? fd : store_open_fields(fd, &header_of(&f->store)->key, ret, &d);
+	/* Nobody writes more sections than this. Each look for a section goes through all of them. */
+	if (err == 0 && ret->directory_count > FIELD_COLUMNS_MAX * COLUMN_SECTIONS) {
+		store_close(ret);
+		err = -EBADMSG;
+	}
+	return err;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-/* A column that is of this very index. *ret_name is not terminated. */
-static bool is_of(const struct store *s, uint32_t item, const struct store *index, const char **ret_name,
-		  uint32_t *ret_bytes)
+struct name {
+	const char *text; /* not terminated */
+	uint32_t bytes;
+};
+
+static bool is_same(const struct name *a, const struct name *b)
 {
-	uint64_t bytes, count;
-	const struct store_field *h = store_section(s, STORE_FIELD, item, &bytes, &count);
-	if (!h || bytes < sizeof *h || h->name_bytes != bytes - sizeof *h || h->rows != index->about->rows ||
-	    h->groups != index->group_count || h->types != index->type_count || h->index_check != index->check) {
+	return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0;
+}
+
+/* Is this section the head of a column of this very index? Then *ret is the name of its field. */
+static bool is_head(const struct store *s, const struct store_section *e, const struct store *index, struct name *ret)
+{
+	const struct store_field *h = (const struct store_field *)(const void *)(s->map + e->at);
+	if (e->kind != STORE_FIELD || e->bytes < sizeof *h || h->name_bytes != e->bytes - sizeof *h ||
+	    h->name_bytes > NAME_BYTES_MAX || h->rows != index->about->rows || h->groups != index->group_count ||
+	    h->types != index->type_count || h->index_check != index->check) {
 		return false;
 	}
-	*ret_name = (const char *)(h + 1);
-	*ret_bytes = h->name_bytes;
+	*ret = (struct name){(const char *)(h + 1), h->name_bytes};
 	return true;
 }
 
@@ -97,14 +114,11 @@ static bool take_column(struct field_column *c, const struct store *index, struc
 /* Which column has this name. UINT32_MAX: none. */
 static uint32_t item_of(const struct store *s, const char *name, const struct store *index)
 {
-	const char *text;
-	uint32_t bytes;
-	size_t n = strlen(name);
+	const struct name wanted = {name, (uint32_t)BASE_MIN(strlen(name), NAME_BYTES_MAX + 1u)};
+	struct name found;
 	for (uint32_t i = 0; i < s->directory_count; i++) {
-		const struct store_section *e = &s->directory[i];
-		if (e->kind == STORE_FIELD && is_of(s, e->item, index, &text, &bytes) && bytes == n &&
-		    memcmp(text, name, n) == 0) {
-			return e->item;
+		if (is_head(s, &s->directory[i], index, &found) && is_same(&found, &wanted)) {
+			return s->directory[i].item;
 		}
 	}
 	return UINT32_MAX;
@@ -310,46 +324,84 @@ static int save_column(struct store_writer *w, uint32_t item, const struct field
 	return err;
 }
 
-/* A column that is there and that nobody asked for, as it is. */
-static int copy_column(struct store_writer *w, uint32_t item, const struct store *from, uint32_t from_item)
-{
-	int err = 0;
-	for (uint32_t kind = STORE_FIELD; kind <= STORE_FIELD_CELLS && err == 0; kind++) {
-		uint64_t bytes, count;
-		const void *p = store_section(from, kind, from_item, &bytes, &count);
-		err = p ? store_write_section(w, kind, item, p, bytes, count) : 0;
-	}
-	return err;
-}
+/* Columns of the file that is there and that nobody asked for. */
+struct others {
+	struct store_writer *w;
+	const struct store *from;
+	uint64_t room;                        /* in bytes */
+	struct name names[FIELD_COLUMNS_MAX]; /* that the new file has */
+	uint32_t count;
+};
 
-static bool is_among(const char *name, uint32_t bytes, struct field_column *const *columns, uint32_t count)
+static bool is_among(const struct others *o, const struct name *name)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const char *other = field_name(columns[i]);
-		if (strlen(other) == bytes && memcmp(other, name, bytes) == 0) {
+	for (uint32_t i = 0; i < o->count; i++) {
+		if (is_same(&o->names[i], name)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static int copy_others(struct store_writer *w, uint32_t *inout_item, const struct index_file *f,
-		       struct field_column *const *columns, uint32_t count)
+/* A column as it is. One that is not whole, or that has no room, is left out. */
+static int copy_column(struct others *o, uint32_t item, const struct name *name)
+{
+	const void *p[COLUMN_SECTIONS];
+	uint64_t bytes[COLUMN_SECTIONS], count[COLUMN_SECTIONS], room = o->room;
+	for (uint32_t i = 0; i < COLUMN_SECTIONS; i++) {
+		p[i] = store_section(o->from, STORE_FIELD + i, item, &bytes[i], &count[i]);
+		if (!p[i] || bytes[i] > room) {
+			return 0;
+		}
+		room -= bytes[i];
+	}
+	int err = 0;
+	for (uint32_t i = 0; i < COLUMN_SECTIONS && err == 0; i++) {
+		err = store_write_section(o->w, STORE_FIELD + i, o->count, p[i], bytes[i], count[i]);
+	}
+	o->room = room;
+	o->names[o->count++] = *name;
+	return err;
+}
+
+static int copy_all(struct others *o, const struct store *index)
+{
+	struct name name;
+	int err = 0;
+	for (uint32_t i = 0; i < o->from->directory_count && o->count < FIELD_COLUMNS_MAX && err == 0; i++) {
+		const struct store_section *e = &o->from->directory[i];
+		if (is_head(o->from, e, index, &name) && !is_among(o, &name)) {
+			err = copy_column(o, e->item, &name);
+		}
+	}
+	return err;
+}
+
+static int copy_others(struct store_writer *w, const struct index_file *f, struct field_column *const *columns,
+		       uint32_t count)
 {
 	struct store old;
-	int err = 0;
 	if (open_file(f, &old) < 0) {
 		return 0;
 	}
-	for (uint32_t i = 0; i < old.directory_count && err == 0; i++) {
-		const struct store_section *e = &old.directory[i];
-		const char *name;
-		uint32_t bytes;
-		if (e->kind == STORE_FIELD && is_of(&old, e->item, &f->store, &name, &bytes) &&
-		    !is_among(name, bytes, columns, count) && old.map_bytes < FIELD_BYTES_MAX) {
-			err = copy_column(w, (*inout_item)++, &old, e->item);
-		}
+	struct others *o = malloc(sizeof *o);
+	if (!o) {
+		store_close(&old);
+		return -ENOMEM;
 	}
+	/* Sections of a hostile file may overlap: without a limit, a small file becomes one that fills the disk. Those of
+	 * a good one do not, so what is copied is never more than the file that is there. */
+	uint64_t written = store_writer_bytes(w);
+	o->w = w;
+	o->from = &old;
+	o->room = written < FIELD_BYTES_MAX ? BASE_MIN(FIELD_BYTES_MAX - written, old.map_bytes) : 0;
+	o->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = field_name(columns[i]);
+		o->names[i] = (struct name){name, (uint32_t)strlen(name)};
+	}
+	int err = copy_all(o, &f->store);
+	free(o);
 	store_close(&old);
 	return err;
 }
@@ -360,14 +412,14 @@ static int save_file(const struct openetw_index *x, uint32_t file, struct field_
 	struct place p;
 	struct stat st;
 	struct store_writer *w = NULL;
-	uint32_t item = 0;
 	int err = place_of(f->fields_path, &p);
 	int fd = err < 0 ? err : fstat(f->store.fd, &st) < 0 ? -errno : place_new(&p, st.st_mode);
 	err = fd < 0 ? fd : store_writer_create(fd, &header_of(&f->store)->key, &w);
 	for (uint32_t i = 0; i < count && err == 0; i++) {
-		err = save_column(w, item++, columns[i], file, &f->store);
+		err = strlen(field_name(columns[i])) > NAME_BYTES_MAX ? 0
+								      : save_column(w, i, columns[i], file, &f->store);
 	}
-	err = err < 0 ? err : copy_others(w, &item, f, columns, count);
+	err = err < 0 ? err : copy_others(w, f, columns, count);
 	err = err < 0 ? err : store_writer_commit_fields(w);
 	err = err < 0 ? err : place_keep(&p, fd);
 	store_writer_destroy(w);

@@ -29,7 +29,8 @@ void field_stored_close(struct field_stored *s);
 uint32_t field_stored_get(const struct field_stored *s, uint32_t group, uint32_t row);
 
 /* Writes the columns of an index into files, as far as its files have an index on the disk. Columns that are there and
- * were not asked for stay. -errno. */
+ * were not asked for stay, as far as there is room: FIELD_COLUMNS_MAX columns, FIELD_BYTES_MAX, and no more bytes than
+ * there were. -errno. */
 int field_store_save(const struct openetw_index *x, struct field_column *const *columns, uint32_t count);
 
 #endif

@@ -4,6 +4,7 @@
 #include "query/query_field_store.h"
 #include "query/query_test_index.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -189,6 +190,102 @@ static void no_damage_reads_outside(void **state)
 	fclose(f);
 }
 
+#define CROWD 800u
+
+/* Gives file 0 many more columns that all have the cells and texts of column 1: their sections are the same bytes.
+ * Each has a name of its own, or all have one name. */
+static void crowd(bool own_names, uint32_t count)
+{
+	struct test_index t;
+	struct store s;
+	struct diag d = {0};
+	uint64_t bytes, n;
+	open_index(&t, ROWS);
+	const char *path = t.x.files[0].fields_path;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(store_open_fields(dup(fd), NULL, &s, &d), 0);
+	struct store_header h;
+	memcpy(&h, s.map, sizeof h);
+	uint32_t all = s.directory_count + count * 6;
+	struct store_section *list = calloc(all, sizeof *list);
+	struct {
+		struct store_field h;
+		char name[8];
+	} *heads = calloc(count, sizeof *heads);
+	assert_non_null(list);
+	assert_non_null(heads);
+	memcpy(list, s.directory, s.directory_count * sizeof *list);
+	uint64_t end = BASE_ALIGN8(s.map_bytes);
+	for (uint32_t i = 0; i < count; i++) {
+		struct store_section *to = &list[s.directory_count + i * 6];
+		memcpy(&heads[i].h, store_section(&s, STORE_FIELD, 1, &bytes, &n), sizeof heads[i].h);
+		heads[i].h.name_bytes = 8;
+		snprintf(heads[i].name, 8, "c%u", own_names ? i : 0);
+		to[0] = (struct store_section){STORE_FIELD, 1000 + i, end + i * sizeof *heads, sizeof *heads, 1};
+		for (uint32_t kind = STORE_FIELD_TYPES; kind <= STORE_FIELD_CELLS; kind++) {
+			const uint8_t *p = store_section(&s, kind, 1, &bytes, &n);
+			to[kind - STORE_FIELD] =
+				(struct store_section){kind, 1000 + i, (uint64_t)(p - s.map), bytes, n};
+		}
+	}
+	h.directory_at = end + count * sizeof *heads;
+	h.directory_count = all;
+	h.directory_check = store_check(list, all * sizeof *list);
+	assert_true(pwrite(fd, heads, count * sizeof *heads, (off_t)end) == (ssize_t)(count * sizeof *heads));
+	assert_true(pwrite(fd, list, all * sizeof *list, (off_t)h.directory_at) == (ssize_t)(all * sizeof *list));
+	assert_int_equal(pwrite(fd, &h, sizeof h, 0), sizeof h);
+	free(heads);
+	free(list);
+	store_close(&s);
+	close(fd);
+	test_index_free(&t);
+}
+
+/* The bytes of file 0 before and after one more column was written into it. */
+static void keep_one_more(const char *name, off_t *ret_before, off_t *ret_after)
+{
+	struct test_index t;
+	struct stat st;
+	open_index(&t, ROWS);
+	assert_int_equal(stat(t.x.files[0].fields_path, &st), 0);
+	*ret_before = st.st_size;
+	fill(&t, name);
+	keep(&t);
+	assert_int_equal(stat(t.x.files[0].fields_path, &st), 0);
+	*ret_after = st.st_size;
+	test_index_free(&t);
+}
+
+/* A column like the others is what the file may grow by. */
+static void a_file_does_not_grow_by_columns_that_share_their_bytes(void **state)
+{
+	struct test_index t;
+	off_t before, after;
+	for (uint32_t own_names = 0; own_names < 2; own_names++) {
+		crowd(own_names, CROWD);
+		keep_one_more(own_names ? "Second" : "First", &before, &after);
+		assert_true(after < 2 * before);
+	}
+	open_index(&t, ROWS);
+	check(&t, "Status");
+	check(&t, "First");
+	check(&t, "Second");
+	test_index_free(&t);
+}
+
+static void a_file_with_more_sections_than_there_can_be_is_written_anew(void **state)
+{
+	struct test_index t;
+	off_t before, after;
+	crowd(true, 1500);
+	keep_one_more("Third", &before, &after);
+	assert_true(after < before);
+	open_index(&t, ROWS);
+	check(&t, "Third");
+	test_index_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +294,8 @@ int main(void)
 		cmocka_unit_test(little_is_not_worth_a_file),
 		cmocka_unit_test(columns_of_another_index_are_not_taken),
 		cmocka_unit_test(no_damage_reads_outside),
+		cmocka_unit_test(a_file_does_not_grow_by_columns_that_share_their_bytes),
+		cmocka_unit_test(a_file_with_more_sections_than_there_can_be_is_written_anew),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -278,6 +278,8 @@ struct store_writer;
 /* Writes into `fd`, which stays the caller's. -errno. */
 int store_writer_create(int fd, const struct store_key *key, struct store_writer **ret);
 void store_writer_destroy(struct store_writer *w);
+/* Of the file, so far. */
+uint64_t store_writer_bytes(const struct store_writer *w);
 int store_write_group(struct store_writer *w, const struct store_rows *rows);
 int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, const void *p, uint64_t bytes,
 			uint64_t count);

@@ -85,6 +85,11 @@ void store_writer_destroy(struct store_writer *w)
 	}
 }
 
+uint64_t store_writer_bytes(const struct store_writer *w)
+{
+	return w->end;
+}
+
 static uint32_t largest(const uint32_t *p, uint32_t n)
 {
 	uint32_t most = 0;

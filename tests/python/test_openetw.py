@@ -11,6 +11,7 @@ import threading
 import unittest
 
 import openetw
+from openetw import _openetw
 
 OPENETW = os.environ["OPENETW_COMMAND"]
 CORPUS = os.environ.get("OPENETW_CORPUS", "")
@@ -224,6 +225,112 @@ class Questions(unittest.TestCase):
             events.close()
         with self.assertRaises(ValueError):
             t.count()
+
+
+class Closing:
+    """An argument that closes what it is given to, while it is taken apart."""
+
+    def __init__(self, what, value=0):
+        self.what, self.value = what, value
+
+    def __index__(self):
+        self.what.close()
+        return self.value
+
+    def __float__(self):
+        self.what.close()
+        return float(self.value)
+
+    def __fspath__(self):
+        self.what.close()
+        return PRIMITIVE
+
+
+class Interference(unittest.TestCase):
+    """What is asked of the extension itself, with code that runs in between."""
+
+    def index(self):
+        index = _openetw.Index()
+        index.open((PRIMITIVE,), 1)
+        return index
+
+    def test_arguments_that_close_a_query_are_told_so(self):
+        index = self.index()
+        for name, position, args in (("stacks", 1, [0, 0]), ("histogram", 0, [0, 100, 5, 1, 5]),
+                                     ("histogram", 1, [0, 100, 5, 1, 5]), ("position", 0, [0])):
+            query = _openetw.Query(index, None, -(1 << 63), (1 << 63) - 1, None)
+            args[position] = Closing(query, args[position])
+            with self.subTest(name, position=position), self.assertRaisesRegex(ValueError, "closed"):
+                getattr(query, name)(*args)
+        query = _openetw.Query(index, None, -(1 << 63), (1 << 63) - 1, None)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            query.group((Closing(query, 1),), 5)
+        index.close()
+
+    def test_arguments_that_close_an_index_are_told_so(self):
+        index = self.index()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            _openetw.Query(index, None, Closing(index), 5, None)
+
+    def test_arguments_that_close_a_reader_are_told_so(self):
+        reader = _openetw.Reader()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            reader.add_file(Closing(reader))
+        reader = _openetw.Reader()
+        reader.add_file(PRIMITIVE)
+        reader.start()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            reader.next(Closing(reader, -1))
+
+    def close_while(self, make, ask):
+        """Asks again and again, and closes what is asked in a collection of garbage: in the first, the second, … of them.
+        How often that was refused."""
+        refused = []
+
+        def collecting(phase, info):
+            nonlocal left
+            left -= phase == "start"
+            if left == 0 and phase == "start":
+                try:
+                    thing.close()
+                except RuntimeError as e:
+                    refused.append(str(e))
+
+        for number in range(1, 20):
+            thing, left = make(), number
+            thresholds = gc.get_threshold()
+            gc.callbacks.append(collecting)
+            gc.set_threshold(1)
+            try:
+                ask(thing)
+            except ValueError as e:  # it was closed before C was asked
+                self.assertIn("closed", str(e))
+            finally:
+                gc.set_threshold(*thresholds)
+                gc.callbacks.remove(collecting)
+            thing.close()
+        return refused
+
+    @unittest.skipIf(sys.version_info >= (3, 12), "garbage is not collected while C runs")
+    def test_nothing_is_closed_while_an_answer_is_copied(self):
+        def reader():
+            r = _openetw.Reader()
+            r.set(None, 6, 0, (), (), (), 0, (1 << 64) - 1)
+            r.add_file(NET)
+            r.start()
+            return r
+
+        self.assertIn("the reader is in use", self.close_while(reader, lambda r: r.next(-1)))
+        index = self.index()
+        self.assertIn("the query is in use",
+                      self.close_while(lambda: _openetw.Query(index, None, -(1 << 63), (1 << 63) - 1, None),
+                                       lambda q: q.histogram(0, 1 << 40, 1000, 1, 1000)))
+        index.close()
+
+    def test_more_buckets_than_a_histogram_can_have_are_refused(self):
+        with openetw.Trace(PRIMITIVE) as t:
+            with self.assertRaises(ValueError):
+                t.histogram((1 << 32) + 5)
 
 
 class Memory(unittest.TestCase):
