@@ -102,3 +102,19 @@ if has_switches; then
 	plain "$T/k.etl"
 	plain "$T/k.etl" --from +50ms --to +150ms
 fi
+# Without EVENT_HEADER_FLAG_PROCESSOR_INDEX the number of the processor is one byte: the next one is the alignment.
+SAWBUCK=$CORPUS/sawbuck/process_data_64_v2.etl
+run_status 0 openetw report --table MSNT_SystemTrace/Process/DCStart --csv --group-by cpu --columns count "$SAWBUCK"
+expect "the processor of Process/DCStart" "$(cat "$T/out")" "cpu,count
+12,3"
+if [ -n "$HAVE_PYTHON" ]; then
+	python3 "$(dirname "$0")/handmade.py" cpu "$SAWBUCK" "$T/cpu.etl" || fail "handmade.py cpu"
+	for table in samples switches cpu spans events P/act; do
+		run_status 0 openetw report --table $table --csv --group-by cpu --columns count "$T/cpu.etl"
+		expect "the processor in $table" "$(sed '1d;s/,.*//' "$T/out")" 12
+	done
+	python3 "$(dirname "$0")/handmade.py" neighbour "$SAWBUCK" "$T/neighbour.etl" || fail "handmade.py neighbour"
+	run_status 0 openetw report "$T/neighbour.etl"
+	says '^busy neighbour: thread 9 of process 9' "$T/out" "who had the processor"
+	says '^before 1 of the switches at least one is missing' "$T/out" "a switch that is missing"
+fi

@@ -178,7 +178,7 @@ static void put_payload(void *context, const EVENT_RECORD *e)
 	}
 	table_build_number(t->b, t->time, (uint64_t)table_make_time(t->m, time));
 	table_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
-	table_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
+	table_build_number(t->b, t->cpu, GetEventProcessorIndex(e));
 	uint32_t stack = table_make_stack(t->m, e);
 	if (stack) {
 		table_build_number(t->b, t->stack, stack);
@@ -365,7 +365,7 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 			      .activity = e->EventHeader.ActivityId,
 			      .task = d->Task,
 			      .time = (uint64_t)e->EventHeader.TimeStamp.QuadPart,
-			      .cpu = e->BufferContext.ProcessorIndex};
+			      .cpu = GetEventProcessorIndex(e)};
 	memcpy(&activity, &s.activity, sizeof activity);
 	bool has_activity = !guid_is_zero(&activity);
 	s.pid = o.pid;
