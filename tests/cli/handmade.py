@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# handmade.py KIND BASE FILE: writes FILE, a trace of one kind, with the file header and the buffer header of BASE,
+# handmade.py KIND BASE FILE [NUMBER…]: writes FILE, a trace of one kind, with the file header and the buffer header of BASE,
 # which is sawbuck/process_data_64_v2.etl of the corpus. Its buffers say 12 | 8 << 8: processor 12, aligned to 8.
 import struct, sys
 
@@ -84,5 +84,11 @@ def neighbour():
     yield switch(at + 10000, 7, 5, 1)
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour}
+# P/e with one field x each
+def numbers():
+    for i, text in enumerate(sys.argv[4:]):
+        yield logged(10 * i, b"e", [(b"x", 12, struct.pack("<d", float(text)))])
+
+
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

@@ -21,6 +21,14 @@ struct payloads {
 	const char *name;
 };
 
+/* Also "nan" and "inf". */
+static bool is_real(const struct openetw_field *f)
+{
+	char *end;
+	strtod(f->text, &end);
+	return f->text_length > 0 && end == f->text + f->text_length;
+}
+
 static enum sql_type type_of_field(const struct openetw_field *f)
 {
 	if (f->is_array || f->is_struct || f->json_length == 0) {
@@ -36,8 +44,8 @@ static enum sql_type type_of_field(const struct openetw_field *f)
 		       f->text[2 + strspn(f->text + 2, "0123456789abcdefABCDEF")] == 0);
 	switch (f->in_type) {
 	case TDH_INTYPE_GUID: return SQL_TYPE_UUID;
-	case TDH_INTYPE_FLOAT: return number ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
-	case TDH_INTYPE_DOUBLE: return number ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_FLOAT: return number || is_real(f) ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_DOUBLE: return number || is_real(f) ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
 	case TDH_INTYPE_FILETIME:
 	case TDH_INTYPE_SYSTEMTIME: return SQL_TYPE_TIMESTAMP;
 	case TDH_INTYPE_INT8: return number ? SQL_TYPE_I8 : SQL_TYPE_TEXT;
