@@ -90,5 +90,27 @@ def numbers():
         yield logged(10 * i, b"e", [(b"x", 12, struct.pack("<d", float(text)))])
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers}
+# Versions of P/e, and an event with more fields of one name than a table has columns
+def fields():
+    versions = [["a", "b"], ["b", "b"], ["B", "Time", "b"], ["b_2", "b", "b"]]
+    value = 0
+    for i, names in enumerate(versions):
+        row = []
+        for n in names:
+            value += 1
+            row.append((n.encode(), 4, bytes([value])))
+        yield logged(10 * i, b"e", row)
+    for i in range(100):
+        yield logged(1000 + i, b"many", [(b"a", 4, bytes([n % 250])) for n in range(2500)])
+
+
+# Blocks of a heap at one address, which is a constant of map_mix()
+def heaps(n=4000):
+    for i in range(n):
+        yield system(i, 0x1021, 2, struct.pack("<QQQI4x", 0x10000 + i * 16, 64, 0x9E3779B97F4A7C15, 2))
+    for i in range(n):
+        yield system(n + i, 0x1024, 2, struct.pack("<QQI4x", 0x10000 + i * 16, 0x9E3779B97F4A7C15, 2))
+
+
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "fields": fields, "heaps": heaps}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

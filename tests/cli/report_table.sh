@@ -117,4 +117,16 @@ if [ -n "$HAVE_PYTHON" ]; then
 	run_status 0 openetw report "$T/neighbour.etl"
 	says '^busy neighbour: thread 9 of process 9' "$T/out" "who had the processor"
 	says '^before 1 of the switches at least one is missing' "$T/out" "a switch that is missing"
+
+	# Each field of a name has a column of its own, the same one in all versions of an event.
+	python3 "$(dirname "$0")/handmade.py" fields "$SAWBUCK" "$T/fields.etl" || fail "handmade.py fields"
+	run_status 0 openetw report --table P/e --csv "$T/fields.etl"
+	expect "versions of an event" "$(cut -d, -f10- <"$T/out")" "a,b,b_2,Time_2,b_2_2
+1,2,,,
+,3,4,,
+,5,7,6,
+,9,10,,8"
+	# Far more fields of a name than there are columns: this ends before the test's time is over.
+	run_status 0 openetw report --table P/many --csv --columns 'count,count(a),max(a_2),min(a_1000)' "$T/fields.etl"
+	expect "fields of one name" "$(tail -n 1 "$T/out")" 100,100,1,249
 fi
