@@ -129,4 +129,10 @@ if [ -n "$HAVE_PYTHON" ]; then
 	# Far more fields of a name than there are columns: this ends before the test's time is over.
 	run_status 0 openetw report --table P/many --csv --columns 'count,count(a),max(a_2),min(a_1000)' "$T/fields.etl"
 	expect "fields of one name" "$(tail -n 1 "$T/out")" 100,100,1,249
+
+	# Blocks of a heap are found again by process, heap and address together.
+	python3 "$(dirname "$0")/handmade.py" heaps "$SAWBUCK" "$T/heaps.etl" || fail "handmade.py heaps"
+	run_status 0 openetw report --table memory --csv --group-by operation --columns 'count,count(freed),sum(bytes)' "$T/heaps.etl"
+	expect "blocks at one address" "$(sed 1d "$T/out")" "heap alloc,4000,4000,256000
+heap free,4000,0,256000"
 fi
