@@ -71,8 +71,12 @@ rule 1 --fail-if 'sum(bytes) > 35MB'
 rule 0 --fail-if 'sum(bytes) > 36MB'
 rule 1 --fail-if 'avg(offset) > base * 0.5' --columns count
 says 'avg(offset)' "$T/out" "a column that only the rule asks for"
-rule 0 --fail-if 'count > 1' --filter 'operation == nothing'
+# What nobody measured is no success.
+rule 2 --fail-if 'count > 1' --filter 'operation == nothing'
 says 'is about nothing' "$T/err" "a rule of no group"
+run_status 2 openetw diff --table io --fail-if 'count > 1' "$N" "$CORPUS/perfview/gcevents.etl"
+says 'is about nothing' "$T/err" "a rule of no rows"
+rule 2 --fail-if 'max(offset) >= 0' --fail-if 'avg(queue) > 1000' --filter 'operation == nothing'
 for bad in 'count' 'count >' 'count > 5 * 4' 'count > 5qq' 'layer > 1' 'cuont > 1' 'count ! 4' 'count > base * base'; do
 	rule 2 --fail-if "$bad"
 done
@@ -80,3 +84,31 @@ run_status 2 openetw diff "$N"
 run_status 2 openetw diff "$N" "$T/no.etl"
 run_status 2 openetw diff --table oi "$N" "$N"
 run_status 2 openetw diff --fail-if 'count > 1' "$N" "$N"
+
+# NaN is above all numbers, wherever it stands, and no rule can be judged by it.
+numbers() { # numbers FILE NUMBER…
+	file=$1
+	shift
+	python3 "$(dirname "$0")/handmade.py" numbers "$CORPUS/sawbuck/process_data_64_v2.etl" "$T/$file.etl" "$@" ||
+		fail "handmade.py numbers $*"
+}
+if [ -n "$HAVE_PYTHON" ]; then
+	numbers plain 1 2 3
+	numbers first nan 1 5 2
+	numbers last 1 5 2 nan
+	for order in first last; do
+		run_status 0 openetw report --csv --table P/e --columns 'min(x),max(x),p99(x),p50(x),count(x),sum(x)' "$T/$order.etl"
+		expect "NaN is $order" "$(tail -n 1 "$T/out")" 1,nan,nan,2,4,nan
+		for expr in 'max(x) > 4' 'max(x) <= 4' 'max(x) == 4' 'max(x) > base' 'sum(x) != base'; do
+			run_status 2 openetw diff --table P/e --columns count --fail-if "$expr" "$T/plain.etl" "$T/$order.etl"
+			says 'what is not a number' "$T/err" "$expr"
+			! grep -q 'about nothing' "$T/err" || fail "$expr: the group has a value"
+		done
+		run_status 0 openetw diff --json --table P/e --columns 'max(x)' --fail-if 'min(x) < 1' "$T/plain.etl" "$T/$order.etl"
+		json_lines "$T/out"
+		says '"base":3,"new":null,"difference":null,"ratio":null' "$T/out" "a difference to NaN"
+	done
+	run_status 2 openetw diff --table P/e --columns count --fail-if 'max(x) > base' "$T/first.etl" "$T/plain.etl"
+	run_status 1 openetw diff --table P/e --columns count --fail-if 'max(x) > 2' "$T/first.etl" "$T/plain.etl"
+	run_status 1 openetw diff --table P/e --columns count --fail-if 'max(x) > base' --fail-if 'min(x) >= 1' "$T/plain.etl" "$T/first.etl"
+fi

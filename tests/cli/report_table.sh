@@ -102,3 +102,37 @@ if has_switches; then
 	plain "$T/k.etl"
 	plain "$T/k.etl" --from +50ms --to +150ms
 fi
+# Without EVENT_HEADER_FLAG_PROCESSOR_INDEX the number of the processor is one byte: the next one is the alignment.
+SAWBUCK=$CORPUS/sawbuck/process_data_64_v2.etl
+run_status 0 openetw report --table MSNT_SystemTrace/Process/DCStart --csv --group-by cpu --columns count "$SAWBUCK"
+expect "the processor of Process/DCStart" "$(cat "$T/out")" "cpu,count
+12,3"
+if [ -n "$HAVE_PYTHON" ]; then
+	python3 "$(dirname "$0")/handmade.py" cpu "$SAWBUCK" "$T/cpu.etl" || fail "handmade.py cpu"
+	for table in samples switches cpu spans events P/act; do
+		run_status 0 openetw report --table $table --csv --group-by cpu --columns count "$T/cpu.etl"
+		expect "the processor in $table" "$(sed '1d;s/,.*//' "$T/out")" 12
+	done
+	python3 "$(dirname "$0")/handmade.py" neighbour "$SAWBUCK" "$T/neighbour.etl" || fail "handmade.py neighbour"
+	run_status 0 openetw report "$T/neighbour.etl"
+	says '^busy neighbour: thread 9 of process 9' "$T/out" "who had the processor"
+	says '^before 1 of the switches at least one is missing' "$T/out" "a switch that is missing"
+
+	# Each field of a name has a column of its own, the same one in all versions of an event.
+	python3 "$(dirname "$0")/handmade.py" fields "$SAWBUCK" "$T/fields.etl" || fail "handmade.py fields"
+	run_status 0 openetw report --table P/e --csv "$T/fields.etl"
+	expect "versions of an event" "$(cut -d, -f10- <"$T/out")" "a,b,b_2,Time_2,b_2_2
+1,2,,,
+,3,4,,
+,5,7,6,
+,9,10,,8"
+	# Far more fields of a name than there are columns: this ends before the test's time is over.
+	run_status 0 openetw report --table P/many --csv --columns 'count,count(a),max(a_2),min(a_1000)' "$T/fields.etl"
+	expect "fields of one name" "$(tail -n 1 "$T/out")" 100,100,1,249
+
+	# Blocks of a heap are found again by process, heap and address together.
+	python3 "$(dirname "$0")/handmade.py" heaps "$SAWBUCK" "$T/heaps.etl" || fail "handmade.py heaps"
+	run_status 0 openetw report --table memory --csv --group-by operation --columns 'count,count(freed),sum(bytes)' "$T/heaps.etl"
+	expect "blocks at one address" "$(sed 1d "$T/out")" "heap alloc,4000,4000,256000
+heap free,4000,0,256000"
+fi

@@ -52,7 +52,7 @@ struct diff {
 	uint64_t judged[RULES_MAX]; /* groups */
 	int rules;
 	uint32_t keys, sort;
-	bool worse;
+	bool worse, not_judged; /* not_judged: a rule was compared with no group, or with a value that is no number */
 	char group_by[300], columns[2000];
 };
 
@@ -189,15 +189,25 @@ static void add_key(const struct table_answer *r, uint64_t row, uint32_t keys, s
 	}
 }
 
-/* False: there is none. */
+/* NAN: the value is no number. */
+static double as_double(const struct table_value *v)
+{
+	switch (v->kind) {
+	case TABLE_FLOAT: return v->f;
+	case TABLE_UNSIGNED: return (double)v->u;
+	case TABLE_INTEGER: return (double)v->i;
+	default: return NAN;
+	}
+}
+
+/* False: there is none, or it is NaN, which cannot be compared. */
 static bool number_at(const struct diff *d, int which, const struct pair *p, uint32_t column, double *ret)
 {
 	if (p->row[which] == NO_ROW) {
 		return false;
 	}
-	const struct table_value *v = table_answer_cell(d->answer[which], p->row[which], column);
-	*ret = v->kind == TABLE_FLOAT ? v->f : v->kind == TABLE_UNSIGNED ? (double)v->u : (double)v->i;
-	return v->kind != TABLE_NULL && v->kind != TABLE_TEXT;
+	*ret = as_double(table_answer_cell(d->answer[which], p->row[which], column));
+	return !isnan(*ret);
 }
 
 static int by_change(const void *a, const void *b)
@@ -244,7 +254,8 @@ static bool make_pairs(struct diff *d)
 		double a = 0, b = 0;
 		a = number_at(d, 0, &d->pair[i], d->sort, &a) ? a : 0;
 		b = number_at(d, 1, &d->pair[i], d->sort, &b) ? b : 0;
-		d->pair[i].change = fabs(b - a);
+		double change = fabs(b - a);
+		d->pair[i].change = isnan(change) ? 0 : change; /* both are the same infinity */
 	}
 	if (ok) {
 		qsort(d->pair, d->pairs, sizeof *d->pair, by_change);
@@ -415,47 +426,72 @@ static bool show_text(const struct diff *d, uint64_t top)
 
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
+/* "io: read: max(duration) ms is 180.265, base 35.601" */
+static void name_value(const struct diff *d, const struct pair *p, uint32_t column, struct strbuf *out)
+{
+	const struct table_answer *r = d->answer[0];
+	char name[170];
+	struct table_value v[2] = {cell(d, p, 0, column), cell(d, p, 1, column)};
+	strbuf_clear(out);
+	strbuf_addf(out, "%s: ", r->table);
+	for (uint32_t j = 0; j < d->keys; j++) {
+		strbuf_adds(out, j ? ", " : "");
+		table_value_text(key_cell(d, p, j), r->column[j].truth, out);
+	}
+	table_show_heading(&r->column[column], name, sizeof name);
+	strbuf_addf(out, "%s: %s is ", d->keys ? "" : "all", name);
+	table_show_value(&r->column[column], &v[1], out);
+	strbuf_adds(out, ", base ");
+	table_show_value(&r->column[column], &v[0], out);
+}
+
+static bool is_nan(const struct diff *d, const struct pair *p, int which, uint32_t column)
+{
+	struct table_value v = cell(d, p, which, column);
+	return v.kind == TABLE_FLOAT && isnan(v.f);
+}
+
+static void judge_group(struct diff *d, int k, const struct pair *p, struct strbuf *text)
+{
+	const struct diff_rule *rule = &d->rule[k];
+	double now, base = 0;
+	bool known =
+		number_at(d, 1, p, rule->column, &now) && (number_at(d, 0, p, rule->column, &base) || !rule->of_base);
+	/* Nothing is above or below NaN: no rule would be true of it. 0 * base is NaN, too, of an infinite base. */
+	bool nan = is_nan(d, p, 1, rule->column) || (rule->of_base && is_nan(d, p, 0, rule->column)) ||
+		   (known && rule->of_base && isnan(rule->number * base));
+	if (nan) {
+		d->not_judged = true;
+		name_value(d, p, rule->column, text);
+		cli_tell(d->args, "%s: --fail-if '%s' cannot be judged by what is not a number", text->s ? text->s : "",
+			 rule->text);
+		d->judged[k]++; /* that it is about nothing is not true */
+		return;
+	}
+	d->judged[k] += known;
+	if (known && diff_rule_is_true(rule, now, base)) {
+		d->worse = true;
+		name_value(d, p, rule->column, text);
+		cli_tell(d->args, "%s: --fail-if '%s'", text->s ? text->s : "", rule->text);
+	}
+}
+
 static void judge(struct diff *d)
 {
-	struct strbuf group = {0}, value = {0};
-	const struct table_answer *r = d->answer[0];
+	struct strbuf text = {0};
 	for (uint64_t i = 0; i < d->pairs; i++) {
 		for (int k = 0; k < d->rules; k++) {
-			const struct diff_rule *rule = &d->rule[k];
-			double now, base = 0;
-			bool known = number_at(d, 1, &d->pair[i], rule->column, &now) &&
-				     (number_at(d, 0, &d->pair[i], rule->column, &base) || !rule->of_base);
-			d->judged[k] += known;
-			if (!known || !diff_rule_is_true(rule, now, base)) {
-				continue;
-			}
-			d->worse = true;
-			strbuf_clear(&group);
-			for (uint32_t j = 0; j < d->keys; j++) {
-				strbuf_adds(&group, j ? ", " : "");
-				table_value_text(key_cell(d, &d->pair[i], j), r->column[j].truth, &group);
-			}
-			char name[170];
-			table_show_heading(&r->column[rule->column], name, sizeof name);
-			struct table_value v[2] = {cell(d, &d->pair[i], 0, rule->column),
-						   cell(d, &d->pair[i], 1, rule->column)};
-			strbuf_clear(&value);
-			strbuf_addf(&value, "%s is ", name);
-			table_show_value(&r->column[rule->column], &v[1], &value);
-			strbuf_adds(&value, ", base ");
-			table_show_value(&r->column[rule->column], &v[0], &value);
-			cli_tell(d->args, "%s: %s: %s: --fail-if '%s'", r->table, group.len ? group.s : "all",
-				 value.s ? value.s : "", rule->text);
+			judge_group(d, k, &d->pair[i], &text);
 		}
 	}
 	for (int k = 0; k < d->rules; k++) {
 		if (d->judged[k] == 0) {
+			d->not_judged = true;
 			cli_tell(d->args, "--fail-if '%s' is about nothing: no group has these values",
 				 d->rule[k].text);
 		}
 	}
-	strbuf_finish(&group);
-	strbuf_finish(&value);
+	strbuf_finish(&text);
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------- */
@@ -560,7 +596,7 @@ static int run(struct cli_args *a)
 		table_set_close(d.set[i]);
 	}
 	free(d.pair);
-	return !ok ? DIFF_ERROR : d.worse ? DIFF_WORSE : CLI_OK;
+	return !ok ? DIFF_ERROR : d.worse ? DIFF_WORSE : d.not_judged ? DIFF_ERROR : CLI_OK;
 }
 
 const struct cli_command cli_diff = {
@@ -580,9 +616,9 @@ const struct cli_command cli_diff = {
 		   "For CI: --fail-if compares a column of each group of NEW with a number (5ms, 10MB) or with BASE. "
 		   "The exit "
 		   "status is 1\n"
-		   "when one is true, and stderr says of which group; 2 after errors. A group that BASE does not have "
-		   "is not "
-		   "compared with it.\n\n"
+		   "when one is true, and stderr says of which group; 2 after errors, and when no group has what a "
+		   "rule compares.\n"
+		   "A group that BASE does not have is not compared with it.\n\n"
 		   "Examples:\n"
 		   "  openetw diff monday.etl tuesday.etl\n"
 		   "  openetw diff base.etl new.etl --table io --group-by process_name,operation\n"

@@ -257,7 +257,7 @@ static void slice(struct causes *c, struct cause_cpu *cpu, const struct kevent *
 
 static void on_switch(struct causes *c, const EVENT_RECORD *e, const struct kevent *k)
 {
-	uint32_t number = e->BufferContext.ProcessorIndex;
+	uint32_t number = GetEventProcessorIndex(e);
 	struct cause_cpu *cpu = number < CAUSE_CPUS ? &c->cpu[number] : NULL;
 	c->switches++;
 	if (cpu) {

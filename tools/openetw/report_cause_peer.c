@@ -68,7 +68,7 @@ static struct cause_connection *connection_of(struct causes *c, const struct kev
 /* Events of the network tell the process only. */
 static struct cause_thread *thread_here(struct causes *c, const EVENT_RECORD *e, const struct kevent *k)
 {
-	uint32_t number = e->BufferContext.ProcessorIndex;
+	uint32_t number = GetEventProcessorIndex(e);
 	const struct cause_cpu *cpu = number < CAUSE_CPUS ? &c->cpu[number] : NULL;
 	if (!cpu || !cpu->known || cpu->thread == CAUSE_NOBODY || c->thread[cpu->thread].pid != k->pid) {
 		return NULL;

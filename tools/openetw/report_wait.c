@@ -123,7 +123,7 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
-	uint32_t cpu = e->BufferContext.ProcessorIndex;
+	uint32_t cpu = GetEventProcessorIndex(e);
 	r->switches += report_in_range(r, k->time);
 	if (cpu < REPORT_CPUS_MAX) {
 		r->gaps += r->on_cpu[cpu] && r->on_cpu[cpu] != (uint64_t)k->out_tid + 1;

@@ -209,14 +209,15 @@ struct jit {
 	struct strbuf method, text;
 };
 
-static uint64_t method_key(uint32_t process, uint64_t id)
+static uint64_t method_key(const struct jit *t, uint32_t process, uint64_t id)
 {
-	return map_mix(id ^ 0x9E3779B97F4A7C15ull, process + 1ull);
+	const uint64_t key[] = {process, id};
+	return map_hash(&t->of, key, sizeof key);
 }
 
 static size_t find_method(const struct jit *t, uint32_t process, uint64_t id)
 {
-	MAP_EACH(&t->of, method_key(process, id), at) {
+	MAP_EACH(&t->of, method_key(t, process, id), at) {
 		const struct method *m = &t->methods[map_value(&t->of, at)];
 		if (m->id == id && m->process == process) {
 			return at;
@@ -260,7 +261,8 @@ static void jit_begins(struct jit *t, const EVENT_RECORD *e, const struct openet
 	struct method n = {id, table_build_rows(t->b), process, at};
 	if (old != MAP_NONE) {
 		t->methods[map_value(&t->of, old)] = n;
-	} else if (VEC_ROOM(t->methods, t->count, t->cap) && map_add(&t->of, method_key(process, id), t->count) == 0) {
+	} else if (VEC_ROOM(t->methods, t->count, t->cap) &&
+		   map_add(&t->of, method_key(t, process, id), t->count) == 0) {
 		t->methods[t->count++] = n;
 	} else {
 		t->m->failed = true;

@@ -15,11 +15,33 @@ struct payloads {
 	struct table_maker *m;
 	struct table_build *b;
 	struct table_who who;
-	int time, cpu, stack, first; /* the first column of the payload */
-	int *columns;                /* of the event's fields, in their order; behind them those of an earlier event */
-	uint32_t field, field_cap, fields_known;
+	int time, cpu, stack;
 	const char *name;
+	uint64_t event; /* its number */
+	struct field_name *names;
+	uint32_t count, cap;
+	struct map of;
+	bool full; /* there are no more columns */
 };
+
+#define NAME_BYTES (sizeof((struct sql_column *)0)->name - 16) /* the rest is for a number */
+
+struct field_name { /* and its columns: one event may have several fields of the name */
+	char name[NAME_BYTES];
+	int *columns;
+	uint32_t count, cap;
+	unsigned number; /* behind the name of its last column; 1: none */
+	uint64_t event;  /* that had the name last */
+	uint32_t used;   /* fields of the name in that event */
+};
+
+/* Also "nan" and "inf". */
+static bool is_real(const struct openetw_field *f)
+{
+	char *end;
+	strtod(f->text, &end);
+	return f->text_length > 0 && end == f->text + f->text_length;
+}
 
 static enum sql_type type_of_field(const struct openetw_field *f)
 {
@@ -36,8 +58,8 @@ static enum sql_type type_of_field(const struct openetw_field *f)
 		       f->text[2 + strspn(f->text + 2, "0123456789abcdefABCDEF")] == 0);
 	switch (f->in_type) {
 	case TDH_INTYPE_GUID: return SQL_TYPE_UUID;
-	case TDH_INTYPE_FLOAT: return number ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
-	case TDH_INTYPE_DOUBLE: return number ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_FLOAT: return number || is_real(f) ? SQL_TYPE_F32 : SQL_TYPE_TEXT;
+	case TDH_INTYPE_DOUBLE: return number || is_real(f) ? SQL_TYPE_F64 : SQL_TYPE_TEXT;
 	case TDH_INTYPE_FILETIME:
 	case TDH_INTYPE_SYSTEMTIME: return SQL_TYPE_TIMESTAMP;
 	case TDH_INTYPE_INT8: return number ? SQL_TYPE_I8 : SQL_TYPE_TEXT;
@@ -90,45 +112,61 @@ static void put_field(struct table_build *b, int column, const struct openetw_fi
 	}
 }
 
-static bool taken(const struct payloads *t, uint32_t fields, int column)
+/* NULL: it is a new name, and there is no room. */
+static struct field_name *name_of(struct payloads *t, const struct openetw_field *f)
 {
-	bool yes = column < t->first;
-	for (uint32_t i = 0; i < fields; i++) {
-		yes = yes || t->columns[i] == column;
+	struct field_name new = {.number = 0};
+	size_t n = BASE_MIN(f->name_length, sizeof new.name - 1);
+	for (size_t i = 0; i < n; i++) { /* columns have the same name in any case */
+		new.name[i] = (char)(f->name[i] >= 'A' && f->name[i] <= 'Z' ? f->name[i] + 32 : f->name[i]);
 	}
-	return yes;
+	uint64_t key = map_hash(&t->of, new.name, sizeof new.name);
+	MAP_EACH(&t->of, key, at) {
+		struct field_name *known = &t->names[map_value(&t->of, at)];
+		if (memcmp(known->name, new.name, sizeof new.name) == 0) {
+			return known;
+		}
+	}
+	if (t->full || !VEC_ROOM(t->names, t->count, t->cap) || map_add(&t->of, key, t->count) < 0) {
+		return NULL;
+	}
+	t->names[t->count] = new;
+	return &t->names[t->count++];
+}
+
+/* Also a name that stands for something else gets a number. Numbers only rise, so all searches together look at each
+ * column once for each name. */
+static int new_column(struct payloads *t, struct field_name *name, const struct openetw_field *f)
+{
+	char text[sizeof((struct sql_column *)0)->name];
+	size_t n = BASE_MIN(f->name_length, sizeof name->name - 1);
+	if (t->full || !VEC_ROOM(name->columns, name->count, name->cap)) {
+		return -1;
+	}
+	do {
+		name->number++;
+		snprintf(text, sizeof text, name->number == 1 ? "%.*s" : "%.*s_%u", (int)n, f->name, name->number);
+	} while (table_build_find(t->b, text, strlen(text)) >= 0);
+	int column = table_build_column(t->b, text, type_of_field(f));
+	t->full = column < 0;
+	if (column >= 0) {
+		name->columns[name->count++] = column;
+	}
+	return column;
 }
 
 /* The same name in other versions of the event is the same column. A second field of a name in one event, or one whose
  * name is that of a column of all tables, gets a number behind its name. */
 static int column_of(struct payloads *t, const struct openetw_field *f)
 {
-	char name[sizeof((struct sql_column *)0)->name];
-	uint32_t i = t->field;
-	size_t n = BASE_MIN(f->name_length, sizeof name - 16);
-	if (i < t->fields_known && table_build_is(t->b, t->columns[i], f->name, n)) {
-		t->field++;
-		return t->columns[i];
-	}
-	if (i >= t->field_cap && !VEC_ROOM(t->columns, i, t->field_cap)) {
+	struct field_name *name = name_of(t, f);
+	if (!name) {
 		return -1;
 	}
-	int column;
-	for (unsigned k = 1;; k++) {
-		snprintf(name, sizeof name, k == 1 ? "%.*s" : "%.*s_%u", (int)n, f->name, k);
-		column = table_build_find(t->b, name, strlen(name));
-		if (column < 0) {
-			column = table_build_column(t->b, name, type_of_field(f));
-			break;
-		}
-		if (!taken(t, i, column)) {
-			break;
-		}
-	}
-	t->columns[i] = column;
-	t->field++;
-	t->fields_known = BASE_MAX(t->fields_known, t->field);
-	return column;
+	name->used = name->event == t->event ? name->used : 0;
+	name->event = t->event;
+	uint32_t i = name->used++;
+	return i < name->count ? name->columns[i] : new_column(t, name, f);
 }
 
 /* Wider numbers of other versions are kept as such. */
@@ -178,12 +216,12 @@ static void put_payload(void *context, const EVENT_RECORD *e)
 	}
 	table_build_number(t->b, t->time, (uint64_t)table_make_time(t->m, time));
 	table_who_put(t->m, t->b, &t->who, o.pid, o.tid, time);
-	table_build_number(t->b, t->cpu, e->BufferContext.ProcessorIndex);
+	table_build_number(t->b, t->cpu, GetEventProcessorIndex(e));
 	uint32_t stack = table_make_stack(t->m, e);
 	if (stack) {
 		table_build_number(t->b, t->stack, stack);
 	}
-	t->field = 0;
+	t->event++;
 	openetw_decode_fields(t->m->decoder, e, on_field, t);
 	table_build_row(t->b);
 }
@@ -263,7 +301,6 @@ struct table_build *table_make_payloads(struct table_maker *m, const char *name,
 		table_who_columns(t.b, &t.who);
 		t.cpu = table_build_column(t.b, "cpu", SQL_TYPE_U16);
 		t.stack = table_build_column(t.b, "stack", SQL_TYPE_U32);
-		t.first = t.stack + 1;
 		ok = table_make_pass(m, put_payload, &t, why, cap);
 	} else {
 		snprintf(why, cap, "no memory");
@@ -272,7 +309,11 @@ struct table_build *table_make_payloads(struct table_maker *m, const char *name,
 		table_build_destroy(t.b);
 		t.b = NULL;
 	}
-	free(t.columns);
+	for (uint32_t i = 0; i < t.count; i++) {
+		free(t.names[i].columns);
+	}
+	free(t.names);
+	map_free(&t.of);
 	return t.b;
 }
 
@@ -365,7 +406,7 @@ static void put_edge(void *context, const EVENT_RECORD *e)
 			      .activity = e->EventHeader.ActivityId,
 			      .task = d->Task,
 			      .time = (uint64_t)e->EventHeader.TimeStamp.QuadPart,
-			      .cpu = e->BufferContext.ProcessorIndex};
+			      .cpu = GetEventProcessorIndex(e)};
 	memcpy(&activity, &s.activity, sizeof activity);
 	bool has_activity = !guid_is_zero(&activity);
 	s.pid = o.pid;

@@ -55,7 +55,7 @@ static void put_sample(struct table_kernel *k, const EVENT_RECORD *e, const stru
 	}
 	table_build_number(k->b, k->c[0], (uint64_t)table_make_time(k->m, s->time));
 	table_who_put(k->m, k->b, &k->who, s->pid, s->tid, s->time);
-	table_build_number(k->b, k->c[1], e->BufferContext.ProcessorIndex);
+	table_build_number(k->b, k->c[1], GetEventProcessorIndex(e));
 	table_build_number(k->b, k->c[2], s->address);
 	put_code(k, k->c[3], k->c[4], s->pid, s->address, s->time);
 	table_kernel_stack(k, k->c[5], table_make_stack(k->m, e));
@@ -93,7 +93,7 @@ static void put_switch(struct table_kernel *k, const EVENT_RECORD *e, const stru
 	}
 	uint32_t in = pid_of(k, s->in_tid, s->time), out = pid_of(k, s->out_tid, s->time);
 	table_build_number(k->b, k->c[0], (uint64_t)table_make_time(k->m, s->time));
-	table_build_number(k->b, k->c[1], e->BufferContext.ProcessorIndex);
+	table_build_number(k->b, k->c[1], GetEventProcessorIndex(e));
 	table_who_put(k->m, k->b, &k->who, in, s->in_tid, s->time);
 	table_build_number(k->b, k->c[2], table_make_thread(k->m, s->out_tid, s->time));
 	table_build_number(k->b, k->c[3], s->out_tid);

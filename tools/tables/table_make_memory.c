@@ -29,14 +29,15 @@ struct memory {
 	int64_t at;
 };
 
-static uint64_t key_of(uint32_t process, uint64_t address, uint64_t heap)
+static uint64_t key_of(const struct memory *t, uint32_t process, uint64_t address, uint64_t heap)
 {
-	return map_mix(address ^ 0x9E3779B97F4A7C15ull, heap ^ ((uint64_t)process << 32 | 1));
+	const uint64_t key[] = {process, address, heap};
+	return map_hash(&t->of, key, sizeof key);
 }
 
 static size_t find(const struct memory *t, uint64_t address, uint64_t heap)
 {
-	MAP_EACH(&t->of, key_of(t->process, address, heap), at) {
+	MAP_EACH(&t->of, key_of(t, t->process, address, heap), at) {
 		const struct live *l = &t->live[map_value(&t->of, at)];
 		if (l->process == t->process && l->address == address && l->heap == heap) {
 			return at;
@@ -57,7 +58,7 @@ static uint64_t give_back(struct memory *t, uint64_t address, uint64_t heap)
 	table_build_late(t->b, t->freed, l->row, (uint64_t)t->at);
 	map_remove(&t->of, at);
 	if (l != last) {
-		MAP_EACH(&t->of, key_of(last->process, last->address, last->heap), other) {
+		MAP_EACH(&t->of, key_of(t, last->process, last->address, last->heap), other) {
 			if (map_value(&t->of, other) == t->count - 1u) {
 				map_set(&t->of, other, (uint64_t)(l - t->live));
 				break;
@@ -73,7 +74,7 @@ static void take(struct memory *t, uint64_t address, uint64_t heap, uint64_t byt
 {
 	give_back(t, address, heap); /* that it was given back was lost */
 	if (!VEC_ROOM_UP_TO(t->live, t->count, t->cap, LIVE_MAX) ||
-	    map_add(&t->of, key_of(t->process, address, heap), t->count) < 0) {
+	    map_add(&t->of, key_of(t, t->process, address, heap), t->count) < 0) {
 		t->m->failed = true;
 		return;
 	}

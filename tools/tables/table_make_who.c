@@ -364,7 +364,8 @@ static const char *name_of(struct table_maker *m, struct known *n, const struct 
 {
 	char text[1024];
 	uint64_t address = names_frame(addresses, frame, true);
-	uint64_t key = map_mix(address ^ 0x9E3779B97F4A7C15ull, s->process + 1ull);
+	const uint64_t parts[] = {s->process, address};
+	uint64_t key = map_hash(&n->of, parts, sizeof parts);
 	MAP_EACH(&n->of, key, at) {
 		const struct name *k = &n->names[map_value(&n->of, at)];
 		if (k->address == address && k->process == s->process) {

@@ -168,12 +168,13 @@ static void copy_value(struct table_value *to, const struct table_value *from)
 	}
 }
 
+/* NaN is above all numbers, as in SQL: an order that depended on where it stands would be none. */
 static int compare_numbers(const struct table_value *a, const struct table_value *b)
 {
 	if (a->kind == TABLE_FLOAT || b->kind == TABLE_FLOAT) {
 		double x = a->kind == TABLE_FLOAT ? a->f : a->kind == TABLE_UNSIGNED ? (double)a->u : (double)a->i;
 		double y = b->kind == TABLE_FLOAT ? b->f : b->kind == TABLE_UNSIGNED ? (double)b->u : (double)b->i;
-		return x < y ? -1 : x > y;
+		return isnan(x) || isnan(y) ? !!isnan(x) - !!isnan(y) : x < y ? -1 : x > y;
 	}
 	if (a->kind != b->kind) {
 		return a->kind == TABLE_INTEGER ? -1 : 1; /* the other one is above all that INTEGER has */
@@ -569,7 +570,7 @@ void table_value_text(const struct table_value *v, bool truth, struct strbuf *ou
 	case TABLE_NULL: return;
 	case TABLE_TEXT: strbuf_add(out, v->s, v->n); return;
 	case TABLE_UNSIGNED: snprintf(text, sizeof text, "%llu", (unsigned long long)v->u); break;
-	case TABLE_FLOAT: snprintf(text, sizeof text, "%.17g", v->f); break;
+	case TABLE_FLOAT: snprintf(text, sizeof text, "%.17g", isnan(v->f) ? (double)NAN : v->f); break; /* no "-nan" */
 	default: snprintf(text, sizeof text, "%lld", (long long)v->i); break;
 	}
 	strbuf_adds(out, truth ? (v->i ? "true" : "false") : text);

@@ -45,7 +45,7 @@ void table_show_value(const struct table_answer_column *c, const struct table_va
 	default: break;
 	}
 	if (v->kind == TABLE_FLOAT) {
-		strbuf_addf(out, "%.3f", n);
+		strbuf_addf(out, "%.3f", isnan(n) ? (double)NAN : n);
 	} else {
 		table_value_text(v, c->truth, out);
 	}
