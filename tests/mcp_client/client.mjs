@@ -174,6 +174,11 @@ if (probe.isError) {
 	assert.ok(cut.cut && /max_rows/.test(cut.how_to_go_on));
 	const wide = (await sql('select repeat(\'x\', 1000) from events', { max_rows: 5000 }))[0];
 	assert.ok(wide.cut && JSON.stringify(wide).length < 60000);
+	// An answer is JSON however long it would be: a part of this one ends as if it were whole.
+	for (const n of [0, 1, 2]) {
+		const long = { query: `select repeat('z', ${n}) || repeat('"}', 25000000) as a` };
+		await client.callTool({ name: 'sql', arguments: long }, undefined, { timeout: 60000 });
+	}
 	const columns = (await call('sql_tables', { table: 'waits' })).results[0].rows.map((r) => r[0]);
 	assert.ok(columns.includes('waker_tid') && columns.includes('duration'));
 	await wrong('sql', { query: 'select * from event' }, /event/);

@@ -86,6 +86,9 @@ static void answer(struct mcp_call *c, const char *message, size_t n, struct hea
 	if (c->out.failed) {
 		h->ok = 0;
 		cli_tell(c->args, "no memory");
+	} else if (h->ok && c->out.len > MCP_ANSWER_MAX) { /* a part of it would be no JSON */
+		h->ok = 0;
+		cli_tell(c->args, "the answer is longer than %u MiB; ask for less of it", MCP_ANSWER_MAX >> 20);
 	}
 	mcp_json_free(v);
 }
@@ -107,7 +110,7 @@ static void serve(const struct cli_args *a, int fd)
 		answer(&c, message, h.bytes, &h);
 		fflush(stderr);
 		fflush(stdout);
-		h.bytes = h.ok ? (uint32_t)BASE_MIN(c.out.len, (size_t)MCP_ANSWER_MAX) : 0;
+		h.bytes = h.ok ? (uint32_t)c.out.len : 0;
 		bool sent = put(fd, &h, sizeof h) && put(fd, c.out.s, h.bytes);
 		strbuf_finish(&c.out);
 		free(message);
