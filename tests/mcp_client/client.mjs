@@ -174,6 +174,16 @@ if (probe.isError) {
 	assert.ok(cut.cut && /max_rows/.test(cut.how_to_go_on));
 	const wide = (await sql('select repeat(\'x\', 1000) from events', { max_rows: 5000 }))[0];
 	assert.ok(wide.cut && JSON.stringify(wide).length < 60000);
+	// So is a single value that is too long, in the first row too; and many results are.
+	const long = (await sql(`select repeat('x', 5000000), 7, repeat('"', 100000), repeat('\u00e9', 100000)`))[0];
+	assert.ok(JSON.stringify(long).length < 60000 && long.cut && /substr/.test(long.how_to_go_on));
+	assert.equal(long.rows[0][1], 7);
+	for (const [i, each] of [[0, 'x'], [2, '"'], [3, '\u00e9']]) {
+		assert.ok(long.rows[0][i].length > 1000 && long.rows[0][i] === each.repeat(long.rows[0][i].length), each);
+	}
+	const results = await call('sql', { query: 'select 1;'.repeat(3000) });
+	assert.ok(JSON.stringify(results).length < 60000 && results.cut && /fewer statements/.test(results.how_to_go_on));
+	assert.ok(results.results.length > 100 && results.results.every((r) => r.rows[0][0] === 1));
 	// An answer is JSON however long it would be: a part of this one ends as if it were whole.
 	for (const n of [0, 1, 2]) {
 		const long = { query: `select repeat('z', ${n}) || repeat('"}', 25000000) as a` };

@@ -77,6 +77,9 @@ int mcp_call_choice(const struct mcp_call *c, const char *name, int absent);
 void mcp_put_name(struct strbuf *b, const char *name);
 void mcp_put_comma(struct strbuf *b);
 void mcp_put_text(struct strbuf *b, const char *name, const char *s); /* NULL: null */
+/* A text without a name or comma, of at most about `most` bytes of JSON; what is too long loses its end. How many of its
+ * bytes were written. */
+size_t mcp_put_part(struct strbuf *b, const char *s, size_t n, size_t most);
 void mcp_put_integer(struct strbuf *b, const char *name, int64_t v);
 void mcp_put_count(struct strbuf *b, const char *name, uint64_t v);
 void mcp_put_real(struct strbuf *b, const char *name, double v);
