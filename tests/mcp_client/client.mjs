@@ -2,7 +2,8 @@
 // Every tool of openetw mcp, called by the SDK's own client; what they answer is compared with other verbs of openetw.
 import { execFileSync } from 'node:child_process';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -253,6 +254,33 @@ if (has('export')) {
 	await wrong('export', { kind: 'csv', name: '../net.csv' }, /without a folder/);
 	await wrong('export', { kind: 'cvs', name: 'x' }, /one of/);
 }
+// Of several files none is left out silently; archives that were unpacked go when their traces are closed.
+const folder = mkdtempSync(`${exports_}/traces`);
+copyFileSync(primitive, `${folder}/a.etl`);
+copyFileSync(primitive, `${folder}/b.etl`);
+for (let i = 0; i < 9; i++) writeFileSync(`${folder}/${i}.etl.gz`, gzipSync(readFileSync(primitive)));
+const fickle = new Client({ name: 'tests', version: '1' });
+const fickleEnd = new StdioClientTransport({
+	command: openetw, args: ['mcp', `${folder}/a.etl`, `${folder}/b.etl`, '--root', folder], env: { ...process.env }, stderr: 'inherit',
+});
+await fickle.connect(fickleEnd);
+const open = (files) => fickle.callTool({ name: 'open_trace', arguments: files ? { files } : {} }, undefined, { timeout: 200000 });
+const once = dump(primitive).length;
+assert.equal((await open()).structuredContent.events, 2 * once);
+if (!(await open(['0.etl.gz'])).isError) { // this build reads archives
+	for (let i = 0; i < 9; i++) assert.equal((await open([`${i}.etl.gz`, '0.etl.gz'])).structuredContent.events, 2 * once);
+	const worker = readFileSync(`/proc/${fickleEnd.pid}/task/${fickleEnd.pid}/children`).toString().trim().split(' ')[0];
+	const unpacked = readdirSync(`/proc/${worker}/fd`).map((fd) => {
+		try { return readlinkSync(`/proc/${worker}/fd/${fd}`); } catch { return ''; }
+	}).filter((to) => /\/#\d+ \(deleted\)|memfd:trace/.test(to));
+	assert.ok(new Set(unpacked).size > 0 && new Set(unpacked).size <= 5, unpacked.join(' '));
+}
+unlinkSync(`${folder}/b.etl`);
+const part = await open();
+assert.ok(part.isError);
+assert.match(part.content[0].text, /cannot open .*b\.etl: No such file/);
+await fickle.close();
+
 // Small answers: all of it comes, piece by piece, and no answer is much longer than it may be.
 const small = new Client({ name: 'tests', version: '1' });
 await small.connect(new StdioClientTransport({

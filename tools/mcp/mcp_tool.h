@@ -151,7 +151,10 @@ struct mcp_limits {
 	uint64_t memory_bytes, threads;
 };
 extern struct mcp_limits mcp_limits;
-/* The whole path of a file that may be read. NULL: said why. To be freed. */
+/* A file that may be read: an O_PATH descriptor, and its whole path, to be freed. The path may lead to another file as soon
+ * as this returns; the descriptor does not. -1: said why. */
+int mcp_path_open(const struct cli_args *a, const char *path, char **ret);
+/* Only its whole path. NULL: said why. */
 char *mcp_path_allowed(const struct cli_args *a, const char *path);
 /* Calls `fn` for each trace that may be opened, in a fixed order; at most `most`. How many were found; not all folders
  * could be looked through when *ret_incomplete says so. */

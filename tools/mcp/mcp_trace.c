@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "tools/common/absent.h"
 #include "tools/common/select.h"
+#include "tools/common/unpacked.h"
 #include "tools/openetw/sql_client.h"
 #include "tools/tables/table_make.h"
 #include "tools/openetw/sql_rewrite.h"
@@ -22,6 +23,7 @@ struct mcp_trace {
 	struct mcp_trace *next;
 	struct strbuf key; /* paths, sizes and times of the files */
 	char **files;
+	struct cli_unpacked_hold **holds; /* of these files */
 	int count;
 	struct table_maker maker;
 	struct sql_client *client; /* NULL: no query yet */
@@ -33,10 +35,12 @@ static void trace_close(struct mcp_trace *t)
 {
 	sql_client_destroy(t->client);
 	table_maker_close(&t->maker);
-	for (int i = 0; t->files && i < t->count; i++) {
+	for (int i = 0; i < t->count; i++) {
+		cli_unpacked_release(t->holds[i]);
 		free(t->files[i]);
 	}
 	free(t->files);
+	free(t->holds);
 	strbuf_finish(&t->key);
 	free(t);
 }
@@ -55,16 +59,22 @@ void mcp_trace_close_all(void)
 static bool take_file(const struct mcp_call *c, struct mcp_trace *t, const char *path)
 {
 	struct stat st;
-	char *whole = mcp_path_allowed(c->args, path);
-	if (!whole) {
+	char *whole;
+	int fd = mcp_path_open(c->args, path, &whole);
+	if (fd < 0) {
 		return false;
 	}
-	t->files[t->count++] = whole;
-	if (stat(whole, &st) == 0) { /* a file that has changed is opened anew */
-		strbuf_addf(&t->key, "%s\n%llu %llu %lld %lld.%09ld\n", whole, (unsigned long long)st.st_dev,
-			    (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
-			    st.st_mtim.tv_nsec);
+	bool known = fstat(fd, &st) == 0;
+	t->files[t->count] = whole;
+	t->holds[t->count++] = cli_unpacked_hold(whole, fd);
+	if (!known || !t->holds[t->count - 1]) {
+		cli_tell(c->args, "cannot open %s", whole);
+		return false;
 	}
+	/* a file that has changed is opened anew */
+	strbuf_addf(&t->key, "%s\n%llu %llu %lld %lld.%09ld\n", whole, (unsigned long long)st.st_dev,
+		    (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		    st.st_mtim.tv_nsec);
 	return true;
 }
 
@@ -78,7 +88,8 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 		return false;
 	}
 	t->files = calloc(count, sizeof *t->files);
-	for (size_t i = 0; t->files && i < count; i++) {
+	t->holds = calloc(count, sizeof *t->holds);
+	for (size_t i = 0; t->files && t->holds && i < count; i++) {
 		const char *path = n ? NULL : mcp_limits.files[i];
 		if (n) {
 			mcp_json_text(mcp_json_at(given, i), &path);
@@ -87,7 +98,7 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 			return false;
 		}
 	}
-	return t->files && !t->key.failed;
+	return t->files && t->holds && !t->key.failed;
 }
 
 static struct mcp_trace *find_open(const struct strbuf *key)
@@ -250,7 +261,8 @@ void mcp_trace_nothing(const struct mcp_call *c, struct mcp_trace *t)
 
 bool mcp_trace_failed(const struct mcp_call *c, uint32_t code)
 {
-	const char *why = openetw_last_error_text();
+	char unpacked[1000];
+	const char *why = cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked);
 	if (code == ERROR_CANCELLED || cli_signal_caught()) {
 		cli_tell(c->args, "cancelled");
 	} else if (why[0]) {

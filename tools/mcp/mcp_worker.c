@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +122,16 @@ static void serve(const struct cli_args *a, int fd)
 	mcp_trace_close_all();
 }
 
+/* A trace that is open has some for each of its files. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 bool mcp_worker_start(const struct cli_args *a, int close_fd)
 {
 	int ends[2], notes = mcp_worker_notes();
@@ -140,6 +151,7 @@ bool mcp_worker_start(const struct cli_args *a, int close_fd)
 		if (getppid() != server || none < 0 || dup2(none, 0) < 0 || dup2(none, 1) < 0 || dup2(notes, 2) < 0) {
 			_exit(1);
 		}
+		allow_descriptors();
 		serve(a, ends[1]);
 		_exit(0);
 	}
