@@ -234,6 +234,9 @@ await wrong('find_events', { filter: 'Name =~ /(/' }, /column/);
 // A name that nothing has may be that of a field: the answer is empty, and says what comes near.
 assert.match((await call('find_events', { filter: 'providr == x' })).notes, /no property 'providr'; did you mean 'provider'/);
 assert.match((await call('overview', { filter: 'AllocationKnd == 7' })).notes, /no event with a field 'AllocationKnd'; did you mean 'AllocationKind'/);
+// Long notes lose their end, not all they say.
+const longest = (await call('find_events', { filter: `${'x'.repeat(20000)} == 1`, limit: 1 })).notes;
+assert.ok(longest.startsWith('there is no event with a field \'xxx') && longest.endsWith('...'), longest.slice(0, 200));
 await wrong('find_events', { fliter: 'x' }, /did you mean 'filter'/);
 await wrong('find_events', { limit: 0 }, /from 1 to 500/);
 await wrong('find_events', { limit: 1e300 }, /from 1 to 500/);

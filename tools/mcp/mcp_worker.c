@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/mcp/mcp_worker.h"
 
-#include "base/file.h"
 #include "tools/mcp/mcp_message.h"
 
 #include <fcntl.h>
@@ -201,10 +200,13 @@ static void take_notes(struct strbuf *out)
 {
 	struct strbuf all = {0};
 	char *line, *next;
-	if (lseek(w.notes, 0, SEEK_SET) < 0 || file_read_fd(w.notes, NOTES_MAX, &all) < 0 || !all.s) {
+	ssize_t n = strbuf_room(&all, NOTES_MAX) ? pread(w.notes, all.s, NOTES_MAX, 0) : -1;
+	if (n <= 0) {
 		strbuf_finish(&all);
 		return;
 	}
+	all.len = (size_t)n;
+	strbuf_adds(&all, n == NOTES_MAX ? "..." : ""); /* and a NUL */
 	for (line = all.s; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next) {
