@@ -4,6 +4,7 @@
 #include "tools/mcp/mcp_message.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define NOTES_MAX 16384u
+#define LOOK_MS   10
 
 struct head {
 	uint32_t bytes; /* that follow */
@@ -179,6 +181,28 @@ void mcp_worker_end(void)
 		while (waitpid(w.pid, NULL, 0) < 0 && errno == EINTR) {
 		}
 		base_close(&w.fd);
+	}
+}
+
+void mcp_worker_leave(void)
+{
+	pid_t ended = 0;
+	if (w.fd < 0) {
+		return;
+	}
+	base_close(&w.fd);
+	for (unsigned waited = 0; ended <= 0 && waited < MCP_PATIENCE_MS; waited += LOOK_MS) {
+		ended = waitpid(w.pid, NULL, WNOHANG);
+		if (ended == 0) {
+			poll(NULL, 0, LOOK_MS);
+		} else if (ended < 0 && errno != EINTR) {
+			return;
+		}
+	}
+	if (ended <= 0) {
+		kill(w.pid, SIGKILL);
+		while (waitpid(w.pid, NULL, 0) < 0 && errno == EINTR) {
+		}
 	}
 }
 
