@@ -88,13 +88,29 @@ static int place_take(struct place *ret, struct diag *d)
 	return ret->directory < 0 ? ret->directory : 0;
 }
 
+/* A trace may be named by a descriptor of this process. Its index lies beside the file all the same, where that has a name. */
+static const char *place_beside(const char *trace, char buf[PATH_MAX])
+{
+	struct stat file, named;
+	bool link = strncmp(trace, "/proc/self/fd/", 14) == 0;
+	ssize_t n = link ? readlink(trace, buf, PATH_MAX - 1) : -1;
+	if (n <= 0) {
+		return trace;
+	}
+	buf[n] = 0;
+	return stat(trace, &file) == 0 && lstat(buf, &named) == 0 && file.st_dev == named.st_dev &&
+			       file.st_ino == named.st_ino
+		       ? buf
+		       : trace;
+}
+
 int place_open(const char *trace, int which, const char *cache, struct place *ret, struct diag *d)
 {
-	char folder[PATH_MAX - NAME_MAX - 2], name[NAME_MAX + 1];
+	char folder[PATH_MAX - NAME_MAX - 2], name[NAME_MAX + 1], whole[PATH_MAX];
 	int n, err = 0;
 	ret->directory = -1;
 	if (which == PLACE_BESIDE) {
-		n = snprintf(ret->path, sizeof ret->path, "%s.idx", trace);
+		n = snprintf(ret->path, sizeof ret->path, "%s.idx", place_beside(trace, whole));
 	} else {
 		err = cache_directory(cache, folder, sizeof folder);
 		err = err ? err : cache_name(trace, name, sizeof name);

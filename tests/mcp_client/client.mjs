@@ -2,7 +2,8 @@
 // Every tool of openetw mcp, called by the SDK's own client; what they answer is compared with other verbs of openetw.
 import { execFileSync } from 'node:child_process';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -174,6 +175,21 @@ if (probe.isError) {
 	assert.ok(cut.cut && /max_rows/.test(cut.how_to_go_on));
 	const wide = (await sql('select repeat(\'x\', 1000) from events', { max_rows: 5000 }))[0];
 	assert.ok(wide.cut && JSON.stringify(wide).length < 60000);
+	// So is a single value that is too long, in the first row too; and many results are.
+	const long = (await sql(`select repeat('x', 5000000), 7, repeat('"', 100000), repeat('\u00e9', 100000)`))[0];
+	assert.ok(JSON.stringify(long).length < 60000 && long.cut && /substr/.test(long.how_to_go_on));
+	assert.equal(long.rows[0][1], 7);
+	for (const [i, each] of [[0, 'x'], [2, '"'], [3, '\u00e9']]) {
+		assert.ok(long.rows[0][i].length > 1000 && long.rows[0][i] === each.repeat(long.rows[0][i].length), each);
+	}
+	const results = await call('sql', { query: 'select 1;'.repeat(3000) });
+	assert.ok(JSON.stringify(results).length < 60000 && results.cut && /fewer statements/.test(results.how_to_go_on));
+	assert.ok(results.results.length > 100 && results.results.every((r) => r.rows[0][0] === 1));
+	// An answer is JSON however long it would be: a part of this one ends as if it were whole.
+	for (const n of [0, 1, 2]) {
+		const long = { query: `select repeat('z', ${n}) || repeat('"}', 25000000) as a` };
+		await client.callTool({ name: 'sql', arguments: long }, undefined, { timeout: 60000 });
+	}
 	const columns = (await call('sql_tables', { table: 'waits' })).results[0].rows.map((r) => r[0]);
 	assert.ok(columns.includes('waker_tid') && columns.includes('duration'));
 	await wrong('sql', { query: 'select * from event' }, /event/);
@@ -218,6 +234,9 @@ await wrong('find_events', { filter: 'Name =~ /(/' }, /column/);
 // A name that nothing has may be that of a field: the answer is empty, and says what comes near.
 assert.match((await call('find_events', { filter: 'providr == x' })).notes, /no property 'providr'; did you mean 'provider'/);
 assert.match((await call('overview', { filter: 'AllocationKnd == 7' })).notes, /no event with a field 'AllocationKnd'; did you mean 'AllocationKind'/);
+// Long notes lose their end, not all they say.
+const longest = (await call('find_events', { filter: `${'x'.repeat(20000)} == 1`, limit: 1 })).notes;
+assert.ok(longest.startsWith('there is no event with a field \'xxx') && longest.endsWith('...'), longest.slice(0, 200));
 await wrong('find_events', { fliter: 'x' }, /did you mean 'filter'/);
 await wrong('find_events', { limit: 0 }, /from 1 to 500/);
 await wrong('find_events', { limit: 1e300 }, /from 1 to 500/);
@@ -238,6 +257,33 @@ if (has('export')) {
 	await wrong('export', { kind: 'csv', name: '../net.csv' }, /without a folder/);
 	await wrong('export', { kind: 'cvs', name: 'x' }, /one of/);
 }
+// Of several files none is left out silently; archives that were unpacked go when their traces are closed.
+const folder = mkdtempSync(`${exports_}/traces`);
+copyFileSync(primitive, `${folder}/a.etl`);
+copyFileSync(primitive, `${folder}/b.etl`);
+for (let i = 0; i < 9; i++) writeFileSync(`${folder}/${i}.etl.gz`, gzipSync(readFileSync(primitive)));
+const fickle = new Client({ name: 'tests', version: '1' });
+const fickleEnd = new StdioClientTransport({
+	command: openetw, args: ['mcp', `${folder}/a.etl`, `${folder}/b.etl`, '--root', folder], env: { ...process.env }, stderr: 'inherit',
+});
+await fickle.connect(fickleEnd);
+const open = (files) => fickle.callTool({ name: 'open_trace', arguments: files ? { files } : {} }, undefined, { timeout: 200000 });
+const once = dump(primitive).length;
+assert.equal((await open()).structuredContent.events, 2 * once);
+if (!(await open(['0.etl.gz'])).isError) { // this build reads archives
+	for (let i = 0; i < 9; i++) assert.equal((await open([`${i}.etl.gz`, '0.etl.gz'])).structuredContent.events, 2 * once);
+	const worker = readFileSync(`/proc/${fickleEnd.pid}/task/${fickleEnd.pid}/children`).toString().trim().split(' ')[0];
+	const unpacked = readdirSync(`/proc/${worker}/fd`).map((fd) => {
+		try { return readlinkSync(`/proc/${worker}/fd/${fd}`); } catch { return ''; }
+	}).filter((to) => /\/#\d+ \(deleted\)|memfd:trace/.test(to));
+	assert.ok(new Set(unpacked).size > 0 && new Set(unpacked).size <= 5, unpacked.join(' '));
+}
+unlinkSync(`${folder}/b.etl`);
+const part = await open();
+assert.ok(part.isError);
+assert.match(part.content[0].text, /cannot open .*b\.etl: No such file/);
+await fickle.close();
+
 // Small answers: all of it comes, piece by piece, and no answer is much longer than it may be.
 const small = new Client({ name: 'tests', version: '1' });
 await small.connect(new StdioClientTransport({

@@ -71,6 +71,17 @@ says '^\[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":'
 [ "$(talk "$(version 2025-06-18)" '{"jsonrpc":"2.0","method":"notifications/unknown"}' '{"jsonrpc":"2.0","id":5,"result":{}}' | wc -l)" -eq 1 ] ||
 	fail "a notification or response was answered"
 
+# At the end of the input the process of the tools closes its traces: what it read of a field is kept beside the index.
+mkdir "$T/kept"
+cp "$N" "$T/kept/n.etl"
+run_status 0 openetw index "$T/kept/n.etl"
+[ -e "$T/kept/n.etl.idx" ] || fail "no index beside the trace"
+printf '%s\n' "$(version 2025-06-18)" \
+	'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"overview","arguments":{"field":"ClrInstanceID","to":"8s"}}}' |
+	openetw mcp "$T/kept/n.etl" 2>"$T/err" >"$T/out"
+says '"isError":false' "$T/out" "values of a field"
+[ -e "$T/kept/n.etl.idx.fields" ] || fail "columns of fields were not kept: $(ls "$T/kept")"
+
 # ---- files that may not be read ----------------------------------------------------------------------------
 mkdir -p "$T/in/deep" "$T/out-of-it"
 cp "$CORPUS/perfview/primitive-types.etl" "$T/in/deep/p.etl"

@@ -17,10 +17,29 @@ struct unpacked {
 	struct unpacked *next;
 	struct stat from; /* the archive */
 	bool damaged;
+	int fd;
 	char path[32];
 	char name[]; /* of the archive, as the user gave it */
 };
 static struct unpacked *all;
+
+struct cli_unpacked_hold {
+	struct cli_unpacked_hold *next;
+	struct unpacked *archive; /* NULL: it is none, or was not read */
+	int fd;
+	char path[32];
+	char name[];
+};
+static struct cli_unpacked_hold *holds;
+
+static struct cli_unpacked_hold *find_hold(const char *name)
+{
+	struct cli_unpacked_hold *h = holds;
+	while (h && strcmp(h->name, name) != 0) {
+		h = h->next;
+	}
+	return h;
+}
 
 /* What was written since is another file. */
 static struct unpacked *find(const struct stat *st)
@@ -92,6 +111,7 @@ static struct unpacked *unpack(const struct cli_args *a, int in, const char *pat
 	}
 	u->from = *st;
 	u->damaged = r.damage[0] != 0;
+	u->fd = fd;
 	snprintf(u->path, sizeof u->path, "/proc/self/fd/%d", fd);
 	strcpy(u->name, path);
 	u->next = all;
@@ -103,37 +123,104 @@ const char *cli_unpacked(const struct cli_args *a, const char *path)
 {
 	uint8_t p[CLI_ARCHIVE_PEEK_BYTES];
 	struct stat st;
+	struct cli_unpacked_hold *h = find_hold(path);
+	const char *ret = h ? h->path : path;
 	/* Not blocking: whoever opens a FIFO next says that it is no trace. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(ret, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		base_close(&fd);
-		return path;
+		return ret;
 	}
 	ssize_t n = pread(fd, p, sizeof p, 0);
 	const char *kind = n > 0 ? cli_archive_kind(p, (size_t)n) : NULL;
-	const char *ret = path;
 	if (kind) {
 		struct unpacked *u = find(&st);
 		u = u ? u : unpack(a, fd, path, kind, &st);
 		ret = u ? u->path : NULL;
+		if (h) {
+			h->archive = u;
+		}
 	}
 	close(fd);
 	return ret;
 }
 
+struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd)
+{
+	struct cli_unpacked_hold *h = calloc(1, sizeof *h + strlen(name) + 1);
+	if (!h) {
+		base_close(&fd);
+		return NULL;
+	}
+	h->fd = fd;
+	snprintf(h->path, sizeof h->path, "/proc/self/fd/%d", fd);
+	strcpy(h->name, name);
+	h->next = holds;
+	holds = h;
+	return h;
+}
+
+static void forget(struct unpacked *u)
+{
+	struct unpacked **at = &all;
+	for (const struct cli_unpacked_hold *h = holds; h; h = h->next) {
+		if (h->archive == u) {
+			return;
+		}
+	}
+	while (*at != u) {
+		at = &(*at)->next;
+	}
+	*at = u->next;
+	base_close(&u->fd);
+	free(u);
+}
+
+void cli_unpacked_release(struct cli_unpacked_hold *h)
+{
+	struct cli_unpacked_hold **at = &holds;
+	if (!h) {
+		return;
+	}
+	while (*at != h) {
+		at = &(*at)->next;
+	}
+	*at = h->next;
+	if (h->archive) {
+		forget(h->archive);
+	}
+	base_close(&h->fd);
+	free(h);
+}
+
 bool cli_unpacked_damaged(const char *path)
 {
 	struct stat st;
-	const struct unpacked *u = stat(path, &st) == 0 ? find(&st) : NULL;
+	const struct cli_unpacked_hold *h = find_hold(path);
+	const struct unpacked *u = stat(h ? h->path : path, &st) == 0 ? find(&st) : NULL;
 	return u && u->damaged;
+}
+
+/* "PATH: why" with a name instead. False: it is about another path. */
+static bool rename_error(const char *why, const char *path, const char *name, char *buf, size_t cap)
+{
+	size_t n = strlen(path);
+	if (strncmp(why, path, n) != 0 || why[n] != ':') {
+		return false;
+	}
+	snprintf(buf, cap, "%s%s", name, why + n);
+	return true;
 }
 
 const char *cli_unpacked_error(const char *why, char *buf, size_t cap)
 {
 	for (const struct unpacked *u = why ? all : NULL; u; u = u->next) {
-		size_t n = strlen(u->path);
-		if (strncmp(why, u->path, n) == 0 && why[n] == ':') {
-			snprintf(buf, cap, "%s%s", u->name, why + n);
+		if (rename_error(why, u->path, u->name, buf, cap)) {
+			return buf;
+		}
+	}
+	for (const struct cli_unpacked_hold *h = why ? holds : NULL; h; h = h->next) {
+		if (rename_error(why, h->path, h->name, buf, cap)) {
 			return buf;
 		}
 	}

@@ -14,7 +14,11 @@
 const char *cli_unpacked(const struct cli_args *a, const char *path);
 /* Did cli_unpacked() find that a part of this archive cannot be read? */
 bool cli_unpacked_damaged(const char *path);
-/* What the library says about an unpacked trace ("PATH: why"), with the archive's name, in `buf`; all else
+/* Until it is released, cli_unpacked() of that name opens the file of this descriptor, which is taken over (O_PATH will
+ * do), whatever the name leads to by then. An unpacked archive goes when the last hold of it is released. NULL: no memory. */
+struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd);
+void cli_unpacked_release(struct cli_unpacked_hold *h); /* NULL is fine */
+/* What the library says about an unpacked or held trace ("PATH: why"), with the name that the user gave, in `buf`; all else
  * as it is. `why` may be NULL. */
 const char *cli_unpacked_error(const char *why, char *buf, size_t cap);
 

@@ -32,10 +32,10 @@ static const char *behind(const char *path, const char *folder)
 }
 
 /* A file that may not be read and one that is not there get the same words: who asks learns nothing of other files. */
-static char *refuse(const struct cli_args *a, const char *path)
+static int refuse(const struct cli_args *a, const char *path)
 {
 	cli_tell(a, "there is no trace '%.300s' that may be read; list_traces says which there are", path);
-	return NULL;
+	return -1;
 }
 
 /* A file of the command line: by its whole path, as it was written there, or by its name alone. */
@@ -51,35 +51,62 @@ static const char *given_file(const char *path)
 	return NULL;
 }
 
-/* The whole path of a regular file below a folder, without links. NULL: there is none. */
-static char *look_below(int root, const char *path)
+/* A regular file below a folder, and its whole path, without links. Descriptor; -1: there is none. */
+static int look_below(int root, const char *path, char **ret)
 {
 	char link[32], whole[PATH_MAX];
 	int fd = open_foreign_look(root, path, 0, NULL);
 	if (fd < 0) {
-		return NULL;
+		return -1;
 	}
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	ssize_t n = readlink(link, whole, sizeof whole);
-	close(fd);
-	return n > 0 && (size_t)n < sizeof whole && whole[0] == '/' ? strndup(whole, (size_t)n) : NULL;
+	*ret = n > 0 && (size_t)n < sizeof whole && whole[0] == '/' ? strndup(whole, (size_t)n) : NULL;
+	if (!*ret) {
+		base_close(&fd);
+	}
+	return fd;
+}
+
+/* A file of the command line may be a link: the user gave it. */
+static int open_given(const struct cli_args *a, const char *known, char **ret)
+{
+	int fd = open(known, O_PATH | O_CLOEXEC);
+	if (fd < 0) {
+		cli_tell(a, "cannot open %s: %s", known, strerror(errno));
+		return -1;
+	}
+	*ret = strdup(known);
+	if (!*ret) {
+		base_close(&fd);
+	}
+	return fd;
+}
+
+int mcp_path_open(const struct cli_args *a, const char *path, char **ret)
+{
+	int fd = -1;
+	const char *known = given_file(path);
+	*ret = NULL;
+	if (known) {
+		return open_given(a, known, ret);
+	}
+	for (int i = 0; i < mcp_limits.root_count && path[0] && fd < 0; i++) {
+		const char *rest = behind(path, mcp_limits.roots[i]);
+		rest = rest ? rest : behind(path, mcp_limits.root_words[i]);
+		if (rest || path[0] != '/') {
+			fd = look_below(mcp_limits.root_fds[i], rest ? rest : path, ret);
+		}
+	}
+	return fd < 0 ? refuse(a, path) : fd;
 }
 
 char *mcp_path_allowed(const struct cli_args *a, const char *path)
 {
-	char *found = NULL;
-	const char *known = given_file(path);
-	if (known) {
-		return strdup(known);
-	}
-	for (int i = 0; i < mcp_limits.root_count && path[0] && !found; i++) {
-		const char *rest = behind(path, mcp_limits.roots[i]);
-		rest = rest ? rest : behind(path, mcp_limits.root_words[i]);
-		if (rest || path[0] != '/') {
-			found = look_below(mcp_limits.root_fds[i], rest ? rest : path);
-		}
-	}
-	return found ? found : refuse(a, path);
+	char *whole;
+	int fd = mcp_path_open(a, path, &whole);
+	base_close(&fd);
+	return whole;
 }
 
 /* ---- what there is ---------------------------------------------------------------------------------- */

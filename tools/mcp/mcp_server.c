@@ -563,7 +563,10 @@ int mcp_serve(const struct cli_args *a, int in, int out, uint64_t timeout_ns)
 			take_bytes(&s);
 		}
 	}
-	mcp_worker_end();
+	if (s.jobs) {
+		mcp_worker_interrupt(); /* nobody waits for its answer */
+	}
+	mcp_worker_leave();
 	while (s.jobs) {
 		drop_job(&s, s.jobs);
 	}

@@ -76,6 +76,22 @@ void mcp_put_text(struct strbuf *b, const char *name, const char *s)
 	}
 }
 
+size_t mcp_put_part(struct strbuf *b, const char *s, size_t n, size_t most)
+{
+	size_t before = b->len, part = BASE_MIN(n, most);
+	for (;;) {
+		while (part < n && part > 0 && ((uint8_t)s[part] & 0xc0) == 0x80) {
+			part--;
+		}
+		strbuf_add_json(b, s, part);
+		if (b->failed || part == 0 || b->len - before <= most + 2) {
+			return part;
+		}
+		b->len = before; /* escapes made it longer */
+		part /= 2;
+	}
+}
+
 void mcp_put_integer(struct strbuf *b, const char *name, int64_t v)
 {
 	mcp_put_name(b, name);

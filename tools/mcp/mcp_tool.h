@@ -77,6 +77,9 @@ int mcp_call_choice(const struct mcp_call *c, const char *name, int absent);
 void mcp_put_name(struct strbuf *b, const char *name);
 void mcp_put_comma(struct strbuf *b);
 void mcp_put_text(struct strbuf *b, const char *name, const char *s); /* NULL: null */
+/* A text without a name or comma, of at most about `most` bytes of JSON; what is too long loses its end. How many of its
+ * bytes were written. */
+size_t mcp_put_part(struct strbuf *b, const char *s, size_t n, size_t most);
 void mcp_put_integer(struct strbuf *b, const char *name, int64_t v);
 void mcp_put_count(struct strbuf *b, const char *name, uint64_t v);
 void mcp_put_real(struct strbuf *b, const char *name, double v);
@@ -148,7 +151,10 @@ struct mcp_limits {
 	uint64_t memory_bytes, threads;
 };
 extern struct mcp_limits mcp_limits;
-/* The whole path of a file that may be read. NULL: said why. To be freed. */
+/* A file that may be read: an O_PATH descriptor, and its whole path, to be freed. The path may lead to another file as soon
+ * as this returns; the descriptor does not. -1: said why. */
+int mcp_path_open(const struct cli_args *a, const char *path, char **ret);
+/* Only its whole path. NULL: said why. */
 char *mcp_path_allowed(const struct cli_args *a, const char *path);
 /* Calls `fn` for each trace that may be opened, in a fixed order; at most `most`. How many were found; not all folders
  * could be looked through when *ret_incomplete says so. */

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "tools/common/absent.h"
 #include "tools/common/select.h"
+#include "tools/common/unpacked.h"
 #include "tools/openetw/sql_client.h"
 #include "tools/tables/table_make.h"
 #include "tools/openetw/sql_rewrite.h"
@@ -22,6 +23,7 @@ struct mcp_trace {
 	struct mcp_trace *next;
 	struct strbuf key; /* paths, sizes and times of the files */
 	char **files;
+	struct cli_unpacked_hold **holds; /* of these files */
 	int count;
 	struct table_maker maker;
 	struct sql_client *client; /* NULL: no query yet */
@@ -33,10 +35,12 @@ static void trace_close(struct mcp_trace *t)
 {
 	sql_client_destroy(t->client);
 	table_maker_close(&t->maker);
-	for (int i = 0; t->files && i < t->count; i++) {
+	for (int i = 0; i < t->count; i++) {
+		cli_unpacked_release(t->holds[i]);
 		free(t->files[i]);
 	}
 	free(t->files);
+	free(t->holds);
 	strbuf_finish(&t->key);
 	free(t);
 }
@@ -55,16 +59,22 @@ void mcp_trace_close_all(void)
 static bool take_file(const struct mcp_call *c, struct mcp_trace *t, const char *path)
 {
 	struct stat st;
-	char *whole = mcp_path_allowed(c->args, path);
-	if (!whole) {
+	char *whole;
+	int fd = mcp_path_open(c->args, path, &whole);
+	if (fd < 0) {
 		return false;
 	}
-	t->files[t->count++] = whole;
-	if (stat(whole, &st) == 0) { /* a file that has changed is opened anew */
-		strbuf_addf(&t->key, "%s\n%llu %llu %lld %lld.%09ld\n", whole, (unsigned long long)st.st_dev,
-			    (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
-			    st.st_mtim.tv_nsec);
+	bool known = fstat(fd, &st) == 0;
+	t->files[t->count] = whole;
+	t->holds[t->count++] = cli_unpacked_hold(whole, fd);
+	if (!known || !t->holds[t->count - 1]) {
+		cli_tell(c->args, "cannot open %s", whole);
+		return false;
 	}
+	/* a file that has changed is opened anew */
+	strbuf_addf(&t->key, "%s\n%llu %llu %lld %lld.%09ld\n", whole, (unsigned long long)st.st_dev,
+		    (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		    st.st_mtim.tv_nsec);
 	return true;
 }
 
@@ -78,7 +88,8 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 		return false;
 	}
 	t->files = calloc(count, sizeof *t->files);
-	for (size_t i = 0; t->files && i < count; i++) {
+	t->holds = calloc(count, sizeof *t->holds);
+	for (size_t i = 0; t->files && t->holds && i < count; i++) {
 		const char *path = n ? NULL : mcp_limits.files[i];
 		if (n) {
 			mcp_json_text(mcp_json_at(given, i), &path);
@@ -87,7 +98,7 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 			return false;
 		}
 	}
-	return t->files && !t->key.failed;
+	return t->files && t->holds && !t->key.failed;
 }
 
 static struct mcp_trace *find_open(const struct strbuf *key)
@@ -250,7 +261,8 @@ void mcp_trace_nothing(const struct mcp_call *c, struct mcp_trace *t)
 
 bool mcp_trace_failed(const struct mcp_call *c, uint32_t code)
 {
-	const char *why = openetw_last_error_text();
+	char unpacked[1000];
+	const char *why = cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked);
 	if (code == ERROR_CANCELLED || cli_signal_caught()) {
 		cli_tell(c->args, "cancelled");
 	} else if (why[0]) {
@@ -285,29 +297,46 @@ void mcp_put_date(struct strbuf *b, struct mcp_trace *t, const char *name, int64
 
 /* ---- SQL -------------------------------------------------------------------------------------------- */
 
+#define SHARE_MIN  16u
+#define NUMBER_MAX 64u
+
 struct sheet { /* the rows of a query as they come */
 	struct mcp_call *call;
 	struct mcp_trace *trace;
 	uint64_t most, rows;
-	size_t results;
-	bool open, cut; /* a result is being written; rows were left out */
+	bool open, cut;    /* a result is being written; rows were left out */
+	bool short_values; /* ends of values were left out */
+	bool full;         /* whole results were left out */
 	uint32_t columns;
 	enum sql_class classes[SQL_COLUMNS_MAX];
 };
+
+/* What one of several values may take, which together take `most`. */
+static size_t share_of(size_t most, uint32_t count)
+{
+	return BASE_MAX(most / BASE_MAX(count, 1u), (size_t)SHARE_MIN);
+}
 
 static bool on_columns(void *context, uint32_t count, const enum sql_class *classes, const struct sql_value *names)
 {
 	struct sheet *s = context;
 	struct strbuf *b = &s->call->out;
+	if (!mcp_call_room(s->call)) {
+		s->full = true;
+		return false;
+	}
+	size_t most = s->call->budget - b->len;
 	mcp_put_comma(b);
 	strbuf_adds(b, "{\"columns\":[");
 	s->open = true;
+	s->cut = s->short_values = false;
 	s->columns = BASE_MIN(count, (uint32_t)SQL_COLUMNS_MAX);
 	s->rows = 0;
 	for (uint32_t i = 0; i < s->columns; i++) {
 		s->classes[i] = classes[i];
 		mcp_put_comma(b);
-		strbuf_add_json(b, names[i].s ? names[i].s : "", names[i].s ? names[i].n : 0);
+		size_t n = names[i].s ? names[i].n : 0;
+		s->short_values |= mcp_put_part(b, n ? names[i].s : "", n, share_of(most, s->columns)) < n;
 	}
 	strbuf_adds(b, "],\"rows\":[");
 	return true;
@@ -328,37 +357,55 @@ static bool stands_plain(enum sql_class class, const struct sql_value *v)
 	return j != NULL;
 }
 
-static void put_value(struct strbuf *b, enum sql_class class, const struct sql_value *v)
+/* A value of at most `most` bytes. False: its end was left out. */
+static bool put_value(struct strbuf *b, enum sql_class class, const struct sql_value *v, size_t most)
 {
+	if (class == SQL_NUMBER) { /* a part of one is another number */
+		most = BASE_MAX(most, (size_t)NUMBER_MAX);
+	}
 	mcp_put_comma(b);
 	if (!v->s) {
 		strbuf_adds(b, "null");
-	} else if (stands_plain(class, v)) {
+	} else if (v->n <= most && stands_plain(class, v)) {
 		strbuf_add(b, v->s, v->n);
 	} else {
-		strbuf_add_json(b, v->s, v->n);
+		return mcp_put_part(b, v->s, v->n, most) == v->n;
 	}
+	return true;
+}
+
+/* False: the end of a value was left out. */
+static bool put_row(struct sheet *s, uint32_t count, const struct sql_value *values, size_t most)
+{
+	struct strbuf *b = &s->call->out;
+	bool whole = true;
+	mcp_put_comma(b);
+	strbuf_addc(b, '[');
+	for (uint32_t i = 0; i < BASE_MIN(count, s->columns); i++) {
+		whole &= put_value(b, s->classes[i], &values[i], most);
+	}
+	strbuf_addc(b, ']');
+	return whole;
 }
 
 static bool on_row(void *context, uint32_t count, const struct sql_value *values)
 {
 	struct sheet *s = context;
 	struct strbuf *b = &s->call->out;
-	if (s->rows >= s->most || !mcp_call_room(s->call)) {
+	if (s->rows >= s->most || (s->rows > 0 && !mcp_call_room(s->call))) {
 		s->cut = true;
 		return false;
 	}
-	size_t before = b->len;
-	mcp_put_comma(b);
-	strbuf_addc(b, '[');
-	for (uint32_t i = 0; i < BASE_MIN(count, s->columns); i++) {
-		put_value(b, s->classes[i], &values[i]);
-	}
-	strbuf_addc(b, ']');
-	if (b->len > s->call->budget && s->rows > 0 && !b->failed) { /* the row that is too much */
+	size_t before = b->len, most = s->call->budget - BASE_MIN(before, s->call->budget);
+	if ((!put_row(s, count, values, most) || b->len > s->call->budget) &&
+	    !b->failed) { /* the row that is too much */
 		b->len = before;
-		s->cut = true;
-		return false;
+		if (s->rows > 0) {
+			s->cut = true;
+			return false;
+		}
+		/* Of the first one as much is shown as there is room for. */
+		s->short_values |= !put_row(s, count, values, share_of(most, s->columns));
 	}
 	s->rows++;
 	return true;
@@ -372,16 +419,14 @@ static void end_sheet(struct sheet *s)
 	}
 	strbuf_addc(b, ']');
 	mcp_put_count(b, "row_count", s->rows);
-	mcp_put_truth(b, "cut", s->cut);
-	if (s->cut) {
-		mcp_put_text(b, "how_to_go_on",
-			     s->rows < s->most ? "the answer was full: select fewer columns or rows, or aggregate"
-					       : "there are more rows: raise max_rows, add LIMIT and OFFSET with ORDER "
-						 "BY, or aggregate");
-	}
+	mcp_put_cut(b, s->cut || s->short_values,
+		    s->short_values ? "values were too long for the answer and lost their ends: select parts of them "
+				      "(substr), or fewer columns"
+		    : s->rows < s->most ? "the answer was full: select fewer columns or rows, or aggregate"
+					: "there are more rows: raise max_rows, add LIMIT and OFFSET with ORDER "
+					  "BY, or aggregate");
 	strbuf_addc(b, '}');
 	s->open = false;
-	s->results++;
 }
 
 static bool on_end(void *context)
@@ -437,7 +482,11 @@ bool mcp_trace_sql(struct mcp_call *c, struct mcp_trace *t, const char *text, ui
 	strbuf_adds(&c->out, "{\"results\":[");
 	int status = sql_client_query(t->client, faster ? faster : text, &sink);
 	end_sheet(&s);
-	strbuf_adds(&c->out, "]}");
+	strbuf_addc(&c->out, ']');
+	if (s.full) {
+		mcp_put_cut(&c->out, true, "there are more results: send fewer statements in one call");
+	}
+	strbuf_addc(&c->out, '}');
 	free(faster);
 	return status == CLI_OK;
 }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/mcp/mcp_worker.h"
 
-#include "base/file.h"
 #include "tools/mcp/mcp_message.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define NOTES_MAX 16384u
+#define LOOK_MS   10
 
 struct head {
 	uint32_t bytes; /* that follow */
@@ -86,6 +88,9 @@ static void answer(struct mcp_call *c, const char *message, size_t n, struct hea
 	if (c->out.failed) {
 		h->ok = 0;
 		cli_tell(c->args, "no memory");
+	} else if (h->ok && c->out.len > MCP_ANSWER_MAX) { /* a part of it would be no JSON */
+		h->ok = 0;
+		cli_tell(c->args, "the answer is longer than %u MiB; ask for less of it", MCP_ANSWER_MAX >> 20);
 	}
 	mcp_json_free(v);
 }
@@ -107,7 +112,7 @@ static void serve(const struct cli_args *a, int fd)
 		answer(&c, message, h.bytes, &h);
 		fflush(stderr);
 		fflush(stdout);
-		h.bytes = h.ok ? (uint32_t)BASE_MIN(c.out.len, (size_t)MCP_ANSWER_MAX) : 0;
+		h.bytes = h.ok ? (uint32_t)c.out.len : 0;
 		bool sent = put(fd, &h, sizeof h) && put(fd, c.out.s, h.bytes);
 		strbuf_finish(&c.out);
 		free(message);
@@ -116,6 +121,16 @@ static void serve(const struct cli_args *a, int fd)
 		}
 	}
 	mcp_trace_close_all();
+}
+
+/* A trace that is open has some for each of its files. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }
 
 bool mcp_worker_start(const struct cli_args *a, int close_fd)
@@ -137,6 +152,7 @@ bool mcp_worker_start(const struct cli_args *a, int close_fd)
 		if (getppid() != server || none < 0 || dup2(none, 0) < 0 || dup2(none, 1) < 0 || dup2(notes, 2) < 0) {
 			_exit(1);
 		}
+		allow_descriptors();
 		serve(a, ends[1]);
 		_exit(0);
 	}
@@ -168,6 +184,28 @@ void mcp_worker_end(void)
 	}
 }
 
+void mcp_worker_leave(void)
+{
+	pid_t ended = 0;
+	if (w.fd < 0) {
+		return;
+	}
+	base_close(&w.fd);
+	for (unsigned waited = 0; ended <= 0 && waited < MCP_PATIENCE_MS; waited += LOOK_MS) {
+		ended = waitpid(w.pid, NULL, WNOHANG);
+		if (ended == 0) {
+			poll(NULL, 0, LOOK_MS);
+		} else if (ended < 0 && errno != EINTR) {
+			return;
+		}
+	}
+	if (ended <= 0) {
+		kill(w.pid, SIGKILL);
+		while (waitpid(w.pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+	}
+}
+
 void mcp_worker_interrupt(void)
 {
 	if (w.fd >= 0) {
@@ -186,10 +224,13 @@ static void take_notes(struct strbuf *out)
 {
 	struct strbuf all = {0};
 	char *line, *next;
-	if (lseek(w.notes, 0, SEEK_SET) < 0 || file_read_fd(w.notes, NOTES_MAX, &all) < 0 || !all.s) {
+	ssize_t n = strbuf_room(&all, NOTES_MAX) ? pread(w.notes, all.s, NOTES_MAX, 0) : -1;
+	if (n <= 0) {
 		strbuf_finish(&all);
 		return;
 	}
+	all.len = (size_t)n;
+	strbuf_adds(&all, n == NOTES_MAX ? "..." : ""); /* and a NUL */
 	for (line = all.s; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next) {

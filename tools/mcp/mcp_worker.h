@@ -35,5 +35,7 @@ enum mcp_worker_state mcp_worker_take(struct mcp_answer *ret);
 void mcp_answer_finish(struct mcp_answer *x);
 void mcp_worker_interrupt(void);
 void mcp_worker_end(void);
+/* Lets it close its traces, which keeps what it has read of fields; after MCP_PATIENCE_MS it is killed. */
+void mcp_worker_leave(void);
 
 #endif

@@ -71,12 +71,7 @@ static void put_payload(struct mcp_call *c, struct mcp_trace *t, const EVENT_REC
 	if (v) {
 		strbuf_add(b, text.data, text.length);
 	} else if (there) {
-		size_t n = BASE_MIN(most, text.length);
-		while (n < text.length && n > 0 && ((uint8_t)text.data[n] & 0xc0) == 0x80) {
-			n--;
-		}
-		strbuf_add_json(b, text.data, n);
-		if (n < text.length) {
+		if (mcp_put_part(b, text.data, text.length, most) < text.length) {
 			mcp_put_count(b, "payload_bytes", text.length);
 			mcp_put_cut(b, true, more);
 		}

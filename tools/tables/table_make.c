@@ -172,8 +172,11 @@ bool table_make_state(struct table_maker *m, char *why, size_t cap)
 	uint32_t code = read_ahead(m, &p);
 	cli_progress_end(&p.progress);
 	if (code != ERROR_SUCCESS) {
+		char unpacked[1000];
 		snprintf(why, cap, "the trace cannot be read: %s",
-			 cli_signal_caught() ? "interrupted" : openetw_last_error_text());
+			 cli_signal_caught()
+				 ? "interrupted"
+				 : cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked));
 	}
 	return code == ERROR_SUCCESS;
 }
@@ -298,9 +301,12 @@ bool table_make_index(struct table_maker *m, char *why, size_t cap)
 	uint32_t code = openetw_index_open(m->plain, (uint32_t)m->count, &o, &m->index);
 	cli_progress_end(&p.shown);
 	if (code != ERROR_SUCCESS) {
+		char unpacked[1000];
 		m->index = NULL;
 		snprintf(why, cap, "the trace cannot be read: %s",
-			 code == ERROR_CANCELLED ? "interrupted" : openetw_last_error_text());
+			 code == ERROR_CANCELLED
+				 ? "interrupted"
+				 : cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked));
 		return false;
 	}
 	m->about.size = sizeof m->about;
