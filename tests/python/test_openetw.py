@@ -296,12 +296,17 @@ class Interference(unittest.TestCase):
                 except RuntimeError as e:
                     refused.append(str(e))
 
-        for number in range(1, 20):
-            thing, left = make(), number
+        for number in range(2, 40):
+            thing, left = make(), number // 2
+            # Python keeps lists and tuples that it can use again, which collect nothing: take them all. And every second
+            # allocation collects: begin with the first or the second one.
+            kept = [[] for _ in range(200)], [tuple([n] * 14) for n in range(2100)], [tuple([n] * 4) for n in range(2100)]
             thresholds = gc.get_threshold()
             gc.callbacks.append(collecting)
             gc.set_threshold(1)
             try:
+                if number % 2:
+                    kept[0].append([])
                 ask(thing)
             except ValueError as e:  # it was closed before C was asked
                 self.assertIn("closed", str(e))
