@@ -403,9 +403,11 @@ struct index {
 	unsigned users; /* queries that are open, calls that run */
 };
 
+/* What is still being made in the background is waited for. */
 static void index_end(struct openetw_index *x)
 {
-	openetw_index_close(x);
+	Py_BEGIN_ALLOW_THREADS openetw_index_close(x);
+	Py_END_ALLOW_THREADS
 }
 
 static void index_free(PyObject *o)
@@ -462,7 +464,10 @@ static PyObject *index_open(PyObject *o, PyObject *args)
 		list[i] = PyBytes_AsString(bytes[i]);
 	}
 	how.flags = (uint32_t)flags;
-	how.progress = on_progress;
+	if (!(flags & OPENETW_INDEX_BACKGROUND)) {
+		how.progress =
+			on_progress; /* Ctrl-C is for the main thread, which waits here; in the background none does */
+	}
 	Py_BEGIN_ALLOW_THREADS code = openetw_index_open(list, (uint32_t)n, &how, &x);
 	Py_END_ALLOW_THREADS if (PyErr_Occurred())
 	{ /* Ctrl-C, also where the work was done before it was noticed */

@@ -332,6 +332,13 @@ class Interference(unittest.TestCase):
                                        lambda q: q.histogram(0, 1 << 40, 1000, 1, 1000)))
         index.close()
 
+    def test_an_index_that_is_made_in_the_background_is_closed_at_once(self):
+        program = ("import sys; from openetw import _openetw\n"
+                   "for _ in range(200):\n"
+                   "    index = _openetw.Index(); index.open((sys.argv[1],), 1 | 4 | 8)\n"
+                   "    if _ % 2: index.close()\n")
+        subprocess.run([sys.executable, "-c", program, NET], check=True, timeout=60)
+
     def test_more_buckets_than_a_histogram_can_have_are_refused(self):
         with openetw.Trace(PRIMITIVE) as t:
             with self.assertRaises(ValueError):
