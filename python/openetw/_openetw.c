@@ -403,9 +403,16 @@ struct index {
 	unsigned users; /* queries that are open, calls that run */
 };
 
+/* What is still being made in the background is waited for. */
+static void index_end(struct openetw_index *x)
+{
+	Py_BEGIN_ALLOW_THREADS openetw_index_close(x);
+	Py_END_ALLOW_THREADS
+}
+
 static void index_free(PyObject *o)
 {
-	openetw_index_close(((struct index *)o)->x);
+	index_end(((struct index *)o)->x);
 	free_object(o);
 }
 
@@ -457,15 +464,22 @@ static PyObject *index_open(PyObject *o, PyObject *args)
 		list[i] = PyBytes_AsString(bytes[i]);
 	}
 	how.flags = (uint32_t)flags;
-	how.progress = on_progress;
+	if (!(flags & OPENETW_INDEX_BACKGROUND)) {
+		how.progress =
+			on_progress; /* Ctrl-C is for the main thread, which waits here; in the background none does */
+	}
 	Py_BEGIN_ALLOW_THREADS code = openetw_index_open(list, (uint32_t)n, &how, &x);
-	Py_END_ALLOW_THREADS if (code)
+	Py_END_ALLOW_THREADS if (PyErr_Occurred())
+	{ /* Ctrl-C, also where the work was done before it was noticed */
+		index_end(code ? NULL : x);
+	}
+	else if (code)
 	{
-		ret = PyErr_Occurred() ? NULL : raise_last(code);
+		raise_last(code);
 	}
 	else if (self->x)
 	{ /* two threads opened it */
-		openetw_index_close(x);
+		index_end(x);
 		PyErr_SetString(PyExc_ValueError, "it is open");
 	}
 	else
@@ -500,8 +514,9 @@ static PyObject *index_close(PyObject *o, PyObject *none)
 		PyErr_SetString(PyExc_RuntimeError, "the index is in use: a query of it is open");
 		return NULL;
 	}
-	openetw_index_close(self->x);
+	struct openetw_index *x = self->x;
 	self->x = NULL;
+	index_end(x);
 	Py_RETURN_NONE;
 }
 

@@ -296,12 +296,17 @@ class Interference(unittest.TestCase):
                 except RuntimeError as e:
                     refused.append(str(e))
 
-        for number in range(1, 20):
-            thing, left = make(), number
+        for number in range(2, 40):
+            thing, left = make(), number // 2
+            # Python keeps lists and tuples that it can use again, which collect nothing: take them all. And every second
+            # allocation collects: begin with the first or the second one.
+            kept = [[] for _ in range(200)], [tuple([n] * 14) for n in range(2100)], [tuple([n] * 4) for n in range(2100)]
             thresholds = gc.get_threshold()
             gc.callbacks.append(collecting)
             gc.set_threshold(1)
             try:
+                if number % 2:
+                    kept[0].append([])
                 ask(thing)
             except ValueError as e:  # it was closed before C was asked
                 self.assertIn("closed", str(e))
@@ -326,6 +331,13 @@ class Interference(unittest.TestCase):
                       self.close_while(lambda: _openetw.Query(index, None, -(1 << 63), (1 << 63) - 1, None),
                                        lambda q: q.histogram(0, 1 << 40, 1000, 1, 1000)))
         index.close()
+
+    def test_an_index_that_is_made_in_the_background_is_closed_at_once(self):
+        program = ("import sys; from openetw import _openetw\n"
+                   "for _ in range(200):\n"
+                   "    index = _openetw.Index(); index.open((sys.argv[1],), 1 | 4 | 8)\n"
+                   "    if _ % 2: index.close()\n")
+        subprocess.run([sys.executable, "-c", program, NET], check=True, timeout=60)
 
     def test_more_buckets_than_a_histogram_can_have_are_refused(self):
         with openetw.Trace(PRIMITIVE) as t:
