@@ -90,3 +90,9 @@ if has_switches; then
 	same "$T/k.etl" "select process_name, cpu, count(*) from switches group by all" --table switches --group-by process_name,cpu \
 		--columns count
 fi
+
+# NaN is above all numbers in both.
+python3 "$(dirname "$0")/handmade.py" numbers "$CORPUS/sawbuck/process_data_64_v2.etl" "$T/nan.etl" nan 1 inf 2 -inf nan 5 ||
+	fail "handmade.py numbers"
+same "$T/nan.etl" 'select count(*), min(x), max(x), quantile_disc(x, 0.99), quantile_disc(x, 0.5), sum(x), count(distinct x) from "P/e"' \
+	--table P/e --group-by '' --columns 'count,min(x),max(x),p99(x),p50(x),sum(x),distinct(x)'

@@ -163,11 +163,6 @@ int table_build_column(struct table_build *b, const char *name, enum sql_type ty
 	return (int)b->columns++;
 }
 
-bool table_build_is(const struct table_build *b, int column, const char *name, size_t n)
-{
-	return column >= 0 && n > 0 && strncmp(b->column[column].name, name, n) == 0 && b->column[column].name[n] == 0;
-}
-
 enum sql_type table_build_type(const struct table_build *b, int column)
 {
 	return b->column[column].type;

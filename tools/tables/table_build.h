@@ -27,8 +27,6 @@ void table_build_destroy(struct table_build *b);
 int table_build_column(struct table_build *b, const char *name, enum sql_type type);
 /* The column of that name, in any case; -1: there is none. */
 int table_build_find(const struct table_build *b, const char *name, size_t n);
-/* Is this the name of that column? */
-bool table_build_is(const struct table_build *b, int column, const char *name, size_t n);
 enum sql_type table_build_type(const struct table_build *b, int column);
 
 /* Integers and booleans; each is kept in the width of its column. */
