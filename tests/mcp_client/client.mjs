@@ -150,6 +150,12 @@ assert.equal(same.first.matched, same.other.matched);
 for (const d of same.differences) assert.equal(d.first_events, d.other_events);
 const halves = await call('compare', { to: half, other_from: half + 1, by: 'type', limit: 1000 });
 assert.equal(halves.first.matched + halves.other.matched, all.length);
+// A side that has more kinds than are counted says that it does not know, not that there are none.
+const crowd = await call('compare', { by: 'field', field: 'MethodID', other_from: '11s', other_to: '11.2s', limit: 1000 });
+const unlisted = crowd.differences.filter((d) => d.first_events === null);
+assert.ok(crowd.cut && /null/.test(crowd.how_to_go_on) && unlisted.length > 0);
+for (const d of crowd.differences) assert.ok(d.first_events !== 0 && (d.first_per_second === null) === (d.first_events === null), d.name);
+assert.ok((await call('find_events', { filter: `MethodID == ${unlisted[0].name}`, limit: 1 })).matched >= unlisted[0].other_events);
 await wrong('compare', { by: 'field' }, /which one/);
 
 const reports = await tool('report');

@@ -76,6 +76,10 @@ mkdir "$T/kept"
 cp "$N" "$T/kept/n.etl"
 run_status 0 openetw index "$T/kept/n.etl"
 [ -e "$T/kept/n.etl.idx" ] || fail "no index beside the trace"
+# A trace that is named by a descriptor has its index there, too.
+rm "$T/kept/n.etl.idx"
+run_status 0 openetw index /proc/self/fd/7 7<"$T/kept/n.etl"
+[ -e "$T/kept/n.etl.idx" ] || fail "no index beside a trace that was named by a descriptor"
 printf '%s\n' "$(version 2025-06-18)" \
 	'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"overview","arguments":{"field":"ClrInstanceID","to":"8s"}}}' |
 	openetw mcp "$T/kept/n.etl" 2>"$T/err" >"$T/out"

@@ -189,14 +189,20 @@ const struct mcp_tool mcp_tool_stacks = {
 
 /* ---- compare ---------------------------------------------------------------------------------------- */
 
+#define KINDS_MOST 2000u
+
 struct pair {
 	char *name;
-	uint64_t a, b;
+	uint64_t events[2];
+	bool known[2]; /* this side listed it */
 };
 struct pairs {
 	struct pair *list;
 	uint32_t count, cap;
-	bool second, failed;
+	int side;
+	uint32_t told[2];
+	bool others[2]; /* this side has kinds that it did not list */
+	bool failed;
 };
 
 static bool take_facet(void *context, const struct openetw_facet *f)
@@ -204,6 +210,11 @@ static bool take_facet(void *context, const struct openetw_facet *f)
 	struct pairs *p = context;
 	const char *name = f->id == UINT32_MAX ? "(all others)" : f->text;
 	uint32_t i = 0;
+	p->others[p->side] |= f->id == UINT32_MAX;
+	if (++p->told[p->side] > KINDS_MOST) {
+		p->others[p->side] = true;
+		return false;
+	}
 	while (i < p->count && strcmp(p->list[i].name, name) != 0) {
 		i++;
 	}
@@ -218,14 +229,15 @@ static bool take_facet(void *context, const struct openetw_facet *f)
 			p->list = more;
 			p->cap = cap;
 		}
-		p->list[i] = (struct pair){strdup(name), 0, 0};
+		p->list[i] = (struct pair){.name = strdup(name)};
 		p->failed = !p->list[i].name;
 		if (p->failed) {
 			return false;
 		}
 		p->count++;
 	}
-	*(p->second ? &p->list[i].b : &p->list[i].a) += f->count;
+	p->list[i].events[p->side] += f->count;
+	p->list[i].known[p->side] = true;
 	return true;
 }
 
@@ -233,7 +245,6 @@ struct side {
 	int64_t from, to;
 	struct openetw_answer answer;
 };
-#define KINDS_MOST 2000u
 
 static bool ask_side(struct mcp_call *c, const char *files, const char *from, const char *to, enum openetw_key by,
 		     struct pairs *p, struct side *s)
@@ -248,7 +259,7 @@ static bool ask_side(struct mcp_call *c, const char *files, const char *from, co
 	}
 	uint32_t code = field ? openetw_query_set_field(q, field) : ERROR_SUCCESS;
 	if (code == ERROR_SUCCESS) {
-		code = openetw_query_facets(q, by, KINDS_MOST, take_facet, p, &s->answer);
+		code = openetw_query_facets(q, by, KINDS_MOST + 1, take_facet, p, &s->answer);
 	}
 	bool ok = code == ERROR_SUCCESS || mcp_trace_failed(c, code);
 	openetw_query_destroy(q);
@@ -266,8 +277,8 @@ static struct side sides[2];
 static int by_difference(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
-	double dx = fabs(rate(x->b, &sides[1]) - rate(x->a, &sides[0]));
-	double dy = fabs(rate(y->b, &sides[1]) - rate(y->a, &sides[0]));
+	double dx = fabs(rate(x->events[1], &sides[1]) - rate(x->events[0], &sides[0]));
+	double dy = fabs(rate(y->events[1], &sides[1]) - rate(y->events[0], &sides[0]));
 	return dx != dy ? (dx < dy ? 1 : -1) : strcmp(x->name, y->name);
 }
 
@@ -281,6 +292,29 @@ static void put_side(struct strbuf *b, const char *name, const struct side *s)
 	strbuf_addc(b, '}');
 }
 
+/* What a side did not list may be among its others: how many events it has there is not known. True: it is so here. */
+static bool put_pair(struct strbuf *b, const struct pairs *p, const struct pair *x)
+{
+	static const char *const counts[] = {"first_events", "other_events"};
+	static const char *const rates[] = {"first_per_second", "other_per_second"};
+	bool unlisted = false;
+	mcp_put_comma(b);
+	strbuf_addc(b, '{');
+	mcp_put_text(b, "name", x->name);
+	for (int i = 0; i < 2; i++) {
+		if (p->others[i] && !x->known[i]) {
+			unlisted = true;
+			mcp_put_text(b, counts[i], NULL);
+			mcp_put_text(b, rates[i], NULL);
+		} else {
+			mcp_put_count(b, counts[i], x->events[i]);
+			mcp_put_real(b, rates[i], rate(x->events[i], &sides[i]));
+		}
+	}
+	strbuf_addc(b, '}');
+	return unlisted;
+}
+
 static bool run_compare(struct mcp_call *c)
 {
 	static const enum openetw_key keys[] = {OPENETW_BY_TYPE,  OPENETW_BY_PROVIDER, OPENETW_BY_PROCESS_NAME,
@@ -288,13 +322,14 @@ static bool run_compare(struct mcp_call *c)
 	enum openetw_key by = keys[mcp_call_choice(c, "by", 0)];
 	uint32_t most = (uint32_t)mcp_call_integer(c, "limit", 30), shown = 0;
 	struct pairs p = {0};
+	bool unlisted = false;
 	struct strbuf *b = &c->out;
 	const char *other = mcp_json_member(c->given, "other_files") ? "other_files" : "files";
 	if (by == OPENETW_BY_FIELD && !mcp_call_text(c, "field", NULL)) {
 		return cli_tell(c->args, "compare by field needs 'field': which one?"), false;
 	}
 	bool ok = ask_side(c, "files", "from", "to", by, &p, &sides[0]);
-	p.second = true;
+	p.side = 1;
 	ok = ok && ask_side(c, other, "other_from", "other_to", by, &p, &sides[1]);
 	if (p.failed) {
 		cli_tell(c->args, "no memory");
@@ -309,20 +344,15 @@ static bool run_compare(struct mcp_call *c)
 		mcp_put_name(b, "differences");
 		strbuf_addc(b, '[');
 		for (; shown < BASE_MIN(p.count, most) && mcp_call_room(c); shown++) {
-			const struct pair *x = &p.list[shown];
-			mcp_put_comma(b);
-			strbuf_addc(b, '{');
-			mcp_put_text(b, "name", x->name);
-			mcp_put_count(b, "first_events", x->a);
-			mcp_put_count(b, "other_events", x->b);
-			mcp_put_real(b, "first_per_second", rate(x->a, &sides[0]));
-			mcp_put_real(b, "other_per_second", rate(x->b, &sides[1]));
-			strbuf_addc(b, '}');
+			unlisted |= put_pair(b, &p, &p.list[shown]);
 		}
 		strbuf_addc(b, ']');
 		mcp_put_count(b, "shown", shown);
 		mcp_put_count(b, "there_are", p.count);
-		mcp_put_cut(b, shown < p.count, "raise limit, or narrow filter, from and to");
+		mcp_put_cut(b, shown < p.count || unlisted,
+			    unlisted ? "where events are null, that side has more kinds than are counted one by one: "
+				       "name the kind in filter, or narrow from and to"
+				     : "raise limit, or narrow filter, from and to");
 		strbuf_addc(b, '}');
 	}
 	for (uint32_t i = 0; i < p.count; i++) {
