@@ -168,7 +168,8 @@ uint32_t cause_class(struct causes *c, uint32_t pid, uint64_t address, uint64_t 
 {
 	char name[1024];
 	bool in_kernel = address >= NAMES_KERNEL_SPACE;
-	uint64_t key = map_mix(address ^ 0x9E3779B97F4A7C15ull, (in_kernel ? 0u : pid) + 0xD6E8FEB86659FD93ull);
+	const uint64_t where[2] = {address, in_kernel ? 0u : pid};
+	uint64_t key = map_hash(&c->class_of, where, sizeof where); /* with a secret: nobody can choose two that meet */
 	size_t at = map_find(&c->class_of, key);
 	if (at != MAP_NONE) {
 		return (uint32_t)map_value(&c->class_of, at);
