@@ -211,7 +211,7 @@ static void crowd(bool own_names, uint32_t count)
 	struct store_section *list = calloc(all, sizeof *list);
 	struct {
 		struct store_field h;
-		char name[8];
+		char name[16];
 	} *heads = calloc(count, sizeof *heads);
 	assert_non_null(list);
 	assert_non_null(heads);
@@ -220,8 +220,8 @@ static void crowd(bool own_names, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct store_section *to = &list[s.directory_count + i * 6];
 		memcpy(&heads[i].h, store_section(&s, STORE_FIELD, 1, &bytes, &n), sizeof heads[i].h);
-		heads[i].h.name_bytes = 8;
-		snprintf(heads[i].name, 8, "c%u", own_names ? i : 0);
+		heads[i].h.name_bytes = sizeof heads[i].name;
+		snprintf(heads[i].name, sizeof heads[i].name, "c%u", own_names ? i : 0);
 		to[0] = (struct store_section){STORE_FIELD, 1000 + i, end + i * sizeof *heads, sizeof *heads, 1};
 		for (uint32_t kind = STORE_FIELD_TYPES; kind <= STORE_FIELD_CELLS; kind++) {
 			const uint8_t *p = store_section(&s, kind, 1, &bytes, &n);
