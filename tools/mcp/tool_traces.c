@@ -219,9 +219,8 @@ const struct mcp_tool mcp_tool_overview = {
 	.title = "Overview of a trace",
 	.help = "What is in a trace, or in a part of it: how many events, of which providers, types, processes and "
 		"levels, "
-		"when (a histogram), and what was lost. The place to begin. Lists end in \"(all others)\" when they "
-		"are "
-		"longer than top.",
+		"when (a histogram), and what was lost. The place to begin. Lists have the top "
+		"ones, those with most events first.",
 	.params = overview_params,
 	.run = run_overview,
 };
