@@ -204,7 +204,9 @@ enum openetw_key {
 /* Counts over time. The range [from, to) is cut into `buckets` of equal length. */
 struct openetw_histogram {
 	uint32_t size;
-	uint32_t series; /* of them, those with most events first; what does not fit is in the last, id UINT32_MAX */
+	/* Of them, those with most events first; what does not fit is in the last, id UINT32_MAX. OPENETW_BY_NOTHING has one,
+	 * also when it counts nothing. */
+	uint32_t series;
 	const uint32_t *ids;
 	const uint64_t *counts; /* [series][buckets] */
 	const uint64_t *totals; /* [series] */

@@ -196,6 +196,9 @@ static int rank(const struct key *k, const uint64_t *totals, uint32_t most, stru
 			order[n++] = (struct total){totals[slot], slot};
 		}
 	}
+	if (order && n == 0 && k->slots == 1) { /* of nothing: the one line that everybody draws, of zeros */
+		order[n++] = (struct total){0, 0};
+	}
 	ret->count = BASE_MIN(n, most);
 	ret->ids = calloc(ret->count + 1ull, sizeof *ret->ids);
 	if (!order || !ret->of || !ret->ids) {

@@ -124,6 +124,9 @@ static void agrees(struct openetw_query *q, const struct openetw_index_about *ab
 		all += h.totals[i];
 	}
 	assert_int_equal(all, matched);
+	h.size = sizeof h;
+	assert_int_equal(openetw_query_histogram(q, about->first, about->last + 1, 77, OPENETW_BY_NOTHING, 5, &h), 0);
+	assert_true(h.series == 1 && h.totals[0] == matched); /* also of no events */
 	assert_int_equal(openetw_query_facets(q, OPENETW_BY_PROCESS, UINT32_MAX, add_facet, &sum, &a), 0);
 	assert_int_equal(sum.events, matched);
 	sum.events = 0;
