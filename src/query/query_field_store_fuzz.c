@@ -31,7 +31,7 @@ static int make(const uint8_t *data, size_t size)
 		struct store_field h;
 		char name[8];
 	} head = {{s->about->rows, s->group_count, s->type_count, s->check, 6}, "Status"};
-	struct store_writer *w;
+	struct store_writer *w = NULL;
 	int fd = memfd_create("fields", MFD_CLOEXEC);
 	must(fd >= 0 && store_writer_create(fd, &key, &w) == 0);
 	must(store_write_section(w, STORE_FIELD, 0, &head, sizeof head.h + head.h.name_bytes, 1) == 0);

@@ -284,8 +284,8 @@ bool mcp_json_integer(const struct mcp_json *v, int64_t *ret)
 	enum mcp_kind k = mcp_json_kind(v);
 	double d = k == MCP_REAL ? jc.json_object_get_double(inner(v)) : 0;
 	int64_t i = k == MCP_INTEGER ? jc.json_object_get_int64(inner(v)) : 0;
-	if ((k != MCP_INTEGER && k != MCP_REAL) || i == INT64_MAX || i == INT64_MIN || !isfinite(d) || d != trunc(d) ||
-	    fabs(d) > 9007199254740992.0) {
+	if ((k != MCP_INTEGER && k != MCP_REAL) || i == INT64_MAX || i == INT64_MIN || !isfinite(d) ||
+	    d > 9007199254740992.0 || d < -9007199254740992.0 || d != (double)(int64_t)d) {
 		return false;
 	}
 	*ret = k == MCP_REAL ? (int64_t)d : i;
