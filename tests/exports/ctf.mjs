@@ -31,7 +31,8 @@ for (const i of sample(wanted.length)) {
 	for (const [name, v] of Object.entries(fields(w))) {
 		const shown = typeof v === "number" ? String(v) : typeof v === "boolean" ? `"${v}"`
 			: typeof v === "string" && /^[A-Za-z0-9 .:_/-]*$/.test(v) ? `"${v}"` : null;
-		if (shown !== null && Number.isInteger(typeof v === "number" ? v : 0)) {
+		// In place of an empty text babeltrace2 2.0.4 prints what the field had in an earlier event of its class.
+		if (v !== "" && shown !== null && Number.isInteger(typeof v === "number" ? v : 0)) {
 			checked++;
 			const key = name.replace(/[^A-Za-z0-9_]/g, "_");
 			if (!text.includes(`, ${key} = ${shown},`)) {
