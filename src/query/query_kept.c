@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/query_kept.h"
 
+#include "query/query_durations.h"
 #include "query/query_spans.h"
 #include "query/query_stays.h"
 
@@ -63,6 +64,12 @@ int kept_of(struct openetw_query *q, uint32_t file, enum kept_kind kind, kept_ma
 	return err;
 }
 
+/* Under the lock of making them, or by whoever made it. */
+const void *kept_there(const struct openetw_query *q, uint32_t file, enum kept_kind kind)
+{
+	return q->x->kept ? q->x->kept->files[file][kind] : NULL;
+}
+
 void kept_free(struct kept *k)
 {
 	if (k) {
@@ -71,6 +78,7 @@ void kept_free(struct kept *k)
 			for (uint32_t kind = KEPT_EVENTS; kind <= KEPT_FILES; kind++) {
 				spans_free(k->files[i][kind]);
 			}
+			durations_free(k->files[i][KEPT_DURATIONS]);
 		}
 		pthread_mutex_destroy(&k->lock);
 		free(k);

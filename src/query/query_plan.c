@@ -5,6 +5,9 @@
  */
 #include "query/query_plan.h"
 
+#include "query/query_durations.h"
+#include "query/query_span_edges.h"
+
 #include "regex/regex.h"
 
 #include "etw/values/guids.h"
@@ -135,6 +138,21 @@ static enum filter_answer of_time(struct plan_event *e, struct filter_expr_value
 	return FILTER_VALUE_PRESENT;
 }
 
+/* Only an end has one. */
+static enum filter_answer of_duration(struct plan_event *e, struct filter_expr_value *ret)
+{
+	const struct store *s = &e->file->store;
+	const struct durations *d = e->plan->durations ? e->plan->durations[e->file_at] : NULL;
+	uint64_t ns;
+	if ((e->knows & PLAN_TYPE) && !edge_may_end(&s->types[e->type < s->type_count ? e->type : 0])) {
+		return FILTER_VALUE_ABSENT;
+	}
+	if (!(e->knows & PLAN_CELL) || !d) {
+		return FILTER_VALUE_UNKNOWN;
+	}
+	return durations_get(d, e->group, e->row, &ns) ? give_number(e, ns, "%llu", ret) : FILTER_VALUE_ABSENT;
+}
+
 enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct filter_expr_value *ret)
 {
 	struct plan_event *e = event;
@@ -144,6 +162,9 @@ enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct 
 	}
 	if (n->property == FILTER_PROPERTY_STACK && (e->knows & PLAN_CELL) && e->stack == 0) {
 		return FILTER_VALUE_ABSENT;
+	}
+	if (n->property == FILTER_PROPERTY_DURATION) {
+		return of_duration(e, ret);
 	}
 	if (!(asks & ASKS_OF_COLUMNS)) {
 		return read_event(e, n, ret);
@@ -542,7 +563,8 @@ static int make(struct plan *p, struct openetw_index *x, const struct plan_reade
 	}
 	p->only = only_field(p);
 	uint32_t asks = filter_expr_asks(p->filter, p->filter->root);
-	p->cells = p->column_count || (asks & FILTER_ASKS(STACK));
+	p->asks_duration = asks & FILTER_ASKS(DURATION);
+	p->cells = p->column_count || p->asks_duration || (asks & FILTER_ASKS(STACK));
 	p->asks_machine = asks & (FILTER_ASKS(STACK) | FILTER_ASKS(FILE));
 	return err;
 }
@@ -592,6 +614,7 @@ void plan_free(struct plan *p)
 		free(p->masks[i].sets);
 	}
 	free(p->masks);
+	free(p->durations);
 	free(p->nobody_has);
 	free(p->column_of);
 	free(p->columns);

@@ -54,7 +54,10 @@ struct plan {
 	struct field_column **column_of; /* of each node of the filter that may ask for a field; else NULL */
 	struct field_column **columns;   /* the same, each once */
 	uint32_t column_count;
-	bool cells;        /* what columns of fields have, or whether a row has a stack, may decide `rest` */
+	bool cells; /* what columns of fields have, or whether a row has a stack, may decide `rest` */
+	bool asks_duration;
+	const struct durations **durations; /* of each file; NULL: not known yet (question_begin()) */
+	bool durations_cut;                 /* there was no room for all */
 	bool asks_machine; /* for files or frames: what the trace says of the machine has to be read first */
 	bool *nobody_has;  /* of each node: no event of any type has the field */
 	/* `rest` asks for this field alone: what it says of a value it says of all rows that have the value. NULL: it asks

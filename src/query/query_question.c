@@ -8,6 +8,7 @@
 #include "base/quiet_thread.h"
 #include "base/sized.h"
 #include "base/win32_error.h"
+#include "query/query_durations.h"
 #include "query/query_reading.h"
 
 #include <sched.h>
@@ -130,6 +131,23 @@ static uint32_t processors(void)
 	return (uint32_t)BASE_MAX(1, BASE_MIN(n, (int)QUESTION_THREADS_MAX));
 }
 
+/* How long what ended took: before any row is looked at, because what ends in one group began in another. */
+static int know_durations(struct openetw_query *q)
+{
+	const struct durations **all = calloc(q->x->file_count + 1ull, sizeof *all);
+	int err = all ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < q->x->file_count && err == 0; i++) {
+		err = durations_of(q, i, &all[i]);
+	}
+	if (err < 0) {
+		free(all);
+		return err;
+	}
+	q->plan->durations = all;
+	q->plan->durations_cut = q->answer.partial;
+	return 0;
+}
+
 int question_begin(struct openetw_query *q)
 {
 	struct diag d = {0};
@@ -151,6 +169,12 @@ int question_begin(struct openetw_query *q)
 	}
 	if (err == 0 && !q->plan) {
 		err = question_plan(q, q->filter, &q->plan, &d);
+	}
+	if (err == 0 && q->plan->asks_duration && !q->plan->durations) {
+		err = know_durations(q);
+	}
+	if (err == 0) {
+		q->answer.partial = q->plan->durations_cut;
 	}
 	return err;
 }

@@ -456,7 +456,7 @@ enum filter_answer reading_lookup(void *reading, const struct filter_node *n, st
 		ret->length = (size_t)snprintf(r->text, sizeof r->text, "%u", r->event.UserDataLength);
 		return FILTER_VALUE_PRESENT;
 	case FILTER_PROPERTY_TEXT: return next_text(r, n, ret);
-	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* no event has one by itself */
+	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* plan_lookup() knows it */
 	case FILTER_PROPERTY_STACK: return next_frame(r, ret);
 	case FILTER_PROPERTY_FILE: return give_file(r, n, ret);
 	case FILTER_PROPERTY_FIELD:

@@ -38,6 +38,13 @@ bool edge_wanted(enum openetw_spans kind, const struct store_type *t)
 	return false;
 }
 
+bool edge_may_end(const struct store_type *t)
+{
+	return (edge_wanted(OPENETW_SPANS_EVENTS, t) && t->opcode == OPCODE_STOP) ||
+	       edge_wanted(OPENETW_SPANS_DISKS, t) ||
+	       (edge_wanted(OPENETW_SPANS_FILES, t) && t->opcode == KP_FILE_IO_OPERATION_END);
+}
+
 static uint32_t request_field(uint8_t opcode)
 {
 	switch (opcode) {

@@ -24,10 +24,13 @@ struct edge {
 	uint32_t process, thread, type;
 	uint8_t does;   /* enum edge_does */
 	uint8_t opcode; /* of the event */
+	uint64_t place; /* group << 16 | row */
 	uint8_t id[16]; /* activity, or I/O request; zero: none */
 };
 /* Does an event of this type say something? */
 bool edge_wanted(enum openetw_spans kind, const struct store_type *t);
+/* May such an event tell of an end? Of any kind of span. */
+bool edge_may_end(const struct store_type *t);
 /* What it says. `type` and those before it are set already. */
 void edge_understand(enum openetw_spans kind, const struct store_type *t, const struct etl_record *r,
 		     uint64_t ticks_per_second, struct edge *inout);

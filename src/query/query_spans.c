@@ -90,7 +90,8 @@ static int new_span(struct maker *m, const struct edge *e, size_t *ret)
 	}
 	*m->bytes += (s->cap - cap) * sizeof *s->list;
 	*ret = s->count++;
-	s->list[*ret] = (struct span){.from = e->time, .to = INT64_MAX, .thread = e->thread, .type = e->type};
+	s->list[*ret] = (struct span){
+		.from = e->time, .to = INT64_MAX, .thread = e->thread, .type = e->type, .end = SPAN_NO_END};
 	return 0;
 }
 
@@ -115,12 +116,13 @@ static int open_span(struct maker *m, const struct edge *e, uint64_t key, size_t
 }
 
 /* The newest of those at `at` has ended. */
-static void close_span(struct maker *m, size_t at, int64_t to)
+static void close_span(struct maker *m, size_t at, int64_t to, uint64_t end)
 {
 	uint32_t i = (uint32_t)map_value(&m->of, at);
 	struct open_span *o = &m->open[i];
 	struct span *s = &m->s->list[o->span];
 	s->to = BASE_MAX(to, s->from);
+	s->end = end;
 	if (o->older == NO_SPAN) {
 		map_remove(&m->of, at);
 	} else {
@@ -138,7 +140,7 @@ static int start(struct maker *m, const struct edge *e)
 		if (edge_again(&m->open[map_value(&m->of, at)].edge, e)) {
 			return 0;
 		}
-		close_span(m, at, INT64_MIN); /* nobody said when */
+		close_span(m, at, INT64_MIN, SPAN_NO_END); /* nobody said when */
 		at = MAP_NONE;
 	}
 	int err = new_span(m, e, &span);
@@ -155,7 +157,7 @@ static int take(struct maker *m, struct edge *e)
 	case EDGE_STOP:
 		at = newest_of(m, e, key_of(m, e));
 		if (at != MAP_NONE) { /* else it began before the trace */
-			close_span(m, at, e->time);
+			close_span(m, at, e->time, e->place);
 		}
 		return 0;
 	case EDGE_BOTH:
@@ -165,6 +167,7 @@ static int take(struct maker *m, struct edge *e)
 		err = new_span(m, e, &span);
 		if (err == 0 && span != SIZE_MAX) {
 			m->s->list[span].to = to;
+			m->s->list[span].end = e->does == EDGE_BOTH ? e->place : SPAN_NO_END;
 		}
 		return err;
 	}
@@ -187,7 +190,8 @@ static int group_read(struct maker *m, uint32_t group)
 			m->edges[n++] = (struct edge){.time = store_time(&c, row),
 						      .process = store_process_at(&c, row),
 						      .thread = thread < m->store->thread_count ? thread : 0,
-						      .type = type};
+						      .type = type,
+						      .place = (uint64_t)group << 16 | row};
 		}
 	}
 	const struct due *order = reading_in_order(m->reading, n);

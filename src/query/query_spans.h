@@ -17,10 +17,12 @@
 
 #define SPAN_LEVELS 64u /* what is deeper is on the last one */
 
+#define SPAN_NO_END UINT64_MAX
 struct span {
 	int64_t from, to; /* of the file; to INT64_MAX: it did not end; `from`: nobody said when */
 	uint32_t thread, type;
 	uint32_t level, reserved;
+	uint64_t end; /* the event that told of its end, as edge.place; SPAN_NO_END */
 };
 struct spans {
 	struct span *list; /* by thread, in the order of `from` */

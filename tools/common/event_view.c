@@ -21,7 +21,8 @@ struct cli_view {
 	struct openetw_state *state;
 	bool local_time;
 	const EVENT_RECORD *e;
-	bool decoded, origin_known;
+	bool decoded, origin_known, has_duration;
+	uint64_t duration;                  /* ns */
 	struct openetw_event_origin origin; /* when origin_known */
 	struct field fields[FIELDS_MAX];
 	size_t field_count;
@@ -54,7 +55,13 @@ void cli_view_destroy(struct cli_view *v)
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e)
 {
 	v->e = e;
-	v->decoded = v->origin_known = false;
+	v->decoded = v->origin_known = v->has_duration = false;
+}
+
+void cli_view_set_duration(struct cli_view *v, const uint64_t *ns)
+{
+	v->has_duration = ns != NULL;
+	v->duration = ns ? *ns : 0;
 }
 
 void cli_view_set_state(struct cli_view *v, struct openetw_state *state)
@@ -178,6 +185,7 @@ static bool property(struct cli_view *v, enum filter_property which, struct cli_
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
 	case FILTER_PROPERTY_LENGTH: return give_number(v, v->e->UserDataLength, DECIMAL, ret);
+	case FILTER_PROPERTY_DURATION: return v->has_duration && give_number(v, v->duration, DECIMAL, ret);
 	default: break; /* duration: no event has one by itself */
 	}
 	return false;
@@ -235,7 +243,8 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 	/* A payload field may be called "file", too. */
 	if (which < FILTER_PROPERTY_COUNT) {
 		bool there = property(v, which, ret);
-		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE)) {
+		if (there || (which != FILTER_PROPERTY_PROCESS && which != FILTER_PROPERTY_FILE &&
+			      which != FILTER_PROPERTY_DURATION)) {
 			return there;
 		}
 	}

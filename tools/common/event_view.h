@@ -34,6 +34,8 @@ void cli_view_set_state(struct cli_view *v, struct openetw_state *state);
 const struct openetw_event_origin *cli_view_origin(struct cli_view *v);
 /* From now on the view is of this event; values taken before become invalid. */
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
+/* How long took what this event ends, where somebody has found it out (durations.h); NULL: it ends nothing. */
+void cli_view_set_duration(struct cli_view *v, const uint64_t *ns);
 /* "time", "provider", …, a payload field, or "Struct.Member" and "Array.0". The pointers are valid
  * until the next call of cli_view_set, those of header properties until the next cli_view_get. */
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret);

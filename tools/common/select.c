@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/parse.h"
 #include "base/level.h"
+#include "tools/common/durations.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
 #include "tools/common/filter_option.h"
@@ -39,7 +40,8 @@ struct cli_select {
 	int field_count;
 	/* Some event had it, by kind and number. */
 	bool seen[CLI_ASKED_FIELD + 1][FIELDS_MAX];
-	struct cli_view *view; /* while the filter asks for fields */
+	struct cli_view *view;       /* while the filter asks for fields */
+	struct durations *durations; /* NULL: the filter does not ask for any */
 	/* A time below is absolute, or counts from the start of the trace. */
 	bool from_relative, to_relative;
 	uint64_t from, to;
@@ -74,6 +76,13 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, const struc
 	for (; s->event_count < o->event.count; s->event_count++) {
 		const char *v = s->event[s->event_count].pattern = o->event.text[s->event_count];
 		s->event[s->event_count].is_id = parse_number(v, 0, UINT64_MAX, &s->event[s->event_count].id);
+	}
+	if (s->filter && (filter_expr_asks(s->filter, s->filter->root) & FILTER_ASKS(DURATION))) {
+		s->durations = durations_create();
+		if (!s->durations) {
+			cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot select events");
+			return false;
+		}
 	}
 	s->o = o;
 	s->from = o->from.time;
@@ -115,6 +124,7 @@ void cli_select_destroy(struct cli_select *s)
 {
 	if (s) {
 		filter_expr_destroy(s->filter);
+		durations_destroy(s->durations);
 		free(s);
 	}
 }
@@ -253,6 +263,18 @@ bool cli_select_asks_stack(const struct cli_select *s)
 	return s->filter && (filter_expr_asks(s->filter, s->filter->root) & FILTER_ASKS(STACK));
 }
 
+bool cli_select_asks_duration(const struct cli_select *s)
+{
+	return s->durations != NULL;
+}
+
+void cli_select_set_ticks(struct cli_select *s, uint64_t per_second)
+{
+	if (s->durations) {
+		durations_set_ticks(s->durations, per_second);
+	}
+}
+
 bool cli_select_needs_state(const struct cli_select *s)
 {
 	uint32_t asks = s->filter ? filter_expr_asks(s->filter, s->filter->root) : 0;
@@ -285,6 +307,12 @@ void cli_select_set_local(struct cli_select *s, bool local)
 
 int cli_select_finish(const struct cli_args *a, const struct cli_select *s, int status)
 {
+	if (s->durations && durations_forgotten(s->durations)) {
+		fflush(stdout);
+		fprintf(stderr, "openetw %s: too much was going on at the same time: %llu events have no duration\n",
+			a->command->name, (unsigned long long)durations_forgotten(s->durations));
+		status = status == CLI_OK ? CLI_FAILED : status;
+	}
 	if (filter_expr_given_up(s->filter) == 0) {
 		return status;
 	}
@@ -310,6 +338,11 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	uint64_t time = (uint64_t)h->TimeStamp.QuadPart;
 	if (!s->any) {
 		return true;
+	}
+	if (s->durations) { /* of all events: any of them may be where something began */
+		const struct openetw_event_origin *o = cli_view_origin(v);
+		uint64_t ns;
+		cli_view_set_duration(v, durations_take(s->durations, e, o->pid, o->tid, &ns) ? &ns : NULL);
 	}
 	/* A selection means events. Records of the file itself are meant by their names only, never by level. */
 	if (cli_is_header(e) && (s->event_count == 0 || s->o->level.given)) {

@@ -60,6 +60,10 @@ bool cli_select_asks_stack(const struct cli_select *s);
 bool cli_select_needs_state(const struct cli_select *s);
 /* At the end: says how often a regular expression was given up. Returns the status for the end of the verb. */
 int cli_select_finish(const struct cli_args *a, const struct cli_select *s, int status);
+/* Does it ask for durations? Then it has to see all events from the beginning of the trace, and how many ticks a second the
+ * trace's clock has. cli_trace_run() does both. */
+bool cli_select_asks_duration(const struct cli_select *s);
+void cli_select_set_ticks(struct cli_select *s, uint64_t per_second);
 /* Relative times count from here. False when the range is empty. */
 bool cli_select_set_start(struct cli_select *s, uint64_t start_filetime);
 uint64_t cli_select_from(const struct cli_select *s);

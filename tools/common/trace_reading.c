@@ -168,7 +168,9 @@ uint32_t cli_trace_run(struct cli_trace *t)
 			}
 			return ERROR_INVALID_TIME;
 		}
-		from = cli_select_from(t->select);
+		/* What ends in the range may have begun before it. */
+		from = cli_select_asks_duration(t->select) ? 0 : cli_select_from(t->select);
+		cli_select_set_ticks(t->select, (uint64_t)t->file[0].LogfileHeader.PerfFreq.QuadPart);
 		to = cli_select_to(t->select);
 	}
 	cli_progress_start(&t->progress, !t->no_progress && !t->quiet);

@@ -164,8 +164,7 @@ static bool selected(struct job *j, const EVENT_RECORD *raw)
 		openetw_state_feed(j->state, &e);
 	}
 	cli_view_set(j->view, &e);
-	return t >= cli_select_from(j->select) && t <= cli_select_to(j->select) &&
-	       cli_select_match(j->select, j->view, &e);
+	return cli_select_match(j->select, j->view, &e);
 }
 
 static HRESULT change(const struct job *j, ITraceEvent *e, const EVENT_RECORD *r)
@@ -263,6 +262,7 @@ static int read_clock(struct job *j, const char *path)
 	const TRACE_LOGFILE_HEADER *l = &log.LogfileHeader;
 	j->clock = l->ReservedFlags;
 	j->start_filetime = (uint64_t)l->StartTime.QuadPart;
+	cli_select_set_ticks(j->select, (uint64_t)l->PerfFreq.QuadPart);
 	double hz = j->clock == 3 ? (double)l->CpuSpeedInMHz * 1e6 : (double)l->PerfFreq.QuadPart;
 	j->ticks_per_100ns = hz > 0 ? hz / 1e7 : 1;
 	if (!cli_select_set_start(j->select, j->start_filetime)) {

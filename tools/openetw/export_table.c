@@ -95,8 +95,7 @@ static void put_event(void *context, const EVENT_RECORD *e)
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
 	t->in_trace++;
 	cli_view_set(t->view, e);
-	if (t->failed || time < cli_select_from(t->select) || time > cli_select_to(t->select) ||
-	    !cli_select_match(t->select, t->view, e)) {
+	if (t->failed || !cli_select_match(t->select, t->view, e)) {
 		return;
 	}
 	struct openetw_event_origin o = {.size = sizeof o};
