@@ -46,3 +46,12 @@ openetw index nothing.etl >out 2>err && fail "a file that is not there"
 grep -q 'nothing.etl: cannot open it' err || fail "which file, and why: $(cat err)"
 openetw index "$0" >out 2>err && fail "a script was taken for a trace"
 grep -q 'index.sh: ' err || fail "no trace: $(cat err)"
+
+# ---- made as soon as the recording ends
+run_status 0 openetw run --index -o made.etl -p OpenETW.Sample.Hello -- "$SAMPLES/hello-tracelogging" 3
+[ -f made.etl.idx ] || fail "run --index made no index"
+reused made.etl || fail "the index that run --index made was not taken"
+run_status 0 openetw start kept -o kept.etl -p OpenETW.Sample.Hello
+"$SAMPLES/hello-tracelogging" 3 >/dev/null
+run_status 0 openetw stop --index kept
+reused kept.etl || fail "the index that stop --index made was not taken"

@@ -90,6 +90,7 @@ const struct cli_command cli_index = {
 	.details =
 		"Writes NAME.etl.idx beside the trace, or into ~/.cache/openetw where its folder cannot be written "
 		"to.\n"
+		"--index of record, run and stop makes it when a recording ends.\n"
 		"sql, report, export and the viewer make it by themselves when a trace has a million events or more.\n"
 		"What questions read of fields of events is kept in NAME.etl.idx.fields.\n"
 		"Both can be deleted at any time. An index that does not fit its trace any more is made anew.\n\n"

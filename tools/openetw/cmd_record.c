@@ -7,6 +7,7 @@
 #include "base/parse.h"
 
 #include "tools/common/counters.h"
+#include "tools/openetw/indexing.h"
 #include "tools/openetw/recording.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
@@ -35,7 +36,7 @@ struct record_options {
 	uint32_t sources;
 	struct cli_words heap, pmc_sample, provider;
 	uint64_t interval_us, duration_ns, ring_mb, stack_bytes, pid; /* 0: not said */
-	bool no_stacks, frame_pointers, only_command;
+	bool no_stacks, frame_pointers, only_command, index;
 };
 static const struct cli_option options[] = {
 	CLI_WORD(record_options, output, 'o', "output", "FILE", "the .etl to write (default openetw.etl)"),
@@ -84,6 +85,8 @@ static const struct cli_option options[] = {
 	CLI_FLAG(record_options, only_command, 0, "only-command", "the same for the command that is run"),
 	CLI_WORDS(record_options, provider, 'p', "provider", "P",
 		  "events of this provider too, Name:keywords:level (repeatable)"),
+	CLI_FLAG(record_options, index, 0, "index",
+		 "make the index of the file, so that its first question is answered at once"),
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -527,6 +530,9 @@ static int run(struct cli_args *a)
 	cli_signals_restore();
 	if (signal && status == CLI_OK) {
 		cli_interrupt(signal);
+	}
+	if (given->index && status == CLI_OK && end == CLI_OK) {
+		status = indexing_make(a, out, false);
 	}
 	return status != CLI_OK ? status : end != CLI_OK ? end : r.child_status;
 }

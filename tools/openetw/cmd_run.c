@@ -4,6 +4,7 @@
 #include "tools/common/program.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
+#include "tools/openetw/indexing.h"
 #include "tools/openetw/run_why.h"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 
 struct run_options {
 	const char *output, *name;
+	bool index;
 	struct cli_words provider;
 	struct cli_session_options session;
 	struct cli_enable_options enable;
@@ -21,6 +23,8 @@ static const struct cli_option options[] = {
 	CLI_WORD(run_options, output, 'o', "output", "FILE", "log file (default openetw.etl)"),
 	CLI_WORDS(run_options, provider, 'p', "provider", "P", "record Name:keywords:level (repeatable)"),
 	CLI_WORD(run_options, name, 0, "name", "NAME", "session name (default openetw-run-PID)"),
+	CLI_FLAG(run_options, index, 0, "index",
+		 "make the index of the file, so that its first question is answered at once"),
 	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS(run_options, session),
 	CLI_ENABLE_OPTIONS(run_options, enable),
@@ -125,6 +129,10 @@ static int record(struct cli_args *a, struct etw_session *s, const char *file)
 	fprintf(stderr, "recorded to %s: ", file);
 	cli_print_totals(stderr, &r.props.p, &loss);
 	run_why_say(&rec.why, loss.events);
+	if (((const struct run_options *)a->given)->index) {
+		int made = indexing_make(a, file, false);
+		status = status ? status : made;
+	}
 	return status;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/session_options.h"
 #include "tools/common/cli.h"
+#include "tools/openetw/indexing.h"
 
 struct stop_options {
-	bool quiet;
+	bool quiet, index;
 };
 static const struct cli_option options[] = {
 	CLI_FLAG(stop_options, quiet, 'q', "quiet", "say nothing unless something was lost"),
+	CLI_FLAG(stop_options, index, 0, "index",
+		 "make the index of the file, so that its first question is answered at once"),
 	{0},
 };
 
@@ -37,6 +40,10 @@ static int run(struct cli_args *a)
 				printf("collector of kernel events: %.3f s of processor time, %s%s%s\n",
 				       (double)kernel.cpu_ns / 1e9, size, kernel.note[0] ? "; " : "", kernel.note);
 			}
+		}
+		if (o->index && p.file[0]) {
+			int made = indexing_make(a, p.file, o->quiet);
+			status = BASE_MAX(status, made);
 		}
 	}
 	return status;
