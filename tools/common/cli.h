@@ -15,6 +15,7 @@
  *              trace_reading.h    reading files and sessions
  *              select.h           which events: --provider, --from, …
  *              printer.h          one event as text or JSON; csv.h: as CSV; fields.h: --fields
+ *              json_read.h, json_put.h  JSON of clients, and for them
  *              event_view.h       one event by field names; event_xml.h: one event as XML
  *              output.h           files that verbs make: safe, whole or not there, earlier ones kept; output_dir.h: folders
  *              program.h          programs that a command line names; path.h: paths of Windows

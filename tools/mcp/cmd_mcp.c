@@ -94,7 +94,7 @@ static int run(struct cli_args *a)
 	if (a->count > 1024) {
 		return cli_usage(a, "at most 1024 files");
 	}
-	if (!mcp_json_load(why, sizeof why)) {
+	if (!json_load(why, sizeof why)) {
 		return cli_tell(a, "%s", why);
 	}
 	if (!take_limits(a, o)) {

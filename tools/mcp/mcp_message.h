@@ -4,7 +4,7 @@
 #ifndef TOOLS_MCP_MCP_MESSAGE_H
 #define TOOLS_MCP_MCP_MESSAGE_H
 
-#include "tools/mcp/mcp_json.h"
+#include "tools/common/json_read.h"
 
 #define MCP_ID_MAX 300u /* bytes of an id, as JSON */
 
@@ -23,15 +23,15 @@ enum mcp_message_kind {
 
 struct mcp_message {
 	enum mcp_message_kind kind;
-	char id[MCP_ID_MAX];           /* as JSON; "": none, or it could not be read */
-	const char *method;            /* borrowed */
-	const struct mcp_json *params; /* an object, borrowed; NULL: none */
+	char id[MCP_ID_MAX];             /* as JSON; "": none, or it could not be read */
+	const char *method;              /* borrowed */
+	const struct json_value *params; /* an object, borrowed; NULL: none */
 	int code;
 	char why[200];
 };
 /* One that has been parsed; never fails. */
-void mcp_message_read(const struct mcp_json *v, struct mcp_message *ret);
+void mcp_message_read(const struct json_value *v, struct mcp_message *ret);
 /* An id as JSON. False: it is neither a text of reasonable length nor a whole number. */
-bool mcp_message_id(const struct mcp_json *v, char *out, size_t cap);
+bool mcp_message_id(const struct json_value *v, char *out, size_t cap);
 
 #endif

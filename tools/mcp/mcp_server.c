@@ -142,7 +142,7 @@ static void initialize(struct server *s, struct batch *batch, const struct mcp_m
 {
 	const char *wanted = "";
 	struct strbuf b = {0};
-	mcp_json_text(mcp_json_member(m->params, "protocolVersion"), &wanted);
+	json_text(json_member(m->params, "protocolVersion"), &wanted);
 	if (!wanted[0]) {
 		refuse(s, batch, m->id, MCP_INVALID_PARAMS, "initialize needs protocolVersion, a text", NULL);
 		return;
@@ -156,7 +156,7 @@ static void initialize(struct server *s, struct batch *batch, const struct mcp_m
 	begin_result(&b, m->id, false);
 	strbuf_addf(&b, "\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},\"serverInfo\":", s->version);
 	put_server(&b);
-	mcp_put_text(&b, "instructions", instructions);
+	json_put_text(&b, "instructions", instructions);
 	strbuf_adds(&b, "}}");
 	give(s, batch, &b);
 }
@@ -170,7 +170,7 @@ static void discover(struct server *s, struct batch *batch, const struct mcp_mes
 		strbuf_addf(&b, ",\"%s\"", legacy[i]);
 	}
 	strbuf_adds(&b, "],\"capabilities\":{\"tools\":{}}");
-	mcp_put_text(&b, "instructions", instructions);
+	json_put_text(&b, "instructions", instructions);
 	strbuf_adds(&b, ",\"ttlMs\":3600000,\"cacheScope\":\"private\"}}");
 	give(s, batch, &b);
 }
@@ -178,7 +178,7 @@ static void discover(struct server *s, struct batch *batch, const struct mcp_mes
 static void list_tools(struct server *s, struct batch *batch, const struct mcp_message *m, bool modern)
 {
 	struct strbuf b = {0};
-	if (mcp_json_member(m->params, "cursor")) {
+	if (json_member(m->params, "cursor")) {
 		refuse(s, batch, m->id, MCP_INVALID_PARAMS, "there is no such cursor: the list has one page", NULL);
 		return;
 	}
@@ -209,8 +209,8 @@ static void call_tool(struct server *s, struct batch *batch, const struct mcp_me
 {
 	const char *name;
 	char why[300];
-	const struct mcp_json *arguments = mcp_json_member(m->params, "arguments");
-	if (!mcp_json_text(mcp_json_member(m->params, "name"), &name)) {
+	const struct json_value *arguments = json_member(m->params, "arguments");
+	if (!json_text(json_member(m->params, "name"), &name)) {
 		refuse(s, batch, m->id, MCP_INVALID_PARAMS, "tools/call needs the name of a tool", NULL);
 		return;
 	}
@@ -221,7 +221,7 @@ static void call_tool(struct server *s, struct batch *batch, const struct mcp_me
 		refuse(s, batch, m->id, MCP_INVALID_PARAMS, why, NULL);
 		return;
 	}
-	if (arguments && mcp_json_kind(arguments) != MCP_OBJECT) {
+	if (arguments && json_kind_of(arguments) != JSON_OBJECT) {
 		refuse(s, batch, m->id, MCP_INVALID_PARAMS, "\"arguments\" is to be an object", NULL);
 		return;
 	}
@@ -267,7 +267,7 @@ static void answer_call(struct server *s, struct job *j, struct mcp_answer *x, c
 	bool ok = x->ok && !x->json.failed && n >= 2 && x->json.s[n - 1] == '}' && !memchr(x->json.s, '\n', n);
 	if (ok && notes) { /* damage that was gone around, and the like: the last member */
 		x->json.len--;
-		mcp_put_text(&x->json, "notes", notes);
+		json_put_text(&x->json, "notes", notes);
 		strbuf_addc(&x->json, '}');
 		ok = !x->json.failed;
 	}
@@ -322,7 +322,7 @@ static void give_up(struct job *j)
 static void cancel(struct server *s, const struct mcp_message *m)
 {
 	char id[MCP_ID_MAX];
-	if (!mcp_message_id(mcp_json_member(m->params, "requestId"), id, sizeof id)) {
+	if (!mcp_message_id(json_member(m->params, "requestId"), id, sizeof id)) {
 		return;
 	}
 	for (struct job *j = s->jobs; j; j = j->next) {
@@ -392,8 +392,8 @@ static int look_at_clock(struct server *s)
 static bool take_era(struct server *s, struct batch *batch, const struct mcp_message *m, bool *ret_modern)
 {
 	const char *version;
-	const struct mcp_json *meta = mcp_json_member(m->params, "_meta");
-	const struct mcp_json *said = mcp_json_member(meta, META("protocolVersion"));
+	const struct json_value *meta = json_member(m->params, "_meta");
+	const struct json_value *said = json_member(meta, META("protocolVersion"));
 	char data[300];
 	*ret_modern = said != NULL;
 	if (!said) {
@@ -405,12 +405,12 @@ static bool take_era(struct server *s, struct batch *batch, const struct mcp_mes
 		}
 		return true;
 	}
-	if (mcp_json_text(said, &version) && strcmp(version, MODERN) == 0) {
+	if (json_text(said, &version) && strcmp(version, MODERN) == 0) {
 		return true;
 	}
 	struct strbuf wanted = {0};
 	version = "";
-	mcp_json_text(said, &version);
+	json_text(said, &version);
 	strbuf_add_json(&wanted, version, BASE_MIN(strlen(version), (size_t)40));
 	snprintf(data, sizeof data, "{\"supported\":[\"" MODERN "\",\"%s\",\"%s\",\"%s\",\"%s\"],\"requested\":%s}",
 		 legacy[0], legacy[1], legacy[2], legacy[3], wanted.failed ? "\"\"" : wanted.s);
@@ -445,7 +445,7 @@ static void take_request(struct server *s, struct batch *batch, const struct mcp
 	}
 }
 
-static void take_message(struct server *s, struct batch *batch, const struct mcp_json *v, const char *text, size_t n)
+static void take_message(struct server *s, struct batch *batch, const struct json_value *v, const char *text, size_t n)
 {
 	struct mcp_message m;
 	mcp_message_read(v, &m);
@@ -458,9 +458,9 @@ static void take_message(struct server *s, struct batch *batch, const struct mcp
 	}
 }
 
-static void take_batch(struct server *s, const struct mcp_json *v)
+static void take_batch(struct server *s, const struct json_value *v)
 {
-	size_t count = mcp_json_count(v);
+	size_t count = json_count(v);
 	if (!s->version || strcmp(s->version, "2025-03-26") != 0 || count == 0 || count > BATCH_MAX) {
 		refuse(s, NULL, "", MCP_INVALID_REQUEST,
 		       count == 0 || count > BATCH_MAX
@@ -477,9 +477,9 @@ static void take_batch(struct server *s, const struct mcp_json *v)
 	batch->waiting = 1; /* this function */
 	for (size_t i = 0; i < count; i++) {
 		struct strbuf text = {0};
-		mcp_json_write(mcp_json_at(v, i), &text);
+		json_write(json_at(v, i), &text);
 		if (!text.failed && text.s) {
-			take_message(s, batch, mcp_json_at(v, i), text.s, text.len);
+			take_message(s, batch, json_at(v, i), text.s, text.len);
 		}
 		strbuf_finish(&text);
 	}
@@ -496,16 +496,16 @@ static void take_line(struct server *s, const char *p, size_t n)
 	if (n == 0) {
 		return;
 	}
-	struct mcp_json *v = mcp_json_parse(p, n, why, sizeof why);
+	struct json_value *v = json_parse(p, n, why, sizeof why);
 	if (!v) {
 		snprintf(message, sizeof message, "this is no JSON that can be read here: %s", why);
 		refuse(s, NULL, "", MCP_PARSE_ERROR, message, NULL);
-	} else if (mcp_json_kind(v) == MCP_ARRAY) {
+	} else if (json_kind_of(v) == JSON_ARRAY) {
 		take_batch(s, v);
 	} else {
 		take_message(s, NULL, v, p, n);
 	}
-	mcp_json_free(v);
+	json_free(v);
 }
 
 static void take_bytes(struct server *s)
@@ -525,7 +525,7 @@ static void take_bytes(struct server *s)
 	for (char *p = block, *end = block + n; p < end && !s->failed;) {
 		char *newline = memchr(p, '\n', (size_t)(end - p));
 		size_t length = (size_t)((newline ? newline : end) - p);
-		if (!s->skipping && s->line.len + length > MCP_MESSAGE_MAX) {
+		if (!s->skipping && s->line.len + length > JSON_BYTES_MAX) {
 			s->skipping = true;
 			strbuf_clear(&s->line);
 			refuse(s, NULL, "", MCP_INVALID_REQUEST, "the message is longer than 1048576 bytes", NULL);

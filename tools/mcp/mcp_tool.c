@@ -4,7 +4,6 @@
 #include "base/nearest.h"
 #include "base/parse.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 extern const struct mcp_tool mcp_tool_list_traces, mcp_tool_open_trace, mcp_tool_overview, mcp_tool_find_events,
@@ -47,84 +46,11 @@ const char *mcp_tool_nearest(const char *name)
 	return nearest_word(name, tool_at, NULL);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
-
-void mcp_put_comma(struct strbuf *b)
-{
-	char last = b->len ? b->s[b->len - 1] : '{';
-	if (last != '{' && last != '[' && last != ':') {
-		strbuf_addc(b, ',');
-	}
-}
-
-void mcp_put_name(struct strbuf *b, const char *name)
-{
-	mcp_put_comma(b);
-	if (name) {
-		strbuf_add_json(b, name, strlen(name));
-		strbuf_addc(b, ':');
-	}
-}
-
-void mcp_put_text(struct strbuf *b, const char *name, const char *s)
-{
-	mcp_put_name(b, name);
-	if (s) {
-		strbuf_add_json(b, s, strlen(s));
-	} else {
-		strbuf_adds(b, "null");
-	}
-}
-
-size_t mcp_put_part(struct strbuf *b, const char *s, size_t n, size_t most)
-{
-	size_t before = b->len, part = BASE_MIN(n, most);
-	for (;;) {
-		while (part < n && part > 0 && ((uint8_t)s[part] & 0xc0) == 0x80) {
-			part--;
-		}
-		strbuf_add_json(b, s, part);
-		if (b->failed || part == 0 || b->len - before <= most + 2) {
-			return part;
-		}
-		b->len = before; /* escapes made it longer */
-		part /= 2;
-	}
-}
-
-void mcp_put_integer(struct strbuf *b, const char *name, int64_t v)
-{
-	mcp_put_name(b, name);
-	strbuf_addf(b, "%lld", (long long)v);
-}
-
-void mcp_put_count(struct strbuf *b, const char *name, uint64_t v)
-{
-	mcp_put_name(b, name);
-	strbuf_addf(b, "%llu", (unsigned long long)v);
-}
-
-void mcp_put_real(struct strbuf *b, const char *name, double v)
-{
-	mcp_put_name(b, name);
-	if (isfinite(v)) {
-		strbuf_addf(b, "%.10g", v);
-	} else {
-		strbuf_adds(b, "null");
-	}
-}
-
-void mcp_put_truth(struct strbuf *b, const char *name, bool v)
-{
-	mcp_put_name(b, name);
-	strbuf_adds(b, v ? "true" : "false");
-}
-
 void mcp_put_cut(struct strbuf *b, bool cut, const char *how)
 {
-	mcp_put_truth(b, "cut", cut);
+	json_put_truth(b, "cut", cut);
 	if (cut) {
-		mcp_put_text(b, "how_to_go_on", how);
+		json_put_text(b, "how_to_go_on", how);
 	}
 }
 
@@ -132,11 +58,11 @@ void mcp_put_cut(struct strbuf *b, bool cut, const char *how)
 
 static void put_values(struct strbuf *b, const char *values)
 {
-	mcp_put_name(b, "enum");
+	json_put_name(b, "enum");
 	strbuf_addc(b, '[');
 	for (const char *p = values; *p;) {
 		size_t n = strcspn(p, "|");
-		mcp_put_comma(b);
+		json_put_comma(b);
 		strbuf_add_json(b, p, n);
 		p += n + (p[n] == '|');
 	}
@@ -145,41 +71,41 @@ static void put_values(struct strbuf *b, const char *values)
 
 static void put_param(struct strbuf *b, const struct mcp_param *p)
 {
-	mcp_put_name(b, p->name);
+	json_put_name(b, p->name);
 	strbuf_addc(b, '{');
 	switch (p->kind) {
 	case MCP_PARAM_TEXTS:
 		strbuf_adds(b, "\"type\":\"array\",\"items\":{\"type\":\"string\"},\"minItems\":1,\"maxItems\":1024");
 		break;
 	case MCP_PARAM_INTEGER:
-		mcp_put_text(b, "type", "integer");
-		mcp_put_integer(b, "minimum", p->min);
-		mcp_put_integer(b, "maximum", p->max);
+		json_put_text(b, "type", "integer");
+		json_put_integer(b, "minimum", p->min);
+		json_put_integer(b, "maximum", p->max);
 		break;
 	case MCP_PARAM_REAL:
-		mcp_put_text(b, "type", "number");
-		mcp_put_integer(b, "minimum", p->min);
-		mcp_put_integer(b, "maximum", p->max);
+		json_put_text(b, "type", "number");
+		json_put_integer(b, "minimum", p->min);
+		json_put_integer(b, "maximum", p->max);
 		break;
-	case MCP_PARAM_TRUTH: mcp_put_text(b, "type", "boolean"); break;
+	case MCP_PARAM_TRUTH: json_put_text(b, "type", "boolean"); break;
 	case MCP_PARAM_TIME: strbuf_adds(b, "\"type\":[\"integer\",\"string\"]"); break;
 	case MCP_PARAM_CHOICE:
-		mcp_put_text(b, "type", "string");
+		json_put_text(b, "type", "string");
 		put_values(b, p->values);
 		break;
-	default: mcp_put_text(b, "type", "string"); break;
+	default: json_put_text(b, "type", "string"); break;
 	}
-	mcp_put_text(b, "description", p->help);
+	json_put_text(b, "description", p->help);
 	strbuf_addc(b, '}');
 }
 
 static void put_tool(struct strbuf *b, const struct mcp_tool *t)
 {
-	mcp_put_comma(b);
+	json_put_comma(b);
 	strbuf_addc(b, '{');
-	mcp_put_text(b, "name", t->name);
-	mcp_put_text(b, "title", t->title);
-	mcp_put_text(b, "description", t->help);
+	json_put_text(b, "name", t->name);
+	json_put_text(b, "title", t->title);
+	json_put_text(b, "description", t->help);
 	strbuf_adds(b, ",\"inputSchema\":{\"type\":\"object\",\"properties\":{");
 	for (const struct mcp_param *p = t->params; p->name; p++) {
 		put_param(b, p);
@@ -187,7 +113,7 @@ static void put_tool(struct strbuf *b, const struct mcp_tool *t)
 	strbuf_adds(b, "},\"required\":[");
 	for (const struct mcp_param *p = t->params; p->name; p++) {
 		if (p->required) {
-			mcp_put_text(b, NULL, p->name);
+			json_put_text(b, NULL, p->name);
 		}
 	}
 	strbuf_addf(b,
@@ -251,19 +177,19 @@ static bool unknown(const struct mcp_call *c, const char *name)
 	return false;
 }
 
-static bool check_texts(const struct mcp_json *v)
+static bool check_texts(const struct json_value *v)
 {
 	const char *s;
-	size_t n = mcp_json_count(v);
+	size_t n = json_count(v);
 	for (size_t i = 0; i < n; i++) {
-		if (!mcp_json_text(mcp_json_at(v, i), &s)) {
+		if (!json_text(json_at(v, i), &s)) {
 			return false;
 		}
 	}
 	return n > 0 && n <= 1024;
 }
 
-static bool check_param(const struct mcp_call *c, const struct mcp_param *p, const struct mcp_json *v)
+static bool check_param(const struct mcp_call *c, const struct mcp_param *p, const struct json_value *v)
 {
 	const char *s;
 	const char *tool = c->tool->name;
@@ -278,27 +204,27 @@ static bool check_param(const struct mcp_call *c, const struct mcp_param *p, con
 		}
 		return true;
 	case MCP_PARAM_INTEGER:
-		if (!mcp_json_integer(v, &i) || i < p->min || i > p->max) {
+		if (!json_integer(v, &i) || i < p->min || i > p->max) {
 			cli_tell(c->args, "%s: '%s' is to be a whole number from %lld to %lld", tool, p->name,
 				 (long long)p->min, (long long)p->max);
 			return false;
 		}
 		return true;
 	case MCP_PARAM_REAL:
-		if (!mcp_json_real(v, &d) || d < (double)p->min || d > (double)p->max) {
+		if (!json_real(v, &d) || d < (double)p->min || d > (double)p->max) {
 			cli_tell(c->args, "%s: '%s' is to be a number from %lld to %lld", tool, p->name,
 				 (long long)p->min, (long long)p->max);
 			return false;
 		}
 		return true;
 	case MCP_PARAM_TRUTH:
-		if (!mcp_json_truth(v, &b)) {
+		if (!json_truth(v, &b)) {
 			cli_tell(c->args, "%s: '%s' is to be true or false", tool, p->name);
 			return false;
 		}
 		return true;
 	case MCP_PARAM_TIME:
-		if (!mcp_json_integer(v, &i) && !mcp_json_text(v, &s)) {
+		if (!json_integer(v, &i) && !json_text(v, &s)) {
 			cli_tell(c->args,
 				 "%s: '%s' is to be a time: nanoseconds since the start of the trace, \"1.5s\", or a "
 				 "date",
@@ -307,13 +233,13 @@ static bool check_param(const struct mcp_call *c, const struct mcp_param *p, con
 		}
 		return true;
 	case MCP_PARAM_CHOICE:
-		if (!mcp_json_text(v, &s) || choice_of(p->values, s) < 0) {
+		if (!json_text(v, &s) || choice_of(p->values, s) < 0) {
 			cli_tell(c->args, "%s: '%s' is to be one of %s", tool, p->name, p->values);
 			return false;
 		}
 		return true;
 	default:
-		if (!mcp_json_text(v, &s)) {
+		if (!json_text(v, &s)) {
 			cli_tell(c->args, "%s: '%s' is to be a text", tool, p->name);
 			return false;
 		}
@@ -324,8 +250,8 @@ static bool check_param(const struct mcp_call *c, const struct mcp_param *p, con
 bool mcp_call_check(const struct mcp_call *c)
 {
 	const char *name;
-	struct mcp_json *v;
-	for (size_t i = 0; mcp_json_member_at(c->given, i, &name, &v); i++) {
+	struct json_value *v;
+	for (size_t i = 0; json_member_at(c->given, i, &name, &v); i++) {
 		const struct mcp_param *p = param_of(c->tool, name);
 		if (!p) {
 			return unknown(c, name);
@@ -335,7 +261,7 @@ bool mcp_call_check(const struct mcp_call *c)
 		}
 	}
 	for (const struct mcp_param *p = c->tool->params; p->name; p++) {
-		if (p->required && !mcp_json_member(c->given, p->name)) {
+		if (p->required && !json_member(c->given, p->name)) {
 			cli_tell(c->args, "%s needs the argument '%s': %s", c->tool->name, p->name, p->help);
 			return false;
 		}
@@ -346,28 +272,28 @@ bool mcp_call_check(const struct mcp_call *c)
 const char *mcp_call_text(const struct mcp_call *c, const char *name, const char *absent)
 {
 	const char *s = absent;
-	mcp_json_text(mcp_json_member(c->given, name), &s);
+	json_text(json_member(c->given, name), &s);
 	return s;
 }
 
 int64_t mcp_call_integer(const struct mcp_call *c, const char *name, int64_t absent)
 {
 	int64_t i = absent;
-	mcp_json_integer(mcp_json_member(c->given, name), &i);
+	json_integer(json_member(c->given, name), &i);
 	return i;
 }
 
 double mcp_call_real(const struct mcp_call *c, const char *name, double absent)
 {
 	double d = absent;
-	mcp_json_real(mcp_json_member(c->given, name), &d);
+	json_real(json_member(c->given, name), &d);
 	return d;
 }
 
 bool mcp_call_truth(const struct mcp_call *c, const char *name, bool absent)
 {
 	bool b = absent;
-	mcp_json_truth(mcp_json_member(c->given, name), &b);
+	json_truth(json_member(c->given, name), &b);
 	return b;
 }
 

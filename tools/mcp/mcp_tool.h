@@ -11,7 +11,8 @@
 #define TOOLS_MCP_MCP_TOOL_H
 
 #include "tools/common/cli.h"
-#include "tools/mcp/mcp_json.h"
+#include "tools/common/json_put.h"
+#include "tools/common/json_read.h"
 
 #include <openetw/query.h>
 
@@ -49,8 +50,8 @@ void mcp_tool_list(struct strbuf *b);
 struct mcp_trace;
 struct mcp_call {
 	const struct mcp_tool *tool;
-	const struct mcp_json *given; /* an object; NULL: none were given */
-	const struct cli_args *args;  /* for what verbs say about failures */
+	const struct json_value *given; /* an object; NULL: none were given */
+	const struct cli_args *args;    /* for what verbs say about failures */
 	struct strbuf out;
 	size_t budget;
 };
@@ -70,20 +71,6 @@ static inline bool mcp_call_room(const struct mcp_call *c)
 }
 /* Which of a|b|c; `absent` when it was not given. */
 int mcp_call_choice(const struct mcp_call *c, const char *name, int absent);
-
-/* ---- JSON that is written --------------------------------------------------------------------------- */
-
-/* "name":, with a comma in front unless an object or array begins there. */
-void mcp_put_name(struct strbuf *b, const char *name);
-void mcp_put_comma(struct strbuf *b);
-void mcp_put_text(struct strbuf *b, const char *name, const char *s); /* NULL: null */
-/* A text without a name or comma, of at most about `most` bytes of JSON; what is too long loses its end. How many of its
- * bytes were written. */
-size_t mcp_put_part(struct strbuf *b, const char *s, size_t n, size_t most);
-void mcp_put_integer(struct strbuf *b, const char *name, int64_t v);
-void mcp_put_count(struct strbuf *b, const char *name, uint64_t v);
-void mcp_put_real(struct strbuf *b, const char *name, double v);
-void mcp_put_truth(struct strbuf *b, const char *name, bool v);
 
 /* ---- traces ----------------------------------------------------------------------------------------- */
 

@@ -81,8 +81,8 @@ static bool take_file(const struct mcp_call *c, struct mcp_trace *t, const char 
 /* What the call names; without a name all files of the command line. */
 static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char *param)
 {
-	const struct mcp_json *given = mcp_json_member(c->given, param);
-	size_t n = mcp_json_count(given), count = n ? n : (size_t)mcp_limits.file_count;
+	const struct json_value *given = json_member(c->given, param);
+	size_t n = json_count(given), count = n ? n : (size_t)mcp_limits.file_count;
 	if (count == 0) {
 		cli_tell(c->args, "%s needs '%s': which trace? list_traces says which there are", c->tool->name, param);
 		return false;
@@ -92,7 +92,7 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 	for (size_t i = 0; t->files && t->holds && i < count; i++) {
 		const char *path = n ? NULL : mcp_limits.files[i];
 		if (n) {
-			mcp_json_text(mcp_json_at(given, i), &path);
+			json_text(json_at(given, i), &path);
 		}
 		if (!path || !take_file(c, t, path)) {
 			return false;
@@ -179,14 +179,14 @@ const struct openetw_index_about *mcp_trace_about(struct mcp_trace *t)
 
 static bool take_time(const struct mcp_call *c, struct mcp_trace *t, const char *name, int64_t *inout)
 {
-	const struct mcp_json *v = mcp_json_member(c->given, name);
+	const struct json_value *v = json_member(c->given, name);
 	const char *s;
 	uint64_t u;
 	int64_t start = (int64_t)t->maker.start;
-	if (!v || mcp_json_integer(v, inout)) {
+	if (!v || json_integer(v, inout)) {
 		return true;
 	}
-	if (mcp_json_text(v, &s)) {
+	if (json_text(v, &s)) {
 		const char *plain = *s == '+' ? s + 1 : s;
 		if (parse_duration(plain, 1, &u) && u <= INT64_MAX) {
 			*inout = (int64_t)u;
@@ -275,16 +275,16 @@ bool mcp_trace_failed(const struct mcp_call *c, uint32_t code)
 
 void mcp_put_answer(struct strbuf *b, const struct openetw_answer *a)
 {
-	mcp_put_count(b, "matched", a->matched);
-	mcp_put_count(b, "scanned", a->scanned);
+	json_put_count(b, "matched", a->matched);
+	json_put_count(b, "scanned", a->scanned);
 	if (a->undecided) {
-		mcp_put_count(b, "undecided", a->undecided);
+		json_put_count(b, "undecided", a->undecided);
 	}
 	if (!a->exact) {
-		mcp_put_truth(b, "exact", false);
+		json_put_truth(b, "exact", false);
 	}
 	if (a->partial) {
-		mcp_put_truth(b, "partial", true);
+		json_put_truth(b, "partial", true);
 	}
 }
 
@@ -292,7 +292,7 @@ void mcp_put_date(struct strbuf *b, struct mcp_trace *t, const char *name, int64
 {
 	char text[TIME_TEXT_SIZE];
 	format_time(table_make_filetime(&t->maker, time), false, text);
-	mcp_put_text(b, name, text);
+	json_put_text(b, name, text);
 }
 
 /* ---- SQL -------------------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static bool on_columns(void *context, uint32_t count, const enum sql_class *clas
 		return false;
 	}
 	size_t most = s->call->budget - b->len;
-	mcp_put_comma(b);
+	json_put_comma(b);
 	strbuf_adds(b, "{\"columns\":[");
 	s->open = true;
 	s->cut = s->short_values = false;
@@ -334,9 +334,9 @@ static bool on_columns(void *context, uint32_t count, const enum sql_class *clas
 	s->rows = 0;
 	for (uint32_t i = 0; i < s->columns; i++) {
 		s->classes[i] = classes[i];
-		mcp_put_comma(b);
+		json_put_comma(b);
 		size_t n = names[i].s ? names[i].n : 0;
-		s->short_values |= mcp_put_part(b, n ? names[i].s : "", n, share_of(most, s->columns)) < n;
+		s->short_values |= json_put_part(b, n ? names[i].s : "", n, share_of(most, s->columns)) < n;
 	}
 	strbuf_adds(b, "],\"rows\":[");
 	return true;
@@ -352,8 +352,8 @@ static bool stands_plain(enum sql_class class, const struct sql_value *v)
 	if (class == SQL_NUMBER && (v->n > 16 || v->n != strspn(v->s, "0123456789+-.eE"))) {
 		return false; /* longer numbers lose digits in most readers of JSON */
 	}
-	struct mcp_json *j = mcp_json_parse(v->s, v->n, why, sizeof why);
-	mcp_json_free(j);
+	struct json_value *j = json_parse(v->s, v->n, why, sizeof why);
+	json_free(j);
 	return j != NULL;
 }
 
@@ -363,13 +363,13 @@ static bool put_value(struct strbuf *b, enum sql_class class, const struct sql_v
 	if (class == SQL_NUMBER) { /* a part of one is another number */
 		most = BASE_MAX(most, (size_t)NUMBER_MAX);
 	}
-	mcp_put_comma(b);
+	json_put_comma(b);
 	if (!v->s) {
 		strbuf_adds(b, "null");
 	} else if (v->n <= most && stands_plain(class, v)) {
 		strbuf_add(b, v->s, v->n);
 	} else {
-		return mcp_put_part(b, v->s, v->n, most) == v->n;
+		return json_put_part(b, v->s, v->n, most) == v->n;
 	}
 	return true;
 }
@@ -379,7 +379,7 @@ static bool put_row(struct sheet *s, uint32_t count, const struct sql_value *val
 {
 	struct strbuf *b = &s->call->out;
 	bool whole = true;
-	mcp_put_comma(b);
+	json_put_comma(b);
 	strbuf_addc(b, '[');
 	for (uint32_t i = 0; i < BASE_MIN(count, s->columns); i++) {
 		whole &= put_value(b, s->classes[i], &values[i], most);
@@ -418,7 +418,7 @@ static void end_sheet(struct sheet *s)
 		return;
 	}
 	strbuf_addc(b, ']');
-	mcp_put_count(b, "row_count", s->rows);
+	json_put_count(b, "row_count", s->rows);
 	mcp_put_cut(b, s->cut || s->short_values,
 		    s->short_values ? "values were too long for the answer and lost their ends: select parts of them "
 				      "(substr), or fewer columns"

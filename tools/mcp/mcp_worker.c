@@ -78,11 +78,11 @@ static void answer(struct mcp_call *c, const char *message, size_t n, struct hea
 {
 	char why[200];
 	const char *name = "";
-	struct mcp_json *v = mcp_json_parse(message, n, why, sizeof why);
-	const struct mcp_json *params = mcp_json_member(v, "params");
-	mcp_json_text(mcp_json_member(params, "name"), &name);
+	struct json_value *v = json_parse(message, n, why, sizeof why);
+	const struct json_value *params = json_member(v, "params");
+	json_text(json_member(params, "name"), &name);
 	c->tool = mcp_tool_find(name);
-	c->given = mcp_json_member(params, "arguments");
+	c->given = json_member(params, "arguments");
 	c->budget = mcp_limits.answer_bytes;
 	h->ok = c->tool && mcp_call_check(c) && c->tool->run(c);
 	if (c->out.failed) {
@@ -92,14 +92,14 @@ static void answer(struct mcp_call *c, const char *message, size_t n, struct hea
 		h->ok = 0;
 		cli_tell(c->args, "the answer is longer than %u MiB; ask for less of it", MCP_ANSWER_MAX >> 20);
 	}
-	mcp_json_free(v);
+	json_free(v);
 }
 
 static void serve(const struct cli_args *a, int fd)
 {
 	struct head h;
 	char *message;
-	while (get(fd, &h, sizeof h) && h.bytes <= MCP_MESSAGE_MAX && (message = malloc(h.bytes + 1u)) != NULL) {
+	while (get(fd, &h, sizeof h) && h.bytes <= JSON_BYTES_MAX && (message = malloc(h.bytes + 1u)) != NULL) {
 		struct mcp_call c = {.args = a};
 		if (!get(fd, message, h.bytes)) {
 			free(message);

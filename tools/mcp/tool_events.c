@@ -16,25 +16,25 @@ static void put_head(struct strbuf *b, struct mcp_trace *t, const struct openetw
 	OPENETW_SIZED(struct openetw_index_type, type);
 	OPENETW_SIZED(struct openetw_index_process, process);
 	OPENETW_SIZED(struct openetw_index_thread, thread);
-	mcp_put_count(b, "row", r->row);
-	mcp_put_integer(b, "time_ns", r->time);
+	json_put_count(b, "row", r->row);
+	json_put_integer(b, "time_ns", r->time);
 	mcp_put_date(b, t, "time", r->time);
 	if (openetw_index_type(x, r->type, &type) == ERROR_SUCCESS) {
-		mcp_put_text(b, "provider", type.provider);
-		mcp_put_text(b, "event", type.name);
-		mcp_put_count(b, "id", type.id);
-		mcp_put_count(b, "level", type.level);
+		json_put_text(b, "provider", type.provider);
+		json_put_text(b, "event", type.name);
+		json_put_count(b, "id", type.id);
+		json_put_count(b, "level", type.level);
 	}
 	if (openetw_index_process(x, r->process, &process) == ERROR_SUCCESS && process.pid != OPENETW_UNKNOWN_ID) {
-		mcp_put_count(b, "pid", process.pid);
-		mcp_put_text(b, "process", process.name[0] ? process.name : NULL);
+		json_put_count(b, "pid", process.pid);
+		json_put_text(b, "process", process.name[0] ? process.name : NULL);
 	}
 	if (openetw_index_thread(x, r->thread, &thread) == ERROR_SUCCESS && thread.tid != OPENETW_UNKNOWN_ID) {
-		mcp_put_count(b, "tid", thread.tid);
+		json_put_count(b, "tid", thread.tid);
 	}
-	mcp_put_count(b, "cpu", r->cpu);
+	json_put_count(b, "cpu", r->cpu);
 	if (r->stack) {
-		mcp_put_count(b, "stack", r->stack);
+		json_put_count(b, "stack", r->stack);
 	}
 }
 
@@ -65,22 +65,22 @@ static void put_payload(struct mcp_call *c, struct mcp_trace *t, const EVENT_REC
 	uint32_t code = openetw_decode_json(d, e, &text);
 	bool there = text.data && !text.failed;
 	/* It goes into an object of ours as it is, so it is looked at: what it says comes out of the trace. */
-	struct mcp_json *v =
-		there && text.length <= most ? mcp_json_parse(text.data, text.length, why, sizeof why) : NULL;
-	mcp_put_name(b, "payload");
+	struct json_value *v =
+		there && text.length <= most ? json_parse(text.data, text.length, why, sizeof why) : NULL;
+	json_put_name(b, "payload");
 	if (v) {
 		strbuf_add(b, text.data, text.length);
 	} else if (there) {
-		if (mcp_put_part(b, text.data, text.length, most) < text.length) {
-			mcp_put_count(b, "payload_bytes", text.length);
+		if (json_put_part(b, text.data, text.length, most) < text.length) {
+			json_put_count(b, "payload_bytes", text.length);
 			mcp_put_cut(b, true, more);
 		}
 	} else {
 		strbuf_adds(b, "null");
 	}
-	mcp_json_free(v);
+	json_free(v);
 	if (code == OPENETW_NO_SCHEMA || code == OPENETW_PARTLY) {
-		mcp_put_text(b, "not_decoded", openetw_decoder_reason(d));
+		json_put_text(b, "not_decoded", openetw_decoder_reason(d));
 	}
 	openetw_text_free(&text);
 }
@@ -89,7 +89,7 @@ static bool put_event(struct mcp_call *c, struct mcp_trace *t, struct openetw_qu
 		      bool payload)
 {
 	const EVENT_RECORD *e;
-	mcp_put_comma(&c->out);
+	json_put_comma(&c->out);
 	strbuf_addc(&c->out, '{');
 	put_head(&c->out, t, r);
 	uint32_t code = payload ? openetw_query_event(q, r->row, &e) : ERROR_SUCCESS;
@@ -124,18 +124,18 @@ static bool run_find(struct mcp_call *c)
 	}
 	strbuf_addc(&c->out, '{');
 	mcp_put_answer(&c->out, &a);
-	mcp_put_name(&c->out, "events");
+	json_put_name(&c->out, "events");
 	strbuf_addc(&c->out, '[');
 	for (; ok && shown < f.count && mcp_call_room(c); shown++) {
 		ok = put_event(c, t, q, &f.rows[shown], payload);
 	}
 	strbuf_addc(&c->out, ']');
 	bool more = position + shown < a.matched;
-	mcp_put_count(&c->out, "position", position);
-	mcp_put_count(&c->out, "shown", shown);
-	mcp_put_truth(&c->out, "cut", more);
+	json_put_count(&c->out, "position", position);
+	json_put_count(&c->out, "shown", shown);
+	json_put_truth(&c->out, "cut", more);
 	if (more) {
-		mcp_put_count(&c->out, "next_position", position + shown);
+		json_put_count(&c->out, "next_position", position + shown);
 	}
 	strbuf_addc(&c->out, '}');
 	free(f.rows);
@@ -188,7 +188,7 @@ static void put_stack(struct mcp_call *c, struct mcp_trace *t, const EVENT_RECOR
 	bool named = openetw_index_process(mcp_trace_index(t), r->process, &p) == ERROR_SUCCESS &&
 		     table_make_state(m, why, sizeof why);
 	bool interrupted = is_sample(m, e);
-	mcp_put_name(&c->out, "stack_frames");
+	json_put_name(&c->out, "stack_frames");
 	strbuf_addc(&c->out, '[');
 	for (; shown < n && mcp_call_room(c); shown++) {
 		snprintf(name, sizeof name, "?!?");
@@ -199,11 +199,11 @@ static void put_stack(struct mcp_call *c, struct mcp_trace *t, const EVENT_RECOR
 		if (strcmp(name, "?!?") == 0) {
 			snprintf(name, sizeof name, "0x%llx", (unsigned long long)frames[shown]);
 		}
-		mcp_put_text(&c->out, NULL, name);
+		json_put_text(&c->out, NULL, name);
 	}
 	strbuf_addc(&c->out, ']');
 	if (there > shown) {
-		mcp_put_count(&c->out, "frames_left_out", there - shown);
+		json_put_count(&c->out, "frames_left_out", there - shown);
 	}
 }
 
@@ -211,7 +211,7 @@ static void put_guid(struct strbuf *b, const char *name, const GUID *g)
 {
 	char text[37];
 	cli_guid_text(g, text);
-	mcp_put_text(b, name, text);
+	json_put_text(b, name, text);
 }
 
 static void put_record(struct mcp_call *c, struct mcp_trace *t, const EVENT_RECORD *e)
@@ -221,18 +221,18 @@ static void put_record(struct mcp_call *c, struct mcp_trace *t, const EVENT_RECO
 	struct openetw_text message = {0};
 	const EVENT_HEADER *h = &e->EventHeader;
 	put_guid(b, "provider_guid", &h->ProviderId);
-	mcp_put_count(b, "version", h->EventDescriptor.Version);
-	mcp_put_count(b, "opcode", h->EventDescriptor.Opcode);
-	mcp_put_count(b, "task", h->EventDescriptor.Task);
-	mcp_put_count(b, "channel", h->EventDescriptor.Channel);
-	mcp_put_name(b, "keyword");
+	json_put_count(b, "version", h->EventDescriptor.Version);
+	json_put_count(b, "opcode", h->EventDescriptor.Opcode);
+	json_put_count(b, "task", h->EventDescriptor.Task);
+	json_put_count(b, "channel", h->EventDescriptor.Channel);
+	json_put_name(b, "keyword");
 	strbuf_addf(b, "\"0x%llx\"", (unsigned long long)h->EventDescriptor.Keyword);
 	if (memcmp(&h->ActivityId, &none, sizeof none) != 0) {
 		put_guid(b, "activity", &h->ActivityId);
 	}
-	mcp_put_count(b, "payload_length", e->UserDataLength);
+	json_put_count(b, "payload_length", e->UserDataLength);
 	if (openetw_event_message(mcp_trace_maker(t)->decoder, e, &message) && message.data && !message.failed) {
-		mcp_put_text(b, "message", message.data);
+		json_put_text(b, "message", message.data);
 	}
 	openetw_text_free(&message);
 	put_payload(c, t, e, c->budget, "the server's option --max-answer allows longer answers");

@@ -88,22 +88,22 @@ static bool put_nodes(struct mcp_call *c, struct mcp_trace *t, struct tree *tree
 		}
 		name_node(mcp_trace_maker(t), n, inverted ? n->depth <= 1 : n->self > 0 && n->self >= n->total, name,
 			  sizeof name);
-		mcp_put_comma(b);
+		json_put_comma(b);
 		strbuf_addc(b, '{');
-		mcp_put_count(b, "node", i);
+		json_put_count(b, "node", i);
 		if (n->parent != UINT32_MAX) {
-			mcp_put_count(b, "parent", n->parent);
+			json_put_count(b, "parent", n->parent);
 		}
-		mcp_put_count(b, "depth", n->depth);
-		mcp_put_text(b, "function", name);
-		mcp_put_real(b, "self", n->self);
-		mcp_put_real(b, "total", n->total);
+		json_put_count(b, "depth", n->depth);
+		json_put_text(b, "function", name);
+		json_put_real(b, "self", n->self);
+		json_put_real(b, "total", n->total);
 		strbuf_addc(b, '}');
 		shown++;
 	}
 	strbuf_addc(b, ']');
-	mcp_put_count(b, "shown", shown);
-	mcp_put_count(b, "there_are", tree->count);
+	json_put_count(b, "shown", shown);
+	json_put_count(b, "there_are", tree->count);
 	mcp_put_cut(b, shown < tree->count || tree->full,
 		    "raise max_nodes or min_percent, or narrow filter, from and to");
 	free(heavy);
@@ -141,12 +141,12 @@ static bool run_stacks(struct mcp_call *c)
 	if (ok) {
 		strbuf_addc(&c->out, '{');
 		mcp_put_answer(&c->out, &a);
-		mcp_put_text(&c->out, "weight", field ? field : "events");
+		json_put_text(&c->out, "weight", field ? field : "events");
 		if (a.matched == 0) {
 			mcp_trace_nothing(c, t);
 		}
 		if (!tree.count) {
-			mcp_put_text(&c->out, "note", "none of these events has a stack");
+			json_put_text(&c->out, "note", "none of these events has a stack");
 		}
 		ok = put_nodes(c, t, &tree, (uint32_t)mcp_call_integer(c, "max_nodes", 150), inverted);
 		strbuf_addc(&c->out, '}');
@@ -284,10 +284,10 @@ static int by_difference(const void *a, const void *b)
 
 static void put_side(struct strbuf *b, const char *name, const struct side *s)
 {
-	mcp_put_name(b, name);
+	json_put_name(b, name);
 	strbuf_addc(b, '{');
-	mcp_put_integer(b, "from_ns", s->from);
-	mcp_put_integer(b, "to_ns", s->to);
+	json_put_integer(b, "from_ns", s->from);
+	json_put_integer(b, "to_ns", s->to);
 	mcp_put_answer(b, &s->answer);
 	strbuf_addc(b, '}');
 }
@@ -298,17 +298,17 @@ static bool put_pair(struct strbuf *b, const struct pairs *p, const struct pair 
 	static const char *const counts[] = {"first_events", "other_events"};
 	static const char *const rates[] = {"first_per_second", "other_per_second"};
 	bool unlisted = false;
-	mcp_put_comma(b);
+	json_put_comma(b);
 	strbuf_addc(b, '{');
-	mcp_put_text(b, "name", x->name);
+	json_put_text(b, "name", x->name);
 	for (int i = 0; i < 2; i++) {
 		if (p->others[i] && !x->known[i]) {
 			unlisted = true;
-			mcp_put_text(b, counts[i], NULL);
-			mcp_put_text(b, rates[i], NULL);
+			json_put_text(b, counts[i], NULL);
+			json_put_text(b, rates[i], NULL);
 		} else {
-			mcp_put_count(b, counts[i], x->events[i]);
-			mcp_put_real(b, rates[i], rate(x->events[i], &sides[i]));
+			json_put_count(b, counts[i], x->events[i]);
+			json_put_real(b, rates[i], rate(x->events[i], &sides[i]));
 		}
 	}
 	strbuf_addc(b, '}');
@@ -324,7 +324,7 @@ static bool run_compare(struct mcp_call *c)
 	struct pairs p = {0};
 	bool unlisted = false;
 	struct strbuf *b = &c->out;
-	const char *other = mcp_json_member(c->given, "other_files") ? "other_files" : "files";
+	const char *other = json_member(c->given, "other_files") ? "other_files" : "files";
 	if (by == OPENETW_BY_FIELD && !mcp_call_text(c, "field", NULL)) {
 		return cli_tell(c->args, "compare by field needs 'field': which one?"), false;
 	}
@@ -341,14 +341,14 @@ static bool run_compare(struct mcp_call *c)
 		strbuf_addc(b, '{');
 		put_side(b, "first", &sides[0]);
 		put_side(b, "other", &sides[1]);
-		mcp_put_name(b, "differences");
+		json_put_name(b, "differences");
 		strbuf_addc(b, '[');
 		for (; shown < BASE_MIN(p.count, most) && mcp_call_room(c); shown++) {
 			unlisted |= put_pair(b, &p, &p.list[shown]);
 		}
 		strbuf_addc(b, ']');
-		mcp_put_count(b, "shown", shown);
-		mcp_put_count(b, "there_are", p.count);
+		json_put_count(b, "shown", shown);
+		json_put_count(b, "there_are", p.count);
 		mcp_put_cut(b, shown < p.count || unlisted,
 			    unlisted ? "where events are null, that side has more kinds than are counted one by one: "
 				       "name the kind in filter, or narrow from and to"
@@ -407,18 +407,18 @@ static bool put_field(void *context, const struct openetw_field *f)
 		x->left_out++;
 		return true;
 	}
-	mcp_put_comma(x->b);
+	json_put_comma(x->b);
 	strbuf_addc(x->b, '{');
-	mcp_put_name(x->b, "name");
+	json_put_name(x->b, "name");
 	strbuf_add_json(x->b, f->name, f->name_length);
-	mcp_put_text(x->b, "kind",
-		     f->is_struct                             ? "struct"
-		     : f->is_array                            ? "array"
-		     : f->json_length == 0                    ? "text"
-		     : f->json[0] == '"'                      ? "text"
-		     : f->json[0] == 't' || f->json[0] == 'f' ? "truth"
-							      : "number");
-	mcp_put_name(x->b, "example");
+	json_put_text(x->b, "kind",
+		      f->is_struct                             ? "struct"
+		      : f->is_array                            ? "array"
+		      : f->json_length == 0                    ? "text"
+		      : f->json[0] == '"'                      ? "text"
+		      : f->json[0] == 't' || f->json[0] == 'f' ? "truth"
+							       : "number");
+	json_put_name(x->b, "example");
 	strbuf_add_json(x->b, f->text, BASE_MIN(f->text_length, (size_t)100));
 	strbuf_addc(x->b, '}');
 	return true;
@@ -465,15 +465,15 @@ static void put_fields(struct mcp_call *c, struct mcp_trace *t, struct openetw_q
 		return;
 	}
 	struct fields f = {&c->out, c->budget + 1};
-	mcp_put_name(&c->out, "fields");
+	json_put_name(&c->out, "fields");
 	strbuf_addc(&c->out, '[');
 	uint32_t code = openetw_decode_fields(mcp_trace_maker(t)->decoder, e, put_field, &f);
 	strbuf_addc(&c->out, ']');
 	if (f.left_out) {
-		mcp_put_count(&c->out, "fields_left_out", f.left_out);
+		json_put_count(&c->out, "fields_left_out", f.left_out);
 	}
 	if (code == OPENETW_NO_SCHEMA || code == OPENETW_PARTLY) {
-		mcp_put_text(&c->out, "not_decoded", openetw_decoder_reason(mcp_trace_maker(t)->decoder));
+		json_put_text(&c->out, "not_decoded", openetw_decoder_reason(mcp_trace_maker(t)->decoder));
 	}
 }
 
@@ -518,24 +518,24 @@ static bool run_schema(struct mcp_call *c)
 		if (!mcp_call_room(c)) {
 			continue;
 		}
-		mcp_put_comma(&c->out);
+		json_put_comma(&c->out);
 		strbuf_addc(&c->out, '{');
-		mcp_put_text(&c->out, "event", type.name);
-		mcp_put_count(&c->out, "id", type.id);
-		mcp_put_count(&c->out, "version", type.version);
-		mcp_put_count(&c->out, "level", type.level);
-		mcp_put_count(&c->out, "opcode", type.opcode);
-		mcp_put_count(&c->out, "task", type.task);
-		mcp_put_name(&c->out, "keyword");
+		json_put_text(&c->out, "event", type.name);
+		json_put_count(&c->out, "id", type.id);
+		json_put_count(&c->out, "version", type.version);
+		json_put_count(&c->out, "level", type.level);
+		json_put_count(&c->out, "opcode", type.opcode);
+		json_put_count(&c->out, "task", type.task);
+		json_put_name(&c->out, "keyword");
 		strbuf_addf(&c->out, "\"0x%llx\"", (unsigned long long)type.keyword);
-		mcp_put_count(&c->out, "events", type.rows);
+		json_put_count(&c->out, "events", type.rows);
 		put_fields(c, t, q, i, firsts.times[i]);
 		strbuf_addc(&c->out, '}');
 		shown++;
 	}
 	strbuf_addc(&c->out, ']');
-	mcp_put_count(&c->out, "shown", shown);
-	mcp_put_count(&c->out, "there_are", there);
+	json_put_count(&c->out, "shown", shown);
+	json_put_count(&c->out, "there_are", there);
 	mcp_put_cut(&c->out, shown < there, "name one event");
 	strbuf_addc(&c->out, '}');
 	free(firsts.times);

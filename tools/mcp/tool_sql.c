@@ -94,7 +94,7 @@ static bool run_tables(struct mcp_call *c)
 	uint32_t shown = 0, there = 0;
 	strbuf_adds(b, "{\"tables\":[");
 	for (const char *const *name = table_make_names(); *name; name++) {
-		mcp_put_text(b, NULL, *name);
+		json_put_text(b, NULL, *name);
 	}
 	strbuf_adds(b, "],\"event_tables\":[");
 	for (uint32_t i = 0; i < a->types; i++) {
@@ -105,18 +105,18 @@ static bool run_tables(struct mcp_call *c)
 		if (mcp_call_room(c)) {
 			struct strbuf name = {0};
 			strbuf_addf(&name, "%s/%s", type.provider, type.name);
-			mcp_put_comma(b);
+			json_put_comma(b);
 			strbuf_addc(b, '{');
-			mcp_put_text(b, "table", name.failed ? NULL : name.s);
-			mcp_put_count(b, "version", type.version);
-			mcp_put_count(b, "rows", type.rows);
+			json_put_text(b, "table", name.failed ? NULL : name.s);
+			json_put_count(b, "version", type.version);
+			json_put_count(b, "rows", type.rows);
 			strbuf_addc(b, '}');
 			strbuf_finish(&name);
 			shown++;
 		}
 	}
 	strbuf_addc(b, ']');
-	mcp_put_count(b, "there_are", there);
+	json_put_count(b, "there_are", there);
 	mcp_put_cut(b, shown < there,
 		    "select provider, event, events from event_types, with LIMIT and OFFSET, lists them all");
 	strbuf_addc(b, '}');
@@ -240,18 +240,18 @@ static bool put_lines(struct mcp_call *c, const struct strbuf *lines, bool cut)
 	for (size_t at = 0; at < lines->len;) {
 		const char *p = lines->s + at, *end = memchr(p, '\n', lines->len - at);
 		size_t n = end ? (size_t)(end - p) : lines->len - at;
-		struct mcp_json *v = mcp_call_room(c) ? mcp_json_parse(p, n, why, sizeof why) : NULL;
+		struct json_value *v = mcp_call_room(c) ? json_parse(p, n, why, sizeof why) : NULL;
 		if (v) {
-			mcp_put_comma(b);
+			json_put_comma(b);
 			strbuf_add(b, p, n);
 			shown++;
 		}
 		cut = cut || (n > 0 && !v);
-		mcp_json_free(v);
+		json_free(v);
 		at += n + 1;
 	}
 	strbuf_addc(b, ']');
-	mcp_put_count(b, "line_count", shown);
+	json_put_count(b, "line_count", shown);
 	mcp_put_cut(b, cut, "ask for fewer lines (top), one process (pid), or one question (name)");
 	strbuf_addc(b, '}');
 	return !b->failed;
@@ -278,8 +278,8 @@ static void add_word(struct words *w, const char *s)
 /* The files of the call, which may be opened. False: said why. */
 static bool add_files(const struct mcp_call *c, struct words *w)
 {
-	const struct mcp_json *given = mcp_json_member(c->given, "files");
-	size_t n = mcp_json_count(given);
+	const struct json_value *given = json_member(c->given, "files");
+	size_t n = json_count(given);
 	const char *path;
 	if (n == 0 && mcp_limits.file_count == 0) {
 		cli_tell(c->args, "%s needs 'files': which trace? list_traces says which there are", c->tool->name);
@@ -289,7 +289,7 @@ static bool add_files(const struct mcp_call *c, struct words *w)
 		add_word(w, mcp_limits.files[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		char *whole = mcp_json_text(mcp_json_at(given, i), &path) ? mcp_path_allowed(c->args, path) : NULL;
+		char *whole = json_text(json_at(given, i), &path) ? mcp_path_allowed(c->args, path) : NULL;
 		if (!whole) {
 			return false;
 		}
@@ -330,10 +330,10 @@ static bool run_names(struct mcp_call *c)
 		    "{\"names\":[{\"name\":\"summary\",\"question\":\"The tables of openetw report: processors by "
 		    "process, thread and function, waits, disks, files, connections, faults, system calls\"}");
 	for (unsigned i = 0; sql_ready_at(i, &r); i++) {
-		mcp_put_comma(&c->out);
+		json_put_comma(&c->out);
 		strbuf_addc(&c->out, '{');
-		mcp_put_text(&c->out, "name", r.name);
-		mcp_put_text(&c->out, "question", r.question);
+		json_put_text(&c->out, "name", r.name);
+		json_put_text(&c->out, "question", r.question);
 		strbuf_addc(&c->out, '}');
 	}
 	strbuf_adds(&c->out, "],\"how_to_go_on\":\"call report with one of these names\"}");
@@ -449,10 +449,10 @@ static bool run_export(struct mcp_call *c)
 	if (mcp_call_text(c, "filter", NULL)) {
 		add_word(&w, filter.s);
 	}
-	if (mcp_json_member(c->given, "from") && from > 0) {
+	if (json_member(c->given, "from") && from > 0) {
 		add_time(&w, 0, "from", from);
 	}
-	if (mcp_json_member(c->given, "to")) {
+	if (json_member(c->given, "to")) {
 		add_time(&w, 1, "to", BASE_MAX(to, (int64_t)0));
 	}
 	add_word(&w, "--");
@@ -460,7 +460,7 @@ static bool run_export(struct mcp_call *c)
 		  mcp_child_run(c->args, w.word, c->budget, &said, &cut) == 0;
 	if (ok) {
 		strbuf_addc(&c->out, '{');
-		mcp_put_text(&c->out, "written", out.s);
+		json_put_text(&c->out, "written", out.s);
 		strbuf_addc(&c->out, '}');
 	}
 	strbuf_finish(&said);

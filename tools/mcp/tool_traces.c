@@ -19,11 +19,11 @@ static void put_path(void *context, const char *path, uint64_t bytes, bool given
 	struct listing *l = context;
 	struct strbuf *b = &l->call->out;
 	if (mcp_call_room(l->call)) {
-		mcp_put_comma(b);
+		json_put_comma(b);
 		strbuf_addc(b, '{');
-		mcp_put_text(b, "file", path);
-		mcp_put_count(b, "bytes", bytes);
-		mcp_put_truth(b, "default", given);
+		json_put_text(b, "file", path);
+		json_put_count(b, "bytes", bytes);
+		json_put_truth(b, "default", given);
 		strbuf_addc(b, '}');
 		l->shown++;
 	}
@@ -36,8 +36,8 @@ static bool run_list(struct mcp_call *c)
 	bool incomplete;
 	uint32_t there = mcp_path_each(LIST_MOST, put_path, &l, &incomplete);
 	strbuf_addc(&c->out, ']');
-	mcp_put_count(&c->out, "shown", l.shown);
-	mcp_put_count(&c->out, "there_are", there);
+	json_put_count(&c->out, "shown", l.shown);
+	json_put_count(&c->out, "there_are", there);
 	mcp_put_cut(&c->out, l.shown < there || incomplete,
 		    incomplete ? "some folders could not be looked through: they are too deep, too big, or may not be "
 				 "read; a trace in them can be opened by its path"
@@ -62,23 +62,23 @@ const struct mcp_tool mcp_tool_list_traces = {
 static void put_head(struct strbuf *b, struct mcp_trace *t)
 {
 	const struct openetw_index_about *a = mcp_trace_about(t);
-	mcp_put_count(b, "files", a->files);
+	json_put_count(b, "files", a->files);
 	mcp_put_date(b, t, "start", 0);
-	mcp_put_integer(b, "first_ns", a->first);
-	mcp_put_integer(b, "last_ns", a->last);
-	mcp_put_count(b, "events", a->rows);
-	mcp_put_count(b, "events_lost", a->events_lost);
-	mcp_put_count(b, "buffers_lost", a->buffers_lost);
+	json_put_integer(b, "first_ns", a->first);
+	json_put_integer(b, "last_ns", a->last);
+	json_put_count(b, "events", a->rows);
+	json_put_count(b, "events_lost", a->events_lost);
+	json_put_count(b, "buffers_lost", a->buffers_lost);
 	if (a->loss_unknown) {
-		mcp_put_text(b, "more_may_be_lost",
-			     a->loss_unknown == OPENETW_UNKNOWN_END_MISSING ? "the end of a file is missing"
-									    : "a file was not closed");
+		json_put_text(b, "more_may_be_lost",
+			      a->loss_unknown == OPENETW_UNKNOWN_END_MISSING ? "the end of a file is missing"
+									     : "a file was not closed");
 	}
-	mcp_put_count(b, "event_types", a->types ? a->types - a->files : 0);
-	mcp_put_count(b, "processes", a->processes ? a->processes - a->files : 0);
-	mcp_put_count(b, "threads", a->threads ? a->threads - a->files : 0);
-	mcp_put_count(b, "stacks", a->stacks ? a->stacks - 1 : 0);
-	mcp_put_count(b, "processors", a->processors);
+	json_put_count(b, "event_types", a->types ? a->types - a->files : 0);
+	json_put_count(b, "processes", a->processes ? a->processes - a->files : 0);
+	json_put_count(b, "threads", a->threads ? a->threads - a->files : 0);
+	json_put_count(b, "stacks", a->stacks ? a->stacks - 1 : 0);
+	json_put_count(b, "processors", a->processors);
 }
 
 static bool run_open(struct mcp_call *c)
@@ -120,12 +120,12 @@ static bool put_facet(void *context, const struct openetw_facet *f)
 	if (!mcp_call_room(x->call)) {
 		return false;
 	}
-	mcp_put_comma(b);
+	json_put_comma(b);
 	strbuf_addc(b, '{');
-	mcp_put_text(b, "name", f->id == UINT32_MAX ? "(all others)" : f->text);
-	mcp_put_count(b, "events", f->count);
-	mcp_put_integer(b, "first_ns", f->first);
-	mcp_put_integer(b, "last_ns", f->last);
+	json_put_text(b, "name", f->id == UINT32_MAX ? "(all others)" : f->text);
+	json_put_count(b, "events", f->count);
+	json_put_integer(b, "first_ns", f->first);
+	json_put_integer(b, "last_ns", f->last);
 	strbuf_addc(b, '}');
 	x->shown++;
 	return true;
@@ -136,7 +136,7 @@ static bool put_facets(struct mcp_call *c, struct openetw_query *q, const char *
 {
 	struct facets x = {.call = c};
 	OPENETW_SIZED(struct openetw_answer, a);
-	mcp_put_name(&c->out, name);
+	json_put_name(&c->out, name);
 	strbuf_addc(&c->out, '[');
 	uint32_t code = openetw_query_facets(q, by, most, put_facet, &x, &a);
 	strbuf_addc(&c->out, ']');
@@ -152,14 +152,14 @@ static bool put_histogram(struct mcp_call *c, struct openetw_query *q, int64_t f
 	if (code != ERROR_SUCCESS) {
 		return mcp_trace_failed(c, code);
 	}
-	mcp_put_name(b, "histogram");
+	json_put_name(b, "histogram");
 	strbuf_addc(b, '{');
-	mcp_put_integer(b, "from_ns", from);
-	mcp_put_real(b, "bucket_ns", ((double)end - (double)from) / buckets);
-	mcp_put_name(b, "events");
+	json_put_integer(b, "from_ns", from);
+	json_put_real(b, "bucket_ns", ((double)end - (double)from) / buckets);
+	json_put_name(b, "events");
 	strbuf_addc(b, '[');
 	for (uint32_t i = 0; i < buckets; i++) {
-		mcp_put_count(b, NULL, h.series ? h.counts[i] : 0);
+		json_put_count(b, NULL, h.series ? h.counts[i] : 0);
 	}
 	strbuf_adds(b, "]}");
 	return true;

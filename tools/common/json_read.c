@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/mcp/mcp_json.h"
+#include "tools/common/json_read.h"
 
 #include <stdio.h>
 
 #ifndef OPENETW_JSON
 
-bool mcp_json_load(char *why, size_t cap)
+bool json_load(char *why, size_t cap)
 {
 	snprintf(why, cap,
 		 "this build of openetw has no JSON reader; install the package libjson-c-dev and build "
 		 "openetw again");
 	return false;
 }
-struct mcp_json *mcp_json_parse(const char *s, size_t n, char *why, size_t cap)
+struct json_value *json_parse(const char *s, size_t n, char *why, size_t cap)
 {
 	(void)s;
 	(void)n;
-	mcp_json_load(why, cap);
+	json_load(why, cap);
 	return NULL;
 }
-void mcp_json_free(struct mcp_json *v)
+void json_free(struct json_value *v)
 {
 	(void)v;
 }
-enum mcp_kind mcp_json_kind(const struct mcp_json *v)
+enum json_kind json_kind_of(const struct json_value *v)
 {
 	(void)v;
-	return MCP_NULL;
+	return JSON_NULL;
 }
-struct mcp_json *mcp_json_member(const struct mcp_json *v, const char *name)
+struct json_value *json_member(const struct json_value *v, const char *name)
 {
 	(void)v;
 	(void)name;
 	return NULL;
 }
-bool mcp_json_member_at(const struct mcp_json *v, size_t i, const char **ret_name, struct mcp_json **ret)
+bool json_member_at(const struct json_value *v, size_t i, const char **ret_name, struct json_value **ret)
 {
 	(void)v;
 	(void)i;
@@ -42,42 +42,42 @@ bool mcp_json_member_at(const struct mcp_json *v, size_t i, const char **ret_nam
 	(void)ret;
 	return false;
 }
-size_t mcp_json_count(const struct mcp_json *v)
+size_t json_count(const struct json_value *v)
 {
 	(void)v;
 	return 0;
 }
-struct mcp_json *mcp_json_at(const struct mcp_json *v, size_t i)
+struct json_value *json_at(const struct json_value *v, size_t i)
 {
 	(void)v;
 	(void)i;
 	return NULL;
 }
-bool mcp_json_text(const struct mcp_json *v, const char **ret)
+bool json_text(const struct json_value *v, const char **ret)
 {
 	(void)v;
 	(void)ret;
 	return false;
 }
-bool mcp_json_integer(const struct mcp_json *v, int64_t *ret)
+bool json_integer(const struct json_value *v, int64_t *ret)
 {
 	(void)v;
 	(void)ret;
 	return false;
 }
-bool mcp_json_real(const struct mcp_json *v, double *ret)
+bool json_real(const struct json_value *v, double *ret)
 {
 	(void)v;
 	(void)ret;
 	return false;
 }
-bool mcp_json_truth(const struct mcp_json *v, bool *ret)
+bool json_truth(const struct json_value *v, bool *ret)
 {
 	(void)v;
 	(void)ret;
 	return false;
 }
-void mcp_json_write(const struct mcp_json *v, struct strbuf *b)
+void json_write(const struct json_value *v, struct strbuf *b)
 {
 	(void)v;
 	strbuf_adds(b, "null");
@@ -118,7 +118,7 @@ static struct {
 	bool loaded;
 } jc;
 
-bool mcp_json_load(char *why, size_t cap)
+bool json_load(char *why, size_t cap)
 {
 	if (jc.loaded) {
 		return true;
@@ -135,14 +135,14 @@ bool mcp_json_load(char *why, size_t cap)
 	return all;
 }
 
-static json_object *inner(const struct mcp_json *v)
+static json_object *inner(const struct json_value *v)
 {
 	return (json_object *)(uintptr_t)v;
 }
 
-static struct mcp_json *outer(json_object *o)
+static struct json_value *outer(json_object *o)
 {
-	return (struct mcp_json *)o;
+	return (struct json_value *)o;
 }
 
 /* json-c's own look at UTF-8 lets overlong and surrogate forms pass. */
@@ -170,10 +170,10 @@ static bool blank(const char *s, size_t n)
 	return true;
 }
 
-struct mcp_json *mcp_json_parse(const char *s, size_t n, char *why, size_t cap)
+struct json_value *json_parse(const char *s, size_t n, char *why, size_t cap)
 {
-	if (n > MCP_MESSAGE_MAX) {
-		snprintf(why, cap, "longer than %u bytes", MCP_MESSAGE_MAX);
+	if (n > JSON_BYTES_MAX) {
+		snprintf(why, cap, "longer than %u bytes", JSON_BYTES_MAX);
 		return NULL;
 	}
 	size_t end;
@@ -181,7 +181,7 @@ struct mcp_json *mcp_json_parse(const char *s, size_t n, char *why, size_t cap)
 		snprintf(why, cap, "invalid UTF-8, at byte %zu", end);
 		return NULL;
 	}
-	json_tokener *t = jc.json_tokener_new_ex(MCP_DEPTH_MAX);
+	json_tokener *t = jc.json_tokener_new_ex(JSON_DEPTH_MAX);
 	if (!t) {
 		snprintf(why, cap, "no memory");
 		return NULL;
@@ -213,38 +213,38 @@ struct mcp_json *mcp_json_parse(const char *s, size_t n, char *why, size_t cap)
 	return NULL;
 }
 
-void mcp_json_free(struct mcp_json *v)
+void json_free(struct json_value *v)
 {
 	if (v) {
 		jc.json_object_put(inner(v));
 	}
 }
 
-enum mcp_kind mcp_json_kind(const struct mcp_json *v)
+enum json_kind json_kind_of(const struct json_value *v)
 {
 	switch (v ? jc.json_object_get_type(inner(v)) : json_type_null) {
-	case json_type_boolean: return MCP_TRUTH;
-	case json_type_double: return MCP_REAL;
-	case json_type_int: return MCP_INTEGER;
-	case json_type_object: return MCP_OBJECT;
-	case json_type_array: return MCP_ARRAY;
-	case json_type_string: return MCP_TEXT;
-	default: return MCP_NULL;
+	case json_type_boolean: return JSON_TRUTH;
+	case json_type_double: return JSON_REAL;
+	case json_type_int: return JSON_INTEGER;
+	case json_type_object: return JSON_OBJECT;
+	case json_type_array: return JSON_ARRAY;
+	case json_type_string: return JSON_TEXT;
+	default: return JSON_NULL;
 	}
 }
 
-struct mcp_json *mcp_json_member(const struct mcp_json *v, const char *name)
+struct json_value *json_member(const struct json_value *v, const char *name)
 {
 	json_object *o = NULL;
-	if (mcp_json_kind(v) == MCP_OBJECT) {
+	if (json_kind_of(v) == JSON_OBJECT) {
 		jc.json_object_object_get_ex(inner(v), name, &o);
 	}
 	return outer(o);
 }
 
-bool mcp_json_member_at(const struct mcp_json *v, size_t i, const char **ret_name, struct mcp_json **ret)
+bool json_member_at(const struct json_value *v, size_t i, const char **ret_name, struct json_value **ret)
 {
-	struct lh_entry *e = mcp_json_kind(v) == MCP_OBJECT ? jc.json_object_get_object(inner(v))->head : NULL;
+	struct lh_entry *e = json_kind_of(v) == JSON_OBJECT ? jc.json_object_get_object(inner(v))->head : NULL;
 	while (e && i-- > 0) {
 		e = e->next;
 	}
@@ -255,19 +255,19 @@ bool mcp_json_member_at(const struct mcp_json *v, size_t i, const char **ret_nam
 	return e != NULL;
 }
 
-size_t mcp_json_count(const struct mcp_json *v)
+size_t json_count(const struct json_value *v)
 {
-	return mcp_json_kind(v) == MCP_ARRAY ? jc.json_object_array_length(inner(v)) : 0;
+	return json_kind_of(v) == JSON_ARRAY ? jc.json_object_array_length(inner(v)) : 0;
 }
 
-struct mcp_json *mcp_json_at(const struct mcp_json *v, size_t i)
+struct json_value *json_at(const struct json_value *v, size_t i)
 {
-	return i < mcp_json_count(v) ? outer(jc.json_object_array_get_idx(inner(v), i)) : NULL;
+	return i < json_count(v) ? outer(jc.json_object_array_get_idx(inner(v), i)) : NULL;
 }
 
-bool mcp_json_text(const struct mcp_json *v, const char **ret)
+bool json_text(const struct json_value *v, const char **ret)
 {
-	if (mcp_json_kind(v) != MCP_TEXT) {
+	if (json_kind_of(v) != JSON_TEXT) {
 		return false;
 	}
 	const char *s = jc.json_object_get_string(inner(v));
@@ -279,23 +279,23 @@ bool mcp_json_text(const struct mcp_json *v, const char **ret)
 }
 
 /* Beyond 64 bits json-c gives the largest number, which nobody means. */
-bool mcp_json_integer(const struct mcp_json *v, int64_t *ret)
+bool json_integer(const struct json_value *v, int64_t *ret)
 {
-	enum mcp_kind k = mcp_json_kind(v);
-	double d = k == MCP_REAL ? jc.json_object_get_double(inner(v)) : 0;
-	int64_t i = k == MCP_INTEGER ? jc.json_object_get_int64(inner(v)) : 0;
-	if ((k != MCP_INTEGER && k != MCP_REAL) || i == INT64_MAX || i == INT64_MIN || !isfinite(d) ||
+	enum json_kind k = json_kind_of(v);
+	double d = k == JSON_REAL ? jc.json_object_get_double(inner(v)) : 0;
+	int64_t i = k == JSON_INTEGER ? jc.json_object_get_int64(inner(v)) : 0;
+	if ((k != JSON_INTEGER && k != JSON_REAL) || i == INT64_MAX || i == INT64_MIN || !isfinite(d) ||
 	    d > 9007199254740992.0 || d < -9007199254740992.0 || d != (double)(int64_t)d) {
 		return false;
 	}
-	*ret = k == MCP_REAL ? (int64_t)d : i;
+	*ret = k == JSON_REAL ? (int64_t)d : i;
 	return true;
 }
 
-bool mcp_json_real(const struct mcp_json *v, double *ret)
+bool json_real(const struct json_value *v, double *ret)
 {
-	enum mcp_kind k = mcp_json_kind(v);
-	double d = k == MCP_INTEGER || k == MCP_REAL ? jc.json_object_get_double(inner(v)) : NAN;
+	enum json_kind k = json_kind_of(v);
+	double d = k == JSON_INTEGER || k == JSON_REAL ? jc.json_object_get_double(inner(v)) : NAN;
 	if (!isfinite(d)) {
 		return false;
 	}
@@ -303,16 +303,16 @@ bool mcp_json_real(const struct mcp_json *v, double *ret)
 	return true;
 }
 
-bool mcp_json_truth(const struct mcp_json *v, bool *ret)
+bool json_truth(const struct json_value *v, bool *ret)
 {
-	if (mcp_json_kind(v) != MCP_TRUTH) {
+	if (json_kind_of(v) != JSON_TRUTH) {
 		return false;
 	}
 	*ret = jc.json_object_get_boolean(inner(v));
 	return true;
 }
 
-void mcp_json_write(const struct mcp_json *v, struct strbuf *b)
+void json_write(const struct json_value *v, struct strbuf *b)
 {
 	const char *s = jc.json_object_to_json_string_ext(inner(v), JSON_C_TO_STRING_PLAIN);
 	strbuf_adds(b, s ? s : "null");
