@@ -33,51 +33,15 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-/* The whole path of each word. False: said why. */
-static bool take_paths(const struct cli_args *a, int count, char **words, mode_t kind, char ***ret)
-{
-	struct stat st;
-	char **list = calloc((size_t)count + 1, sizeof *list);
-	for (int i = 0; list && i < count; i++) {
-		list[i] = realpath(words[i], NULL);
-		if (!list[i] || stat(list[i], &st) < 0) {
-			cli_tell(a, "cannot open %s: %s", words[i], strerror(errno));
-			return false;
-		}
-		if ((st.st_mode & S_IFMT) != kind) {
-			cli_tell(a, "%s is no %s", words[i], kind == S_IFDIR ? "folder" : "file");
-			return false;
-		}
-	}
-	*ret = list;
-	return list != NULL;
-}
-
 static bool take_limits(struct cli_args *a, const struct mcp_options *o)
 {
 	char **exports = NULL, *export_word = (char *)(uintptr_t)o->exports;
-	mcp_limits.file_count = a->count;
-	mcp_limits.root_count = o->root.count;
 	mcp_limits.answer_bytes = o->answer * 1024;
 	mcp_limits.memory_bytes = o->memory * MIB;
 	mcp_limits.threads = o->threads;
-	if (!take_paths(a, a->count, a->words, S_IFREG, &mcp_limits.files) ||
-	    !take_paths(a, o->root.count, (char **)(uintptr_t)o->root.text, S_IFDIR, &mcp_limits.roots) ||
-	    (o->exports && !take_paths(a, 1, &export_word, S_IFDIR, &exports))) {
-		return false;
-	}
-	mcp_limits.file_words = a->words;
-	mcp_limits.root_words = o->root.text;
-	mcp_limits.root_fds = calloc((size_t)o->root.count + 1, sizeof *mcp_limits.root_fds);
-	for (int i = 0; mcp_limits.root_fds && i < o->root.count; i++) {
-		mcp_limits.root_fds[i] = open(mcp_limits.roots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (mcp_limits.root_fds[i] < 0) {
-			cli_tell(a, "cannot open %s: %s", mcp_limits.roots[i], strerror(errno));
-			return false;
-		}
-	}
-	if (!mcp_limits.root_fds) {
-		cli_tell(a, "no memory");
+	mcp_limits.may.hint = "; list_traces says which there are";
+	if (!allowed_begin(a, &mcp_limits.may, a->count, a->words, &o->root) ||
+	    (o->exports && !allowed_whole(a, 1, &export_word, S_IFDIR, &exports))) {
 		return false;
 	}
 	mcp_limits.exports = exports ? exports[0] : NULL;

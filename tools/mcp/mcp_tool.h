@@ -11,6 +11,7 @@
 #define TOOLS_MCP_MCP_TOOL_H
 
 #include "tools/common/cli.h"
+#include "tools/common/allowed.h"
 #include "tools/common/json_put.h"
 #include "tools/common/json_read.h"
 
@@ -128,26 +129,12 @@ bool mcp_trace_sql(struct mcp_call *c, struct mcp_trace *t, const char *text, ui
 /* ---- what may be opened ----------------------------------------------------------------------------- */
 
 struct mcp_limits {
-	int file_count, root_count;
-	char **files, **roots;   /* whole paths, without links */
-	char *const *file_words; /* as they were written */
-	const char *const *root_words;
-	int *root_fds;       /* of the folders */
+	struct allowed may;
 	const char *exports; /* NULL: nothing may be written */
 	size_t answer_bytes;
 	uint64_t memory_bytes, threads;
 };
 extern struct mcp_limits mcp_limits;
-/* A file that may be read: an O_PATH descriptor, and its whole path, to be freed. The path may lead to another file as soon
- * as this returns; the descriptor does not. -1: said why. */
-int mcp_path_open(const struct cli_args *a, const char *path, char **ret);
-/* Only its whole path. NULL: said why. */
-char *mcp_path_allowed(const struct cli_args *a, const char *path);
-/* Calls `fn` for each trace that may be opened, in a fixed order; at most `most`. How many were found; not all folders
- * could be looked through when *ret_incomplete says so. */
-typedef void (*mcp_path_fn)(void *context, const char *path, uint64_t bytes, bool given);
-uint32_t mcp_path_each(uint32_t most, mcp_path_fn fn, void *context, bool *ret_incomplete);
-
 /* Runs a verb of this program in a child, and appends what it prints, at most `most` bytes; true in *ret_cut: it
  * printed more. Its status; -1: it could not be started, or was interrupted, and that was said. */
 int mcp_child_run(const struct cli_args *a, char *const *words, size_t most, struct strbuf *out, bool *ret_cut);

@@ -31,6 +31,8 @@ struct mcp_trace {
 };
 static struct mcp_trace *open_traces;
 
+struct mcp_limits mcp_limits;
+
 static void trace_close(struct mcp_trace *t)
 {
 	sql_client_destroy(t->client);
@@ -60,7 +62,7 @@ static bool take_file(const struct mcp_call *c, struct mcp_trace *t, const char 
 {
 	struct stat st;
 	char *whole;
-	int fd = mcp_path_open(c->args, path, &whole);
+	int fd = allowed_open(c->args, &mcp_limits.may, path, &whole);
 	if (fd < 0) {
 		return false;
 	}
@@ -82,7 +84,7 @@ static bool take_file(const struct mcp_call *c, struct mcp_trace *t, const char 
 static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char *param)
 {
 	const struct json_value *given = json_member(c->given, param);
-	size_t n = json_count(given), count = n ? n : (size_t)mcp_limits.file_count;
+	size_t n = json_count(given), count = n ? n : (size_t)mcp_limits.may.file_count;
 	if (count == 0) {
 		cli_tell(c->args, "%s needs '%s': which trace? list_traces says which there are", c->tool->name, param);
 		return false;
@@ -90,7 +92,7 @@ static bool take_files(const struct mcp_call *c, struct mcp_trace *t, const char
 	t->files = calloc(count, sizeof *t->files);
 	t->holds = calloc(count, sizeof *t->holds);
 	for (size_t i = 0; t->files && t->holds && i < count; i++) {
-		const char *path = n ? NULL : mcp_limits.files[i];
+		const char *path = n ? NULL : mcp_limits.may.files[i];
 		if (n) {
 			json_text(json_at(given, i), &path);
 		}

@@ -281,15 +281,15 @@ static bool add_files(const struct mcp_call *c, struct words *w)
 	const struct json_value *given = json_member(c->given, "files");
 	size_t n = json_count(given);
 	const char *path;
-	if (n == 0 && mcp_limits.file_count == 0) {
+	if (n == 0 && mcp_limits.may.file_count == 0) {
 		cli_tell(c->args, "%s needs 'files': which trace? list_traces says which there are", c->tool->name);
 		return false;
 	}
-	for (int i = 0; n == 0 && i < mcp_limits.file_count; i++) {
-		add_word(w, mcp_limits.files[i]);
+	for (int i = 0; n == 0 && i < mcp_limits.may.file_count; i++) {
+		add_word(w, mcp_limits.may.files[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		char *whole = json_text(json_at(given, i), &path) ? mcp_path_allowed(c->args, path) : NULL;
+		char *whole = json_text(json_at(given, i), &path) ? allowed_path(c->args, &mcp_limits.may, path) : NULL;
 		if (!whole) {
 			return false;
 		}

@@ -34,7 +34,7 @@ static bool run_list(struct mcp_call *c)
 	struct listing l = {c, 0};
 	strbuf_adds(&c->out, "{\"traces\":[");
 	bool incomplete;
-	uint32_t there = mcp_path_each(LIST_MOST, put_path, &l, &incomplete);
+	uint32_t there = allowed_each(&mcp_limits.may, LIST_MOST, put_path, &l, &incomplete);
 	strbuf_addc(&c->out, ']');
 	json_put_count(&c->out, "shown", l.shown);
 	json_put_count(&c->out, "there_are", there);

@@ -54,7 +54,9 @@ void table_maker_close(struct table_maker *m)
 	openetw_state_destroy(m->state);
 	openetw_decoder_destroy(m->decoder);
 	cli_kallsyms_free(m->names.kernel);
-	openetw_index_close(m->index);
+	if (!m->index_borrowed) {
+		openetw_index_close(m->index);
+	}
 	for (uint32_t i = 0; i < m->kind_count; i++) {
 		free(m->kinds[i].provider);
 		free(m->kinds[i].name);
@@ -317,6 +319,14 @@ bool table_make_index(struct table_maker *m, char *why, size_t cap)
 		return false;
 	}
 	return true;
+}
+
+bool table_make_use_index(struct table_maker *m, struct openetw_index *x)
+{
+	m->index = x;
+	m->index_borrowed = true;
+	m->about.size = sizeof m->about;
+	return openetw_index_about(x, &m->about) == ERROR_SUCCESS && list_who(m);
 }
 
 /* The last one of that id that began before; the first one, when none did. Times of events were cut to 100 ns. */

@@ -50,7 +50,7 @@ struct table_maker {
 	struct openetw_state *state;
 	struct openetw_decoder *decoder;
 	struct names names;
-	bool read_ahead, stacks_listed;
+	bool read_ahead, stacks_listed, index_borrowed;
 	struct openetw_index *index; /* NULL: not made yet */
 	struct openetw_index_about about;
 	struct table_who_key *processes, *threads; /* sorted */
@@ -72,6 +72,8 @@ void table_maker_close(struct table_maker *m);
 int table_make(struct table_maker *m, const char *name, char *why, size_t cap);
 /* Makes the index. False: `why`. */
 bool table_make_index(struct table_maker *m, char *why, size_t cap);
+/* Takes one that somebody else has open, which is of the same files. False: no memory. */
+bool table_make_use_index(struct table_maker *m, struct openetw_index *x);
 /* One line for each table: name, tab, what it has. */
 const char *const *table_make_names(void);
 

@@ -52,6 +52,16 @@ void table_set_close(struct table_set *s)
 	free(s);
 }
 
+bool table_set_use_index(struct table_set *s, struct openetw_index *x)
+{
+	return table_make_use_index(&s->maker, x);
+}
+
+struct table_maker *table_set_maker(struct table_set *s)
+{
+	return &s->maker;
+}
+
 uint64_t table_set_start(const struct table_set *s)
 {
 	return s->maker.start;

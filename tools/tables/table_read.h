@@ -51,6 +51,13 @@ struct table_value {
 /* Opens the files. NULL: said why. */
 struct table_set *table_set_open(const struct cli_args *a, int count, char **files);
 void table_set_close(struct table_set *s); /* NULL is fine */
+/* The index of the same files in the same order, which is whole and stays open as long as the set, instead of one of the
+ * set's own: before the first table. False: no memory. */
+struct openetw_index;
+bool table_set_use_index(struct table_set *s, struct openetw_index *x);
+/* What the tables are made with: names of code (table_make.h). */
+struct table_maker;
+struct table_maker *table_set_maker(struct table_set *s);
 /* Time 0, as a FILETIME. */
 uint64_t table_set_start(const struct table_set *s);
 /* Names of all tables but those of events ("Provider/Event"), in the order of docs/sql.md; NULL ends them. */

@@ -3,7 +3,7 @@
  * Which files a client may name: those of the command line, and what lies below its folders. What lies below a folder is
  * looked up from the folder's own descriptor (base/open_foreign.h): neither ".." nor a link leads out of it.
  */
-#include "tools/mcp/mcp_tool.h"
+#include "tools/common/allowed.h"
 
 #include "base/open_foreign.h"
 
@@ -18,8 +18,6 @@
 #define DEPTH_MAX   16
 #define ENTRIES_MAX 200000u
 
-struct mcp_limits mcp_limits;
-
 /* What follows the folder in a path; NULL: the path does not begin with it. */
 static const char *behind(const char *path, const char *folder)
 {
@@ -32,20 +30,20 @@ static const char *behind(const char *path, const char *folder)
 }
 
 /* A file that may not be read and one that is not there get the same words: who asks learns nothing of other files. */
-static int refuse(const struct cli_args *a, const char *path)
+static int refuse(const struct cli_args *a, const struct allowed *may, const char *path)
 {
-	cli_tell(a, "there is no trace '%.300s' that may be read; list_traces says which there are", path);
+	cli_tell(a, "there is no trace '%.300s' that may be read%s", path, may->hint ? may->hint : "");
 	return -1;
 }
 
 /* A file of the command line: by its whole path, as it was written there, or by its name alone. */
-static const char *given_file(const char *path)
+static const char *given_file(const struct allowed *may, const char *path)
 {
-	for (int i = 0; i < mcp_limits.file_count; i++) {
-		const char *slash = strrchr(mcp_limits.files[i], '/');
-		if (strcmp(mcp_limits.files[i], path) == 0 || strcmp(mcp_limits.file_words[i], path) == 0 ||
+	for (int i = 0; i < may->file_count; i++) {
+		const char *slash = strrchr(may->files[i], '/');
+		if (strcmp(may->files[i], path) == 0 || strcmp(may->file_words[i], path) == 0 ||
 		    (slash && strcmp(slash + 1, path) == 0)) {
-			return mcp_limits.files[i];
+			return may->files[i];
 		}
 	}
 	return NULL;
@@ -83,28 +81,28 @@ static int open_given(const struct cli_args *a, const char *known, char **ret)
 	return fd;
 }
 
-int mcp_path_open(const struct cli_args *a, const char *path, char **ret)
+int allowed_open(const struct cli_args *a, const struct allowed *may, const char *path, char **ret)
 {
 	int fd = -1;
-	const char *known = given_file(path);
+	const char *known = given_file(may, path);
 	*ret = NULL;
 	if (known) {
 		return open_given(a, known, ret);
 	}
-	for (int i = 0; i < mcp_limits.root_count && path[0] && fd < 0; i++) {
-		const char *rest = behind(path, mcp_limits.roots[i]);
-		rest = rest ? rest : behind(path, mcp_limits.root_words[i]);
+	for (int i = 0; i < may->root_count && path[0] && fd < 0; i++) {
+		const char *rest = behind(path, may->roots[i]);
+		rest = rest ? rest : behind(path, may->root_words[i]);
 		if (rest || path[0] != '/') {
-			fd = look_below(mcp_limits.root_fds[i], rest ? rest : path, ret);
+			fd = look_below(may->root_fds[i], rest ? rest : path, ret);
 		}
 	}
-	return fd < 0 ? refuse(a, path) : fd;
+	return fd < 0 ? refuse(a, may, path) : fd;
 }
 
-char *mcp_path_allowed(const struct cli_args *a, const char *path)
+char *allowed_path(const struct cli_args *a, const struct allowed *may, const char *path)
 {
 	char *whole;
-	int fd = mcp_path_open(a, path, &whole);
+	int fd = allowed_open(a, may, path, &whole);
 	base_close(&fd);
 	return whole;
 }
@@ -112,7 +110,7 @@ char *mcp_path_allowed(const struct cli_args *a, const char *path)
 /* ---- what there is ---------------------------------------------------------------------------------- */
 
 struct walk {
-	mcp_path_fn fn;
+	allowed_fn fn;
 	void *context;
 	uint32_t found, most, entries;
 	bool incomplete;
@@ -158,19 +156,61 @@ static void walk_folder(struct walk *w, int at, const char *folder, int depth)
 	base_close(&at);
 }
 
-uint32_t mcp_path_each(uint32_t most, mcp_path_fn fn, void *context, bool *ret_incomplete)
+uint32_t allowed_each(const struct allowed *may, uint32_t most, allowed_fn fn, void *context, bool *ret_incomplete)
 {
 	struct walk w = {.fn = fn, .context = context, .most = most};
 	struct stat st;
-	for (int i = 0; i < mcp_limits.file_count; i++) {
-		if (stat(mcp_limits.files[i], &st) == 0 && w.found++ < most) {
-			fn(context, mcp_limits.files[i], (uint64_t)st.st_size, true);
+	for (int i = 0; i < may->file_count; i++) {
+		if (stat(may->files[i], &st) == 0 && w.found++ < most) {
+			fn(context, may->files[i], (uint64_t)st.st_size, true);
 		}
 	}
-	for (int i = 0; i < mcp_limits.root_count; i++) {
-		walk_folder(&w, openat(mcp_limits.root_fds[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-			    mcp_limits.roots[i], 0);
+	for (int i = 0; i < may->root_count; i++) {
+		walk_folder(&w, openat(may->root_fds[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), may->roots[i], 0);
 	}
 	*ret_incomplete = w.incomplete;
 	return w.found;
+}
+
+/* ---- from the command line --------------------------------------------------------------------------- */
+
+bool allowed_whole(const struct cli_args *a, int count, char **words, mode_t kind, char ***ret)
+{
+	struct stat st;
+	char **list = calloc((size_t)count + 1, sizeof *list);
+	for (int i = 0; list && i < count; i++) {
+		list[i] = realpath(words[i], NULL);
+		if (!list[i] || stat(list[i], &st) < 0) {
+			cli_tell(a, "cannot open %s: %s", words[i], strerror(errno));
+			return false;
+		}
+		if ((st.st_mode & S_IFMT) != kind) {
+			cli_tell(a, "%s is no %s", words[i], kind == S_IFDIR ? "folder" : "file");
+			return false;
+		}
+	}
+	*ret = list;
+	return list != NULL;
+}
+
+bool allowed_begin(const struct cli_args *a, struct allowed *may, int count, char **files,
+		   const struct cli_words *roots)
+{
+	may->file_count = count;
+	may->root_count = roots->count;
+	if (!allowed_whole(a, count, files, S_IFREG, &may->files) ||
+	    !allowed_whole(a, roots->count, (char **)(uintptr_t)roots->text, S_IFDIR, &may->roots)) {
+		return false;
+	}
+	may->file_words = files;
+	may->root_words = roots->text;
+	may->root_fds = calloc((size_t)roots->count + 1, sizeof *may->root_fds);
+	for (int i = 0; may->root_fds && i < roots->count; i++) {
+		may->root_fds[i] = open(may->roots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (may->root_fds[i] < 0) {
+			cli_tell(a, "cannot open %s: %s", may->roots[i], strerror(errno));
+			return false;
+		}
+	}
+	return may->root_fds || (cli_tell(a, "no memory"), false);
 }
