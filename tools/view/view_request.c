@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT
+ * Parameters of a request, and failures.
+ */
+#include "tools/view/view.h"
+
+#include "base/nearest.h"
+#include "filter/filter_parse.h"
+#include "regex/regex.h"
+
+#include <openetw/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* ---- failures --------------------------------------------------------------------------------------- */
+
+static int fail_text(struct view_request *r, int status, const char *text)
+{
+	strbuf_clear(&r->out);
+	r->type = NULL;
+	r->status = status;
+	strbuf_addc(&r->out, '{');
+	json_put_text(&r->out, "error", text);
+	strbuf_addc(&r->out, '}');
+	return status;
+}
+
+int view_fail(struct view_request *r, int status, const char *fmt, ...)
+{
+	struct strbuf text = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	fail_text(r, status, text.failed ? "no memory" : text.s);
+	strbuf_finish(&text);
+	return status;
+}
+
+/* More members behind the sentence. */
+static void reopen(struct strbuf *b)
+{
+	if (b->len && b->s[b->len - 1] == '}') {
+		b->s[--b->len] = 0;
+	}
+}
+
+int view_teach(struct view_request *r, const char *why, const char *teach)
+{
+	fail_text(r, 409, why);
+	reopen(&r->out);
+	json_put_text(&r->out, "teach", teach);
+	strbuf_addc(&r->out, '}');
+	return r->status;
+}
+
+int view_fail_code(struct view_request *r, uint32_t code)
+{
+	const char *why = openetw_last_error_text();
+	switch (code) {
+	case ERROR_CANCELLED: return fail_text(r, 503, "nobody waited for the answer any more");
+	case ERROR_NOT_FOUND: return fail_text(r, 404, "there is no such thing in the trace");
+	case ERROR_NOT_ENOUGH_MEMORY: return fail_text(r, 500, "no memory");
+	default:
+		return fail_text(r, code == ERROR_INVALID_PARAMETER ? 400 : 500,
+				 why[0] ? why : openetw_error_text(code));
+	}
+}
+
+int view_fail_filter(struct view_request *r, const char *filter)
+{
+	static const struct filter_dialect dialect = {.regex = &regex_pcre2};
+	struct filter_expr *f = NULL;
+	struct diag d;
+	diag_clear(&d);
+	int err = filter_expr_parse_in(&dialect, filter, &f, &d);
+	filter_expr_destroy(f);
+	if (err == 0) {
+		return fail_text(r, 500, "no memory for the filter");
+	}
+	fail_text(r, 400, d.text);
+	reopen(&r->out);
+	json_put_count(&r->out, "column", d.column);
+	strbuf_addc(&r->out, '}');
+	return r->status;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------- */
+
+/* The kind of a parameter in "NAME:KIND NAME:KIND"; NULL: it is none. */
+static const char *kind_of(const char *params, const char *name, size_t *ret_length)
+{
+	size_t n = strlen(name);
+	for (const char *s = params; s && *s;) {
+		s += strspn(s, " ");
+		size_t word = strcspn(s, " ");
+		if (word > n && strncmp(s, name, n) == 0 && s[n] == ':') {
+			*ret_length = word - n - 1;
+			return s + n + 1;
+		}
+		s += word;
+	}
+	return NULL;
+}
+
+static bool number_of(const char *s, double *ret)
+{
+	char *end;
+	*ret = strtod(s, &end);
+	return end != s && *end == 0 && isfinite(*ret);
+}
+
+static bool fits(const char *kind, size_t n, const char *value)
+{
+	double d;
+	char *end;
+	if (strncmp(kind, "text", n) == 0) {
+		return true;
+	}
+	if (!number_of(value, &d)) {
+		return false;
+	}
+	if (strncmp(kind, "time", n) == 0) {
+		return fabs(d) < 9e18;
+	}
+	if (strncmp(kind, "real", n) == 0) {
+		return true;
+	}
+	if (strncmp(kind, "flag", n) == 0) {
+		return d == 0 || d == 1;
+	}
+	double least = strtod(kind, &end), most = strtod(end + 1, NULL);
+	return d == floor(d) && d >= least && d <= most;
+}
+
+bool view_request_check(struct view_request *r)
+{
+	for (size_t i = 0; i < r->given_count; i++) {
+		size_t n;
+		const char *kind = kind_of(r->endpoint->params, r->given[i].name, &n);
+		if (!kind) {
+			view_fail(r, 400, "/api/%s has no parameter '%.60s'", r->endpoint->path, r->given[i].name);
+			return false;
+		}
+		if (!fits(kind, n, r->given[i].value)) {
+			view_fail(r, 400, "%.60s=%.60s: this is to be %s%.*s", r->given[i].name, r->given[i].value,
+				  kind[0] >= '0' && kind[0] <= '9' ? "a whole number of " : "a ", (int)n, kind);
+			return false;
+		}
+	}
+	return true;
+}
+
+const char *view_text(const struct view_request *r, const char *name, const char *absent)
+{
+	for (size_t i = 0; i < r->given_count; i++) {
+		if (strcmp(r->given[i].name, name) == 0) {
+			return r->given[i].value;
+		}
+	}
+	return absent;
+}
+
+double view_real(const struct view_request *r, const char *name, double absent)
+{
+	const char *s = view_text(r, name, NULL);
+	double d;
+	return s && number_of(s, &d) ? d : absent;
+}
+
+uint64_t view_number(const struct view_request *r, const char *name, uint64_t absent)
+{
+	const char *s = view_text(r, name, NULL);
+	double d;
+	return s && number_of(s, &d) && d >= 0 && d < 1.8e19 ? (uint64_t)d : absent;
+}
+
+int64_t view_time(const struct view_request *r, const char *name, int64_t absent)
+{
+	const char *s = view_text(r, name, NULL);
+	double d;
+	return s && number_of(s, &d) && fabs(d) < 9e18 ? (int64_t)d : absent;
+}
+
+bool view_flag(const struct view_request *r, const char *name, bool absent)
+{
+	return view_number(r, name, absent ? 1 : 0) != 0;
+}
+
+bool view_numbers(struct view_request *r, const char *text, uint32_t *ret, uint32_t most, uint32_t *ret_count)
+{
+	uint32_t n = 0;
+	for (const char *s = text; *s; n++) {
+		char *end;
+		unsigned long v = *s >= '0' && *s <= '9' ? strtoul(s, &end, 10) : (end = NULL, 0);
+		if (!end || v > UINT32_MAX || n == most || (*end && *end != ',')) {
+			view_fail(r, 400, "'%.60s' is no list of up to %u numbers with commas between them", text,
+				  most);
+			return false;
+		}
+		ret[n] = (uint32_t)v;
+		s = *end ? end + 1 : end;
+	}
+	*ret_count = n;
+	return true;
+}
+
+/* ---- the selection ---------------------------------------------------------------------------------- */
+
+struct view_trace *view_trace_of(struct view_request *r)
+{
+	if (!r->trace) {
+		uint32_t id = (uint32_t)view_number(r, "tr", 0);
+		r->trace = view_trace_hold(r->view, id);
+		if (!r->trace) {
+			view_fail(r, 404, "no trace %u is open", id);
+		}
+	}
+	return r->trace;
+}
+
+bool view_sel_of(struct view_request *r, struct view_sel *ret)
+{
+	OPENETW_SIZED(struct openetw_index_about, a);
+	*ret = (struct view_sel){.trace = view_trace_of(r)};
+	if (!ret->trace) {
+		return false;
+	}
+	view_trace_about(ret->trace, &a);
+	ret->from = view_time(r, "t0", a.rows ? BASE_MIN(a.first, 0) : 0);
+	ret->to = view_time(r, "t1", a.last);
+	ret->filter = view_text(r, "f", NULL);
+	if (ret->filter && !ret->filter[strspn(ret->filter, " \t\r\n")]) {
+		ret->filter = NULL;
+	}
+	if (ret->from > ret->to && (view_text(r, "t0", NULL) || view_text(r, "t1", NULL))) {
+		view_fail(r, 400, "t1 lies before t0");
+		return false;
+	}
+	return true;
+}
+
+bool view_gone(const struct view_request *r)
+{
+	char c;
+	if (view_ending(r->view)) {
+		return true;
+	}
+	return r->socket >= 0 && recv(r->socket, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	return !view_gone(context);
+}
+
+static bool is_like(const struct view_query *k, const struct view_sel *s)
+{
+	return k->q && !k->busy && k->from == s->from && k->to == s->to &&
+	       strcmp(k->filter ? k->filter : "", s->filter ? s->filter : "") == 0;
+}
+
+/* One with this filter; else a free place, else the one that was used longest ago. NULL: all are busy. */
+static struct view_query *place_for(struct view_trace *t, const struct view_sel *s)
+{
+	struct view_query *oldest = NULL;
+	for (uint32_t i = 0; i < VIEW_QUERIES_MAX; i++) {
+		struct view_query *k = &t->queries[i];
+		if (is_like(k, s)) {
+			return k;
+		}
+		if (!k->busy && (!oldest || !k->q || (oldest->q && k->used < oldest->used))) {
+			oldest = k;
+		}
+	}
+	return oldest;
+}
+
+static struct openetw_query *new_query(struct view_request *r, const struct view_sel *s)
+{
+	struct openetw_query *q = openetw_query_create(s->trace->x);
+	if (!q) {
+		view_fail(r, 500, "no memory");
+		return NULL;
+	}
+	openetw_query_set_range(q, s->from, s->to);
+	if (openetw_query_set_filter(q, s->filter) != ERROR_SUCCESS) {
+		view_fail_filter(r, s->filter);
+		openetw_query_destroy(q);
+		return NULL;
+	}
+	return q;
+}
+
+struct openetw_query *view_query_take(struct view_request *r, const struct view_sel *s)
+{
+	struct view_trace *t = s->trace;
+	struct openetw_query *q = NULL, *old = NULL;
+	pthread_mutex_lock(&t->lock);
+	struct view_query *k = place_for(t, s);
+	if (k && is_like(k, s)) {
+		k->busy = true;
+		q = k->q;
+	}
+	pthread_mutex_unlock(&t->lock);
+	q = q ? q : new_query(r, s);
+	if (!q) {
+		return NULL;
+	}
+	pthread_mutex_lock(&t->lock);
+	k = NULL;
+	for (uint32_t i = 0; i < VIEW_QUERIES_MAX; i++) {
+		k = t->queries[i].q == q ? &t->queries[i] : k;
+	}
+	k = k ? k : place_for(t, s);
+	if (k && k->q != q && !k->busy) { /* else it is not remembered: view_query_give() destroys it */
+		old = k->q;
+		free(k->filter);
+		*k = (struct view_query){.q = q, .from = s->from, .to = s->to, .busy = true};
+		k->filter = s->filter ? strdup(s->filter) : NULL;
+		if (s->filter && !k->filter) {
+			k->q = NULL;
+			k->busy = false;
+		}
+	}
+	if (k && k->q == q) {
+		k->used = ++t->uses;
+	}
+	pthread_mutex_unlock(&t->lock);
+	openetw_query_destroy(old);
+	openetw_query_set_progress(q, on_progress, r);
+	return q;
+}
+
+void view_query_give(struct view_request *r, const struct view_sel *s, struct openetw_query *q)
+{
+	struct view_trace *t = s->trace;
+	bool kept = false;
+	(void)r;
+	if (!q) {
+		return;
+	}
+	openetw_query_set_progress(q, NULL, NULL);
+	pthread_mutex_lock(&t->lock);
+	for (uint32_t i = 0; i < VIEW_QUERIES_MAX; i++) {
+		if (t->queries[i].q == q) {
+			t->queries[i].busy = false;
+			kept = true;
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (!kept) {
+		openetw_query_destroy(q);
+	}
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum openetw_key key;
+} keys[] = {{"nothing", OPENETW_BY_NOTHING},     {"type", OPENETW_BY_TYPE},
+	    {"provider", OPENETW_BY_PROVIDER},   {"level", OPENETW_BY_LEVEL},
+	    {"process", OPENETW_BY_PROCESS},     {"process_name", OPENETW_BY_PROCESS_NAME},
+	    {"thread", OPENETW_BY_THREAD},       {"cpu", OPENETW_BY_CPU},
+	    {"stack", OPENETW_BY_STACK},         {"file", OPENETW_BY_FILE},
+	    {"container", OPENETW_BY_CONTAINER}, {"field", OPENETW_BY_FIELD}};
+
+bool view_key(struct view_request *r, struct openetw_query *q, const char *text, enum openetw_key *ret)
+{
+	const char *field = strncmp(text, "field:", 6) == 0 ? text + 6 : NULL;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(keys); i++) {
+		if (strcmp(text, keys[i].name) == 0 || (field && keys[i].key == OPENETW_BY_FIELD)) {
+			*ret = keys[i].key;
+			const char *name = field ? field : view_text(r, "field", NULL);
+			if (*ret == OPENETW_BY_FIELD && (!name || openetw_query_set_field(q, name) != ERROR_SUCCESS)) {
+				view_fail(r, 400, "by=field needs field=NAME");
+				return false;
+			}
+			return true;
+		}
+	}
+	view_fail(r, 400,
+		  "'%.60s' is no key; there are nothing type provider level process process_name thread cpu stack file "
+		  "container field:NAME",
+		  text);
+	return false;
+}
+
+/* As a value of the filter language. */
+static void put_value(struct strbuf *b, const char *s)
+{
+	bool number = s[0] && strspn(s, "0123456789") == strlen(s) && strlen(s) < 19;
+	if (number) {
+		strbuf_adds(b, s);
+		return;
+	}
+	char quote = strchr(s, '"') ? '\'' : '"';
+	strbuf_addc(b, quote);
+	strbuf_adds(b, s);
+	strbuf_addc(b, quote);
+}
+
+/* A name of a field, in brackets where it is no word. */
+static void put_field(struct strbuf *b, const char *s)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
+	bool plain = s[0] && strspn(s, letters) == strlen(s) && filter_property_of(s) == FILTER_PROPERTY_FIELD &&
+		     !(s[0] >= '0' && s[0] <= '9');
+	strbuf_addf(b, plain ? "%s" : "[%s]", s);
+}
+
+void view_filter_text(struct strbuf *b, struct view_trace *t, enum openetw_key by, const char *field, uint32_t id,
+		      const char *text)
+{
+	OPENETW_SIZED(struct openetw_index_type, type);
+	OPENETW_SIZED(struct openetw_index_process, process);
+	OPENETW_SIZED(struct openetw_index_thread, thread);
+	if (id == UINT32_MAX) {
+		return;
+	}
+	switch (by) {
+	case OPENETW_BY_TYPE:
+		if (openetw_index_type(t->x, id, &type) == ERROR_SUCCESS) {
+			strbuf_adds(b, "provider == ");
+			put_value(b, type.provider);
+			strbuf_adds(b, " and event == ");
+			put_value(b, type.name);
+		}
+		return;
+	case OPENETW_BY_PROVIDER: strbuf_adds(b, "provider == "), put_value(b, text); return;
+	case OPENETW_BY_LEVEL: strbuf_addf(b, "level == %u", id); return;
+	case OPENETW_BY_PROCESS:
+		if (openetw_index_process(t->x, id, &process) == ERROR_SUCCESS && process.pid != OPENETW_UNKNOWN_ID) {
+			strbuf_addf(b, "pid == %u", process.pid);
+		}
+		return;
+	case OPENETW_BY_PROCESS_NAME: strbuf_adds(b, "process == "), put_value(b, text); return;
+	case OPENETW_BY_THREAD:
+		if (openetw_index_thread(t->x, id, &thread) == ERROR_SUCCESS && thread.tid != OPENETW_UNKNOWN_ID) {
+			strbuf_addf(b, "tid == %u", thread.tid);
+		}
+		return;
+	case OPENETW_BY_CPU: strbuf_addf(b, "cpu == %u", id); return;
+	case OPENETW_BY_FIELD:
+		if (id != 0 && field) {
+			put_field(b, field);
+			strbuf_adds(b, " == ");
+			put_value(b, text);
+		}
+		return;
+	default: return;
+	}
+}

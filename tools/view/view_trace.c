@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/view/view_trace.h"
+
+#include "base/parse.h"
+#include "tools/common/unpacked.h"
+#include "tools/tables/table_make.h"
+
+#include <openetw/error.h>
+
+#include <stdlib.h>
+
+/* Tables are made with what a process has once (OpenTrace's handles, the progress on the terminal). */
+static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *name_of(int count, char *const *files)
+{
+	const char *slash = strrchr(files[0], '/'), *base = slash ? slash + 1 : files[0];
+	struct strbuf b = {0};
+	strbuf_adds(&b, base);
+	if (count > 1) {
+		strbuf_addf(&b, " and %d more", count - 1);
+	}
+	if (b.failed) {
+		strbuf_finish(&b);
+		return NULL;
+	}
+	return b.s;
+}
+
+static bool copy_files(struct view_trace *t, int count, char *const *files)
+{
+	t->files = calloc((size_t)count, sizeof *t->files);
+	for (; t->files && t->count < count; t->count++) {
+		t->files[t->count] = strdup(files[t->count]);
+		if (!t->files[t->count]) {
+			return false;
+		}
+	}
+	t->name = name_of(count, files);
+	return t->files && t->name;
+}
+
+static bool open_index(struct view_trace *t, char *why, size_t cap)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	char unpacked[1000];
+	const char **plain = calloc((size_t)t->count, sizeof *plain);
+	uint32_t code = plain ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
+	o.flags = OPENETW_INDEX_BACKGROUND;
+	for (int i = 0; i < t->count && code == ERROR_SUCCESS; i++) {
+		plain[i] = cli_unpacked(t->args, t->files[i]);
+		if (!plain[i]) {
+			snprintf(why, cap, "%s: the archive cannot be read", t->files[i]);
+			free(plain);
+			return false;
+		}
+	}
+	code = code ? code : openetw_index_open(plain, (uint32_t)t->count, &o, &t->x);
+	if (code) {
+		const char *said = cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked);
+		snprintf(why, cap, "%s", said[0] ? said : openetw_error_text(code));
+		t->x = NULL;
+	}
+	free(plain);
+	return code == ERROR_SUCCESS;
+}
+
+struct view_trace *view_trace_create(const struct cli_args *a, int count, char *const *files, char *why, size_t cap)
+{
+	struct view_trace *t = calloc(1, sizeof *t);
+	if (!t) {
+		snprintf(why, cap, "no memory");
+		return NULL;
+	}
+	pthread_mutex_init(&t->lock, NULL);
+	t->args = a;
+	snprintf(why, cap, "no memory");
+	if (!copy_files(t, count, files) || !open_index(t, why, cap)) {
+		view_trace_destroy(t);
+		return NULL;
+	}
+	return t;
+}
+
+void view_trace_destroy(struct view_trace *t)
+{
+	for (uint32_t i = 0; i < VIEW_QUERIES_MAX; i++) {
+		openetw_query_destroy(t->queries[i].q);
+		free(t->queries[i].filter);
+	}
+	for (uint32_t i = 0; i < t->decoder_count; i++) {
+		openetw_decoder_destroy(t->decoders[i]);
+	}
+	if (t->tables) {
+		pthread_mutex_lock(&tables_lock);
+		table_set_close(t->tables);
+		pthread_mutex_unlock(&tables_lock);
+	}
+	openetw_index_close(t->x);
+	for (int i = 0; i < t->count; i++) {
+		free(t->files[i]);
+	}
+	free(t->files);
+	free(t->name);
+	view_vocabulary_free(t->memo);
+	free(t->causes);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+void view_trace_about(const struct view_trace *t, struct openetw_index_about *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	ret->size = sizeof *ret;
+	openetw_index_about(t->x, ret);
+}
+
+bool view_trace_whole(const struct view_trace *t)
+{
+	OPENETW_SIZED(struct openetw_index_progress, p);
+	return openetw_index_progress(t->x, &p) != ERROR_SUCCESS || p.code != ERROR_IO_PENDING;
+}
+
+uint64_t view_trace_filetime(const struct view_trace *t, int64_t time)
+{
+	OPENETW_SIZED(struct openetw_index_about, a);
+	view_trace_about(t, &a);
+	return a.start_filetime + (uint64_t)(time / 100 - (time % 100 < 0));
+}
+
+void view_trace_date(const struct view_trace *t, int64_t time, char *out, size_t cap)
+{
+	char text[TIME_TEXT_SIZE];
+	format_time(view_trace_filetime(t, time), false, text);
+	snprintf(out, cap, "%s", text);
+}
+
+struct openetw_decoder *view_decoder_take(struct view_trace *t)
+{
+	struct openetw_decoder *d = NULL;
+	pthread_mutex_lock(&t->lock);
+	if (t->decoder_count) {
+		d = t->decoders[--t->decoder_count];
+	}
+	pthread_mutex_unlock(&t->lock);
+	return d ? d : openetw_decoder_create();
+}
+
+void view_decoder_give(struct view_trace *t, struct openetw_decoder *d)
+{
+	pthread_mutex_lock(&t->lock);
+	if (d && t->decoder_count < VIEW_DECODERS_MAX) {
+		t->decoders[t->decoder_count++] = d;
+		d = NULL;
+	}
+	pthread_mutex_unlock(&t->lock);
+	openetw_decoder_destroy(d);
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------- */
+
+#define LOOK_MS 100u
+
+struct table_set *view_tables_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
+				   size_t cap)
+{
+	uint32_t code;
+	while ((code = openetw_index_wait(t->x, LOOK_MS)) == ERROR_TIMEOUT) {
+		if (gone(context)) {
+			snprintf(why, cap, "nobody waits for the answer any more");
+			return NULL;
+		}
+	}
+	if (code != ERROR_SUCCESS) {
+		snprintf(why, cap, "tables need the whole index: %s", openetw_error_text(code));
+		return NULL;
+	}
+	pthread_mutex_lock(&tables_lock);
+	if (!t->tables) {
+		t->tables = table_set_open(t->args, t->count, t->files);
+		if (t->tables && !table_set_use_index(t->tables, t->x)) {
+			table_set_close(t->tables);
+			t->tables = NULL;
+		}
+	}
+	if (!t->tables) {
+		snprintf(why, cap, "the trace cannot be opened again");
+		pthread_mutex_unlock(&tables_lock);
+	}
+	return t->tables;
+}
+
+void view_tables_unlock(void)
+{
+	pthread_mutex_unlock(&tables_lock);
+}
+
+struct table_maker *view_names(struct table_set *s, char *why, size_t cap)
+{
+	struct table_maker *m = table_set_maker(s);
+	return table_make_state(m, why, cap) ? m : NULL;
+}
