@@ -27,6 +27,7 @@ int view_guard_begin(struct view_guard *g, unsigned port, uint64_t code_until_ns
 	*g = (struct view_guard){.code_until_ns = code_until_ns};
 	snprintf(g->cookie_name, sizeof g->cookie_name, "openetw_%u", port);
 	int err = secret(g->code);
+	err = err < 0 ? err : secret(g->nonce);
 	return err < 0 ? err : secret(g->cookie);
 }
 

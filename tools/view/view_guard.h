@@ -17,6 +17,7 @@ struct view_guard {
 	char code[VIEW_SECRET_TEXT]; /* "": it was used */
 	uint64_t code_until_ns;      /* of the monotonic clock */
 	char cookie[VIEW_SECRET_TEXT];
+	char nonce[VIEW_SECRET_TEXT]; /* of the style elements that the page's libraries make */
 	char cookie_name[32];
 	const char *const *hosts; /* more names that Host may have, without port; NULL-terminated, or NULL */
 };

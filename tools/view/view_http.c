@@ -6,11 +6,13 @@
 #include "tools/view/view.h"
 #include "tools/view/view_mhd.h"
 
+#include "base/file.h"
 #include "base/open_foreign.h"
 #include "base/order.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -94,23 +96,30 @@ static void waited_for(struct MHD_Connection *c, bool waits)
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-static void add_headers(struct MHD_Response *m, const char *type, bool speedscope)
+static void add_policy(struct MHD_Response *m, const char *policy)
 {
-	/* speedscope sets styles of its own and draws from data: addresses; nothing of the trace is in its page's text */
-	view_mhd.add_response_header(
-		m, "Content-Security-Policy",
-		speedscope
-			? "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src "
-			  "'none'; "
-			  "base-uri 'none'; frame-ancestors 'self'; form-action 'none'"
-			: "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; form-action "
-			  "'none'");
+	view_mhd.add_response_header(m, "Content-Security-Policy", policy);
+}
+
+static void add_common(struct MHD_Response *m, const char *type)
+{
 	view_mhd.add_response_header(m, "X-Content-Type-Options", "nosniff");
 	view_mhd.add_response_header(m, "Referrer-Policy", "no-referrer");
 	view_mhd.add_response_header(m, "Cross-Origin-Opener-Policy", "same-origin");
 	view_mhd.add_response_header(m, "Cross-Origin-Resource-Policy", "same-origin");
 	view_mhd.add_response_header(m, "Cache-Control", "no-store");
 	view_mhd.add_response_header(m, "Content-Type", type);
+}
+
+static void add_headers(struct MHD_Response *m, const char *type, bool speedscope)
+{
+	/* speedscope sets styles of its own and draws from data: addresses; nothing of the trace is in its page's text */
+	add_policy(m, speedscope ? "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+				   "object-src 'none'; "
+				   "base-uri 'none'; frame-ancestors 'self'; form-action 'none'"
+				 : "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; "
+				   "form-action 'none'");
+	add_common(m, type);
 }
 
 static enum MHD_Result send_response(struct MHD_Connection *c, unsigned status, struct MHD_Response *m)
@@ -185,9 +194,55 @@ static enum MHD_Result send_from_folder(struct view *v, struct MHD_Connection *c
 	return send_response(c, 200, m);
 }
 
+/* The page itself. Libraries of it make style elements, which the policy allows where they carry the nonce. */
+static enum MHD_Result send_index(struct view *v, struct MHD_Connection *c)
+{
+	static const char place[] = "%NONCE%";
+	struct strbuf text = {0}, policy = {0};
+	const char *at = NULL;
+	if (v->web) {
+		char path[PATH_MAX];
+		snprintf(path, sizeof path, "%s/index.html", v->web);
+		file_read(path, 1u << 20, &text);
+	}
+	for (const struct view_file *f = view_bundle; !v->web && f->path; f++) {
+		if (strcmp(f->path, "index.html") == 0) {
+			strbuf_add(&text, f->data, (size_t)(f->end - f->data));
+		}
+	}
+	at = text.s && !text.failed ? strstr(text.s, place) : NULL;
+	if (!at) {
+		strbuf_finish(&text);
+		return refuse(c, 404, "There is no such page.\n");
+	}
+	struct strbuf out = {0};
+	strbuf_add(&out, text.s, (size_t)(at - text.s));
+	strbuf_adds(&out, v->guard.nonce);
+	strbuf_adds(&out, at + sizeof place - 1);
+	strbuf_finish(&text);
+	strbuf_addf(
+		&policy,
+		"default-src 'self'; style-src 'self' 'nonce-%s'; object-src 'none'; base-uri 'none'; frame-ancestors "
+		"'self'; form-action 'none'",
+		v->guard.nonce);
+	struct MHD_Response *m = out.failed || policy.failed
+					 ? NULL
+					 : view_mhd.create_response_from_buffer(out.len, out.s, MHD_RESPMEM_MUST_COPY);
+	if (m) {
+		add_policy(m, policy.s);
+		add_common(m, "text/html; charset=utf-8");
+	}
+	strbuf_finish(&out);
+	strbuf_finish(&policy);
+	return send_response(c, 200, m);
+}
+
 static enum MHD_Result send_page(struct view *v, struct MHD_Connection *c, const char *url)
 {
-	const char *path = strcmp(url, "/") == 0 ? "index.html" : url + 1;
+	const char *path = url + 1;
+	if (strcmp(url, "/") == 0 || strcmp(url, "/index.html") == 0) {
+		return send_index(v, c);
+	}
 	bool speedscope = strncmp(path, "speedscope/", 11) == 0;
 	if (strcmp(path, "speedscope/") == 0) {
 		path = "speedscope/index.html";

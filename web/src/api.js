@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The server: docs/view-api.md.
+
+export class Failure extends Error {
+	constructor(status, body) {
+		super(body?.error ?? `the server answered ${status}`);
+		this.status = status;
+		this.column = body?.column;
+		this.teach = body?.teach;
+	}
+}
+
+function address(path, params) {
+	const q = new URLSearchParams();
+	for (const [k, v] of Object.entries(params ?? {})) {
+		if (v !== null && v !== undefined && v !== '') {
+			q.set(k, typeof v === 'boolean' ? (v ? '1' : '0') : String(v));
+		}
+	}
+	const text = q.toString();
+	return `/api/${path}${text ? `?${text}` : ''}`;
+}
+export { address };
+
+const types = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
+
+async function arrays(response) {
+	const body = await response.arrayBuffer();
+	const bytes = new Uint8Array(body);
+	const end = bytes.indexOf(10);
+	const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+	let at = end + 1;
+	for (const a of head.arrays) {
+		const T = types[a.type];
+		head[a.name] = new T(body, at, a.length);
+		at += Math.ceil((a.length * T.BYTES_PER_ELEMENT) / 8) * 8;
+	}
+	return head;
+}
+
+async function answer(response) {
+	const type = response.headers.get('Content-Type') ?? '';
+	if (!response.ok) {
+		let body = null;
+		try {
+			body = type.startsWith('application/json') ? await response.json() : { error: await response.text() };
+		} catch {
+			body = null;
+		}
+		throw new Failure(response.status, body);
+	}
+	return type === 'application/x-openetw-arrays' ? arrays(response) : response.json();
+}
+
+export async function get(path, params, signal) {
+	return answer(await fetch(address(path, params), { signal, credentials: 'same-origin' }));
+}
+
+export async function post(path, body, signal) {
+	return answer(
+		await fetch(`/api/${path}`, {
+			method: 'POST',
+			signal,
+			credentials: 'same-origin',
+			headers: { 'Content-Type': 'application/json', 'X-OpenETW': '1' },
+			body: JSON.stringify(body),
+		}),
+	);
+}

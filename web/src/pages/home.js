@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What runs, what can be recorded, what can be opened.
+import { html, useEffect, useState } from '../ui.js';
+import { go, traces, askTraces, toast, tick } from '../state.js';
+import { get, post } from '../api.js';
+import { bytes, count, visible, plural, shell } from '../text.js';
+import { copy } from '../shell/menu.js';
+
+function useSessions() {
+	const [data, setData] = useState(null);
+	useEffect(() => {
+		let gone = false;
+		const ask = () => get('sessions').then((a) => !gone && setData(a), (e) => !gone && setData({ sessions: [], problem: e.message }));
+		ask();
+		const t = setInterval(() => !document.hidden && ask(), 2000);
+		return () => {
+			gone = true;
+			clearInterval(t);
+		};
+	}, [tick.value]);
+	return data;
+}
+
+async function act(body, said) {
+	try {
+		const a = await post('sessions', body);
+		toast(said ?? (a.command ? `Done: ${a.command}` : 'Done'), 'info');
+		tick.value += 1;
+		return a;
+	} catch (e) {
+		toast(e.message);
+		return null;
+	}
+}
+async function follow(name) {
+	try {
+		const a = await post('attach', { session: name });
+		await askTraces();
+		go({ page: 'events', tr: a.tr, t0: null, t1: null, f: '' });
+	} catch (e) {
+		toast(e.message);
+	}
+}
+async function open(path) {
+	try {
+		const a = await post('open', { paths: [path] });
+		await askTraces();
+		go({ page: 'overview', tr: a.tr, t0: null, t1: null, f: '' });
+	} catch (e) {
+		toast(e.message);
+	}
+}
+
+function Sessions() {
+	const d = useSessions();
+	return html`<section class="card"><h2>Running sessions</h2>
+		${d?.problem && html`<p class="warn">${visible(d.problem)}</p>`}
+		${d && d.sessions.length === 0 && !d.problem && html`<p class="dim">No session runs. A recipe below starts one.</p>`}
+		${d && d.sessions.length > 0 && html`<div class="tablewrap"><table class="data"><thead><tr>${['Name', 'Mode', 'Events/s', 'Lost', 'Buffers', 'File', ''].map((t) => html`<th scope="col"><button tabindex="-1">${t}</button></th>`)}</tr></thead><tbody>
+			${d.sessions.map((s) => html`<tr><td>${visible(s.name)}</td><td>${visible(s.mode)}</td><td class="num">${s.rate === null || s.rate === undefined ? '' : count(s.rate)}</td><td class=${`num ${s.lost ? 'bad' : ''}`}>${count(s.lost)}</td><td class="num">${s.buffers ?? ''}</td><td title=${visible(s.file)}>${visible(s.file)}${s.bytes ? ` (${bytes(s.bytes)})` : ''}</td>
+				<td><button onClick=${() => follow(s.name)}>Watch</button> <button onClick=${() => act({ do: 'flush', session: s.name })}>Flush</button> <button onClick=${async () => {
+					const a = await act({ do: 'stop', session: s.name }, `${s.name} has stopped`);
+					if (a && s.file) {
+						open(s.file);
+					}
+				}}>Stop</button></td></tr>`)}</tbody></table></div>`}</section>`;
+}
+
+function Recipes() {
+	const [data, setData] = useState(null);
+	const [chosen, setChosen] = useState(null);
+	useEffect(() => {
+		get('recipes').then(setData, (e) => setData({ recipes: [], problem: e.message }));
+	}, []);
+	const r = data?.recipes.find((x) => x.id === chosen);
+	return html`<section class="card"><h2>Record: what is your question?</h2>
+		${data?.problem && html`<p class="warn">${visible(data.problem)}</p>`}
+		<div class="recipes">${data?.recipes.map((x) => html`<button aria-pressed=${x.id === chosen} onClick=${() => setChosen(x.id === chosen ? null : x.id)}>${visible(x.question || x.title)}</button>`)}</div>
+		${r && html`<div class="recipe"><h3>${visible(r.title)}</h3><p>Turns on: ${r.adds.map(visible).join(', ')}</p>${r.needs && html`<p class="note">${visible(r.needs)}</p>`}
+			<p><code class="wide">${r.command.map(shell).join(' ')}</code></p>
+			${r.possible ? html`<button class="main-button" onClick=${() => act({ do: 'start', recipe: r.id })}>Start recording</button>` : html`<p class="warn">${visible(r.why)}</p>`} <button onClick=${() => copy(r.command.map(shell).join(' '))}>Copy the command</button></div>`}</section>`;
+}
+
+function Open() {
+	const [path, setPath] = useState('');
+	const [files, setFiles] = useState(null);
+	useEffect(() => {
+		get('files').then(setFiles, () => setFiles({ files: [] }));
+	}, [traces.value]);
+	return html`<section class="card"><h2>Open</h2>
+		<p><input class="mono wideinput" aria-label="Path of a trace" placeholder="/path/to/trace.etl" value=${path} onInput=${(e) => setPath(e.target.value)} onKeyDown=${(e) => {
+			e.stopPropagation();
+			if (e.key === 'Enter') {
+				open(path);
+			}
+		}} /> <button onClick=${() => open(path)} disabled=${!path}>Open</button></p>
+		<p class="note">Traces below the folders that openetw view was started with (--root DIR) can be opened.</p>
+		${traces.value.length > 0 && html`<h3>Open now</h3><ul class="pick">${traces.value.map((t) => html`<li><button onClick=${() => go({ page: 'overview', tr: t.tr, t0: null, t1: null, f: '' })}>${visible(t.name)}${t.live ? ' (live)' : ''}</button></li>`)}</ul>`}
+		${files?.files.length > 0 && html`<h3>${plural(files.there_are, 'trace')}</h3><ul class="pick scroll">${files.files.slice(0, 500).map((f) => html`<li><button onClick=${() => open(f.path)}>${visible(f.path)} <span class="dim">${bytes(f.bytes)}</span></button></li>`)}</ul>`}</section>`;
+}
+
+export default function Home() {
+	return html`<h1>OpenETW</h1><div class="homegrid"><${Sessions} /><${Recipes} /><${Open} /></div>`;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The selection as a file: a smaller trace, or in the form of another program.
+import { html, signal, useEffect, useRef, useState } from '../ui.js';
+import { tr, t0, t1, filter, jobs, toast } from '../state.js';
+import { get, post, address } from '../api.js';
+import { Command, commandLine } from './command.js';
+import { visible } from '../text.js';
+
+export const exportOpen = signal(false);
+
+export function ExportDialog() {
+	const [kinds, setKinds] = useState([]);
+	const [kind, setKind] = useState('etl');
+	const [job, setJob] = useState(null);
+	const ref = useRef(null);
+	const shown = exportOpen.value;
+	useEffect(() => {
+		if (shown) {
+			get('kinds', { tr: tr.value }).then((a) => setKinds(a.kinds), (e) => toast(e.message));
+			ref.current?.focus();
+		}
+	}, [shown]);
+	if (!shown) {
+		return null;
+	}
+	const k = kinds.find((x) => x.name === kind);
+	const now = jobs.value.find((j) => j.id === job);
+	const run = async () => {
+		try {
+			const a = await post('export', { tr: tr.value, t0: t0.value, t1: t1.value, f: filter.value, kind });
+			setJob(a.job);
+		} catch (e) {
+			toast(e.message);
+		}
+	};
+	return html`<div class="veil" onPointerDown=${(e) => e.target === e.currentTarget && (exportOpen.value = false)}>
+		<div class="palette dialog" role="dialog" aria-modal="true" aria-label="Export" tabindex="-1" ref=${ref} onKeyDown=${(e) => {
+			e.stopPropagation();
+			if (e.key === 'Escape') {
+				exportOpen.value = false;
+			}
+		}}>
+			<h2>Export this selection</h2>
+			<label>Form <select value=${kind} onChange=${(e) => setKind(e.target.value)}>${kinds.map((x) => html`<option value=${x.name}>${x.name}</option>`)}</select></label>
+			<p>${k?.help}</p>
+			${k?.cannot && html`<p class="note">It cannot represent: ${k.cannot}.</p>`}
+			<p><code class="wide">${commandLine(['export', '--as', kind, '-o', `out${k?.suffix ?? ''}`])}</code></p>
+			${now?.state === 'runs' && html`<p role="status">Exporting … <button onClick=${() => post('jobs', { cancel: job })}>Cancel</button></p>`}
+			${now?.state === 'failed' && html`<p role="alert" class="bad">${visible(now.text)}</p>`}
+			${now?.state === 'done' && html`<p role="status"><a class="button" href=${address('download', { job })} download=${now.name}>Save ${visible(now.name)}</a></p><p class="note pre">${visible(now.text)}</p>`}
+			<div class="buttons"><button class="main-button" onClick=${run} disabled=${now?.state === 'runs'}>Export</button><button onClick=${() => (exportOpen.value = false)}>Close</button></div>
+		</div>
+	</div>`;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Any number of rows by SlickGrid, which asks for those that are seen. Rows come in pages that are kept for a while.
+import { SlickGrid } from 'slickgrid';
+import Sortable from 'sortablejs';
+import { html, nonce, useEffect, useRef } from '../ui.js';
+
+window.Sortable = Sortable; // SlickGrid looks for it there
+
+const PAGE = 200, KEPT = 60;
+
+// load(at, n, signal) → { total, rows }; columns as SlickGrid has them, with `get(row)`.
+export class Rows {
+	constructor(load, changed) {
+		this.load = load;
+		this.changed = changed;
+		this.total = 0;
+		this.pages = new Map();
+		this.asked = new Map();
+	}
+	getLength() {
+		return this.total;
+	}
+	getItem(i) {
+		const p = Math.floor(i / PAGE);
+		const page = this.pages.get(p);
+		if (page) {
+			return page[i % PAGE] ?? null;
+		}
+		this.want(p);
+		return null;
+	}
+	getItemMetadata(i) {
+		return this.meta?.(this.peek(i), i) ?? null;
+	}
+	peek(i) {
+		return this.pages.get(Math.floor(i / PAGE))?.[i % PAGE] ?? null;
+	}
+	want(p) {
+		if (this.asked.has(p) || p < 0) {
+			return;
+		}
+		/* What was scrolled past is not wanted any more. */
+		for (const [q, control] of this.asked) {
+			if (Math.abs(q - p) > 4) {
+				control.abort();
+				this.asked.delete(q);
+			}
+		}
+		const control = new AbortController();
+		this.asked.set(p, control);
+		this.load(p * PAGE, PAGE, control.signal).then(
+			(a) => {
+				this.asked.delete(p);
+				this.pages.delete(p);
+				this.pages.set(p, a.rows);
+				if (this.pages.size > KEPT) {
+					this.pages.delete(this.pages.keys().next().value);
+				}
+				const grew = a.total !== this.total;
+				this.total = a.total;
+				this.changed(p * PAGE, a.rows.length, grew, a);
+			},
+			(e) => {
+				this.asked.delete(p);
+				if (e.name !== 'AbortError') {
+					this.failed?.(e);
+				}
+			},
+		);
+	}
+	forget() {
+		for (const control of this.asked.values()) {
+			control.abort();
+		}
+		this.asked.clear();
+		this.pages.clear();
+	}
+}
+
+export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta }) {
+	const ref = useRef(null);
+	const grid = useRef(null);
+	const handlers = useRef({});
+	handlers.current = { onChoose, onMenu, onHeader, meta };
+	useEffect(() => {
+		rows.meta = (row, i) => handlers.current.meta?.(row, i);
+		const g = new SlickGrid(ref.current, rows, columns, {
+			nonce, rowHeight: 24, headerRowHeight: 26, enableHtmlRendering: false, enableCellNavigation: true, enableColumnReorder: true, forceFitColumns: false, enableTextSelectionOnCells: true,
+			defaultFormatter: (r, c, v) => v ?? '', multiSelect: false, syncColumnCellResize: true,
+		});
+		g.onClick.subscribe((e, a) => handlers.current.onChoose?.(a.row, rows.peek(a.row)));
+		g.onActiveCellChanged.subscribe((e, a) => a.row !== undefined && handlers.current.onChoose?.(a.row, rows.peek(a.row), true));
+		g.onContextMenu.subscribe((e) => {
+			const at = g.getCellFromEvent(e);
+			if (at) {
+				handlers.current.onMenu?.(e.getNativeEvent?.() ?? e, at.row, g.getColumns()[at.cell], rows.peek(at.row));
+			}
+		});
+		g.onKeyDown.subscribe((e) => {
+			const native = e.getNativeEvent?.() ?? e;
+			const at = g.getActiveCell();
+			const to = { j: 1, k: -1 }[native.key];
+			if (to && at) {
+				native.preventDefault();
+				g.gotoCell(Math.max(0, Math.min(rows.total - 1, at.row + to)), at.cell);
+				native.stopPropagation();
+			} else if (native.key === 'Home' || native.key === 'End') {
+				native.preventDefault();
+				g.gotoCell(native.key === 'Home' ? 0 : rows.total - 1, at?.cell ?? 0);
+			} else if ((native.key === 'F10' && native.shiftKey) || native.key === 'ContextMenu') {
+				native.preventDefault();
+				if (at) {
+					const box = g.getActiveCellNode().getBoundingClientRect();
+					handlers.current.onMenu?.({ preventDefault() {}, clientX: box.left + 10, clientY: box.bottom }, at.row, g.getColumns()[at.cell], rows.peek(at.row));
+				}
+			}
+		});
+		const resize = new ResizeObserver(() => g.resizeCanvas());
+		resize.observe(ref.current);
+		grid.current = g;
+		onReady?.(g);
+		return () => {
+			resize.disconnect();
+			rows.forget();
+			g.destroy(true);
+		};
+	}, [rows]);
+	useEffect(() => {
+		grid.current?.setColumns(columns);
+	}, [columns]);
+	return html`<div class="grid" ref=${ref}></div>`;
+}
