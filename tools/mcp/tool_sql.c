@@ -263,7 +263,8 @@ struct words {
 	char *word[WORDS_MAX];
 	char text[4][64];
 	int count;
-	char *owned[1024];
+	char *owned[1024]; /* paths of files, which are the last words, and what they led to when they were looked up */
+	int fds[1024];
 	int owned_count;
 };
 
@@ -285,14 +286,18 @@ static bool add_files(const struct mcp_call *c, struct words *w)
 		cli_tell(c->args, "%s needs 'files': which trace? list_traces says which there are", c->tool->name);
 		return false;
 	}
-	for (int i = 0; n == 0 && i < mcp_limits.may.file_count; i++) {
-		add_word(w, mcp_limits.may.files[i]);
-	}
-	for (size_t i = 0; i < n; i++) {
-		char *whole = json_text(json_at(given, i), &path) ? allowed_path(c->args, &mcp_limits.may, path) : NULL;
-		if (!whole) {
+	size_t count = n ? n : (size_t)mcp_limits.may.file_count;
+	for (size_t i = 0; i < BASE_MIN(count, BASE_ARRAY_LEN(w->fds)); i++) {
+		char *whole = NULL;
+		path = n ? NULL : mcp_limits.may.files[i];
+		if (n) {
+			json_text(json_at(given, i), &path);
+		}
+		int fd = path ? allowed_open(c->args, &mcp_limits.may, path, &whole) : -1;
+		if (fd < 0) {
 			return false;
 		}
+		w->fds[w->owned_count] = fd;
 		w->owned[w->owned_count++] = whole;
 		add_word(w, whole);
 	}
@@ -302,7 +307,9 @@ static bool add_files(const struct mcp_call *c, struct words *w)
 static void free_words(struct words *w)
 {
 	while (w->owned_count > 0) {
-		free(w->owned[--w->owned_count]);
+		w->owned_count--;
+		base_close(&w->fds[w->owned_count]);
+		free(w->owned[w->owned_count]);
 	}
 }
 
@@ -365,7 +372,7 @@ static bool run_report(struct mcp_call *c)
 	}
 	add_word(&w, "--");
 	bool ok = add_files(c, &w);
-	int status = ok ? mcp_child_run(c->args, w.word, 2 * c->budget, &lines, &cut) : -1;
+	int status = ok ? mcp_child_run(c->args, w.word, w.fds, w.owned_count, 2 * c->budget, &lines, &cut) : -1;
 	ok = ok && status == 0 && put_lines(c, &lines, cut);
 	strbuf_finish(&lines);
 	free_words(&w);
@@ -457,7 +464,7 @@ static bool run_export(struct mcp_call *c)
 	}
 	add_word(&w, "--");
 	bool ok = !out.failed && !filter.failed && add_files(c, &w) &&
-		  mcp_child_run(c->args, w.word, c->budget, &said, &cut) == 0;
+		  mcp_child_run(c->args, w.word, w.fds, w.owned_count, c->budget, &said, &cut) == 0;
 	if (ok) {
 		strbuf_addc(&c->out, '{');
 		json_put_text(&c->out, "written", out.s);
