@@ -24,6 +24,7 @@
 #define UNKNOWN_ID 0xFFFFFFFFu
 #define NO_MORE    259u
 #define TIMED_OUT  258u
+#define CANCELLED  1223u
 #define LOOK_MS    200u /* how often a wait looks for Ctrl-C */
 
 static PyObject *error_type;
@@ -65,6 +66,9 @@ static PyObject *raise_code(uint32_t code, const char *why)
 
 static PyObject *raise_last(uint32_t code)
 {
+	if (PyErr_Occurred()) { /* Ctrl-C, or what a callback raised: that is why it was given up */
+		return NULL;
+	}
 	return raise_code(code, openetw_last_error_text());
 }
 
@@ -646,6 +650,19 @@ struct query {
 	bool busy;
 };
 
+/* About ten times a second, by the thread that asks, which has given the GIL away. */
+static bool on_question(void *context, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)done;
+	(void)total;
+	PyGILState_STATE g = PyGILState_Ensure();
+	/* An exception of a callback stays the one that is raised. */
+	bool go_on = !PyErr_Occurred() && PyErr_CheckSignals() == 0;
+	PyGILState_Release(g);
+	return go_on;
+}
+
 static void query_end(struct query *self)
 {
 	openetw_query_destroy(self->q);
@@ -691,6 +708,7 @@ static PyObject *query_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 		return PyErr_NoMemory();
 	}
 	openetw_query_set_range(self->q, start, stop);
+	openetw_query_set_progress(self->q, on_question, NULL);
 	code = openetw_query_set_filter(self->q, filter);
 	if (code) {
 		raise_code(code, openetw_query_problem(self->q));
@@ -746,12 +764,19 @@ static PyObject *answer_tuple(const struct openetw_answer *a)
 			     a->exact ? Py_True : Py_False, a->partial ? Py_True : Py_False);
 }
 
-/* A question runs without the GIL; callbacks take it. not_busy() ends it. */
-#define ASK(self, code, call)                          \
-	do {                                           \
-		(self)->busy = true;                   \
-		Py_BEGIN_ALLOW_THREADS(code) = (call); \
-		Py_END_ALLOW_THREADS                   \
+/* Ctrl-C, also where the work was done before it was noticed. */
+static uint32_t interrupted(uint32_t code)
+{
+	return PyErr_Occurred() && !code ? CANCELLED : code;
+}
+
+/* A question runs without the GIL; callbacks take it. not_busy() ends it. An exception that was found meanwhile is raised
+ * instead of what the question says. */
+#define ASK(self, code, call)                                   \
+	do {                                                    \
+		(self)->busy = true;                            \
+		Py_BEGIN_ALLOW_THREADS(code) = (call);          \
+		Py_END_ALLOW_THREADS(code) = interrupted(code); \
 	} while (0)
 
 static PyObject *query_count(PyObject *o, PyObject *none)
@@ -1044,10 +1069,10 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	if (code == 0) {
 		result = openetw_decode_json(self->d, e, &t);
 	}
-	Py_END_ALLOW_THREADS PyObject *ret =
-		code                  ? raise_last(code)
-		: t.failed || !t.data ? PyErr_NoMemory()
-				      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+	Py_END_ALLOW_THREADS code = interrupted(code);
+	PyObject *ret = code                  ? raise_last(code)
+			: t.failed || !t.data ? PyErr_NoMemory()
+					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
 	openetw_text_free(&t);
 	return not_busy(&self->busy, ret);
 }

@@ -5,6 +5,7 @@ import datetime
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -375,6 +376,39 @@ class Memory(unittest.TestCase):
             openetw.Reader("/no/such.etl").close()
         with self.assertRaises(openetw.Error):
             openetw.Session("x").start()
+
+    def test_ctrl_c_ends_a_question_in_its_middle(self):
+        def interrupted(index, words, ask):
+            query, in_use = _openetw.Query(index, f"text has {words}", -(1 << 63), (1 << 63) - 1, None), []
+
+            def on_signal(*_):
+                try:
+                    query.position(0)
+                except RuntimeError:  # the question goes on
+                    in_use.append(True)
+                    raise KeyboardInterrupt from None
+
+            old = signal.signal(signal.SIGALRM, on_signal)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                ask(query)
+            except KeyboardInterrupt:
+                self.assertTrue(in_use)
+                query.position(0)  # it can be asked again
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, old)
+                query.close()
+            return bool(in_use)
+
+        wanted = {"count": lambda q: q.count(), "rows": lambda q: q.rows(0, 1 << 63),
+                  "histogram": lambda q: q.histogram(0, 1 << 40, 10, 0, 1)}
+        for copies in (4, 8, 32, 128):  # a fast machine answers before it looks for the first time
+            with openetw.Trace(*[NET] * copies, write_index=False) as t:
+                wanted = {name: ask for name, ask in wanted.items() if not interrupted(t._index, name + "-is-nowhere", ask)}
+            if not wanted:
+                break
+        self.assertEqual(list(wanted), [])
 
     def test_nothing_is_kept(self):
         """References that are not given back show as blocks of Python's memory, those of the library in the process's."""
