@@ -121,6 +121,22 @@ for (const e of [...last.events, ...(await call('find_events', { files: [net, pr
 }
 await wrong('get_event', { files: [net, primitive], row: 5 * 2 ** 40 }, /there is no row/);
 
+// Traces are resources, whose text is the overview; a path may have any byte.
+const { resources } = await client.listResources();
+assert.deepEqual(resources.map((r) => decodeURIComponent(r.uri.slice('openetw://'.length))), there.traces.map((t) => t.file));
+const { contents } = await client.readResource({ uri: resources[0].uri });
+const { providers: listed } = await call('overview', { files: [net] });
+assert.deepEqual(JSON.parse(contents[0].text).providers, listed);
+assert.deepEqual((await client.listResourceTemplates()).resourceTemplates, []);
+await assert.rejects(client.readResource({ uri: 'openetw:///etc/passwd' }), /there is no trace/);
+const { prompts } = await client.listPrompts();
+assert.ok(prompts.length >= 4);
+for (const p of prompts) {
+	const said = await client.getPrompt({ name: p.name, arguments: { trace: 'web "1".etl' } });
+	assert.match(said.messages[0].content.text, /the trace web "1"\.etl/);
+	assert.match((await client.getPrompt({ name: p.name })).messages[0].content.text, /the trace[^ ]|the trace [^w]/);
+}
+
 // Times, in each of the ways to write them.
 const half = Math.floor((opened.first_ns + opened.last_ns) / 2);
 const first = await call('find_events', { to: half, limit: 1 }), second = await call('find_events', { from: half + 1, limit: 1 });
@@ -212,6 +228,14 @@ if (probe.isError) {
 	setTimeout(() => stop.abort('enough'), 500);
 	await assert.rejects(stopped);
 	assert.equal((await sql('select 7'))[0].rows[0][0], 7);
+	// A call that takes long says that it is worked on, if the client wants to know.
+	const told = [];
+	const long_ = new AbortController();
+	await assert.rejects(client.callTool({ name: 'sql', arguments: { query: endless } }, undefined, {
+		signal: long_.signal, timeout: 200000, resetTimeoutOnProgress: true,
+		onprogress: (p) => { told.push(p.progress); if (told.length === 2) long_.abort('enough'); },
+	}));
+	assert.ok(told.length >= 2 && told[1] > told[0]);
 	// The process of the tools is killed in the middle of a call, and between two.
 	const server = client.transport.pid;
 	const worker = () => Number(readFileSync(`/proc/${server}/task/${server}/children`).toString().trim().split(' ')[0]);

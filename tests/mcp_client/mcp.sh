@@ -55,7 +55,12 @@ wrong -32600 '{"jsonrpc":"2.0","id":1.5,"method":"ping"}'
 wrong -32600 '{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}'
 wrong -32600 '{"jsonrpc":"2.0","id":1,"method":7}'
 wrong -32600 '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}'
-wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
+wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}'
+for uri in '' /etc/passwd file:///etc/passwd openetw:// openetw:///etc/passwd 'openetw:///%' 'openetw:///a%0' 'openetw:///a%00' openetw:///..; do
+	wrong -32002 '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"'"$uri"'"}}'
+done
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"who"}}'
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"what-changed","arguments":{"trce":"x"}}}'
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sqll"}}'
 says "did you mean 'sql'" "$T/out" "the nearest tool"
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sql","arguments":[]}}'
