@@ -13,6 +13,8 @@ const primitive = `${corpus}/perfview/primitive-types.etl`;
 const dump = (...words) => execFileSync(openetw, ['dump', '-q', '--json', ...words], { maxBuffer: 1 << 30 })
 	.toString().trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
+const dump2 = (...words) => execFileSync(openetw, words, { maxBuffer: 1 << 30 }).toString().trim().split('\n').map((l) => JSON.parse(l));
+
 const client = new Client({ name: 'tests', version: '1' });
 await client.connect(new StdioClientTransport({
 	command: openetw, args: ['mcp', net, '--root', corpus, '--exports', exports_], env: { ...process.env }, stderr: 'inherit',
@@ -173,6 +175,22 @@ assert.ok(crowd.cut && /null/.test(crowd.how_to_go_on) && unlisted.length > 0);
 for (const d of crowd.differences) assert.ok(d.first_events !== 0 && (d.first_per_second === null) === (d.first_events === null), d.name);
 assert.ok((await call('find_events', { filter: `MethodID == ${unlisted[0].name}`, limit: 1 })).matched >= unlisted[0].other_events);
 await wrong('compare', { by: 'field' }, /which one/);
+
+// Durations: what openetw diff says of the same two traces.
+const durations = await call('compare', { other_files: [primitive], table: 'spans', limit: 1000 });
+const spans = dump2('diff', '--json', '--table', 'spans', '--columns', 'sum(duration),count,p99(duration)', net, primitive);
+assert.ok(spans.length > 0);
+const lineOf = (l) => JSON.stringify([l.group, l.column, l.base, l.new]);
+for (const l of spans) assert.ok(durations.lines.some((x) => lineOf(x) === lineOf(l)), lineOf(l));
+const grown = await call('compare', { files: [primitive], other_files: [net], table: 'samples', limit: 3 });
+assert.equal(grown.lines[0].group.process_name !== undefined && grown.lines[0].new > 1000, true);
+const part_ = await call('compare', { other_files: [net], table: 'io', group_by: 'operation', to: half, limit: 1000 });
+for (const l of part_.lines) assert.ok(Object.keys(l.group).join() === 'operation' && l.base === l.new);
+await wrong('compare', { table: 'spans' }, /other_files/);
+await wrong('compare', { table: 'spans', other_files: [net, primitive] }, /one trace/);
+await wrong('compare', { table: 'spans', other_files: [net], by: 'type' }, /group_by instead/);
+await wrong('compare', { table: 'spans', other_files: ['/etc/passwd'] }, /there is no trace/);
+await wrong('compare', { group_by: 'pid' }, /together with/);
 
 const reports = await tool('report');
 assert.ok(reports.names.some((n) => n.name === 'longest-waits'));

@@ -126,6 +126,10 @@ void mcp_trace_close_all(void);
 /* DuckDB's rows into {"columns":…,"rows":…}. */
 bool mcp_trace_sql(struct mcp_call *c, struct mcp_trace *t, const char *text, uint64_t most_rows);
 
+/* compare, of a table of durations: spans, io, waits, cpu, samples. */
+#define MCP_COMPARED "spans|io|waits|cpu|samples"
+bool mcp_compare_table(struct mcp_call *c, const char *table);
+
 /* ---- what may be opened ----------------------------------------------------------------------------- */
 
 struct mcp_limits {
