@@ -345,6 +345,25 @@ class Interference(unittest.TestCase):
             with self.assertRaises(ValueError):
                 t.histogram((1 << 32) + 5)
 
+    def test_columns_of_payloads_are_the_fields_of_the_events(self):
+        def value_of(e, name):
+            value = e.fields
+            for part in name.split(".") if name not in value else (name,):
+                value = value.get(part) if isinstance(value, dict) else None
+            return value
+
+        compared = 0
+        for path in traces():
+            with openetw.Trace(path, write_index=False) as t:
+                events = list(t.events(count=500))
+                names = {k for e in events for k in e.fields} - {"time", "level", "id", "provider", "event", "process", "cpu"}
+                names |= {f"{k}.{inner}" for e in events for k, v in e.fields.items() if isinstance(v, dict) for inner in v}
+                for name in sorted(names)[:20]:
+                    self.assertEqual(list(t.columns(name, count=500)[name]), [value_of(e, name) for e in events], (path, name))
+                    compared += 1
+                self.assertEqual(list(t.columns("No.Such", count=3)["No.Such"]), [None] * min(3, len(t)))
+        self.assertGreater(compared, 100)
+
     def test_two_real_files_as_one_have_what_each_has(self):
         keys = ("provider", "type", "level", "cpu", "process_name")
 
