@@ -163,7 +163,7 @@ struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd)
 
 bool cli_unpacked_take_held(const struct cli_args *a)
 {
-	const char *list = getenv(CLI_HELD);
+	const char *list = secure_getenv(CLI_HELD);
 	int count = list != NULL, at;
 	for (const char *p = list; p && *p; p++) {
 		count += *p == ',';
