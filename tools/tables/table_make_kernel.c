@@ -2,6 +2,7 @@
  * Tables: what the kernel's events say: samples, switches, waits, net, faults, syscalls.
  */
 #include "tools/tables/table_kernel.h"
+#include "tools/tables/table_names.h"
 
 #include "base/vec.h"
 
@@ -41,11 +42,7 @@ static void put_code(struct table_kernel *k, int module, int function, uint32_t 
 {
 	char name[1024];
 	names_of(&k->m->names, pid, address, time, name, sizeof name);
-	const char *bang = strchr(name, '!');
-	table_put_string(k->b, function, name);
-	if (bang && bang > name && name[0] != '?') {
-		table_build_text(k->b, module, name, (size_t)(bang - name));
-	}
+	table_names_put(k->b, module, function, name);
 }
 
 static void put_sample(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
