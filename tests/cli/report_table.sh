@@ -163,6 +163,12 @@ if has_switches; then
 	plain "$T/k.etl"
 	plain "$T/k.etl" --from +50ms --to +150ms
 	calls "$T/k.etl"
+	run_status 0 openetw report --csv --table waits --group-by '' --columns 'count,sum(duration)' --filter 'kind == wait' "$T/k.etl"
+	waits=$(tail -n 1 "$T/out")
+	run_status 0 openetw report --csv --table wait_chains --group-by '' --columns 'count,sum(duration)' "$T/k.etl"
+	expect "waits in chains" "$(tail -n 1 "$T/out")" "$waits"
+	run_status 0 openetw report --csv --table wait_chains --group-by '' --columns count --filter 'reason ~ "*" and not chain ~ "*"' "$T/k.etl"
+	expect "waits without a chain" "$(tail -n 1 "$T/out")" 0
 fi
 # Without EVENT_HEADER_FLAG_PROCESSOR_INDEX the number of the processor is one byte: the next one is the alignment.
 SAWBUCK=$CORPUS/sawbuck/process_data_64_v2.etl

@@ -31,6 +31,7 @@ static const struct {
 	{"callees", "function,callee", "sum(total),sum(self)"},
 	{"switches", "process_name,pid", "count"},
 	{"waits", "process_name,pid,kind,reason", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
+	{"wait_chains", "idle,process_name,chain", "sum(duration),count,p50(duration),p99(duration),max(duration)"},
 	{"io", "layer,operation,process_name,pid",
 	 "count,sum(bytes),sum(duration),p50(duration),p99(duration),max(duration),max(queue),errors(status)"},
 	{"files", "file", "sum(reads),sum(writes),sum(bytes_read),sum(bytes_written),sum(disk_time)"},

@@ -138,7 +138,8 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* A wait ends with the time in which the thread was ready; in `cpu` a row begins when both were over. */
-static struct interval interval_at(const struct table_intervals *t, const struct table_view *v, int column, uint64_t row)
+static struct interval interval_at(const struct table_intervals *t, const struct table_view *v, int column,
+				   uint64_t row)
 {
 	int64_t start = table_view_integer(v, t->start, row, INT64_MIN), n = table_view_integer(v, column, row, 0);
 	if (start == INT64_MIN || n < 0) {

@@ -570,6 +570,7 @@ static const struct {
 	{"callees", table_make_calls},
 	{"switches", table_make_kernel},
 	{"waits", table_make_kernel},
+	{"wait_chains", table_make_kernel},
 	{"io", table_make_kernel},
 	{"files", table_make_kernel},
 	{"net", table_make_kernel},

@@ -167,8 +167,8 @@ static void walk(struct calls *c, uint32_t number)
 	static uint64_t addresses[FRAMES_MAX];
 	static uint32_t words[FRAMES_MAX];
 	const struct stack *k = &c->stacks[number];
-	uint32_t n = k->stack ? BASE_MIN(openetw_index_stack(c->m->index, k->stack, addresses, FRAMES_MAX), FRAMES_MAX)
-			      : 0;
+	uint32_t n =
+		k->stack ? BASE_MIN(openetw_index_stack(c->m->index, k->stack, addresses, FRAMES_MAX), FRAMES_MAX) : 0;
 	if (n == 0) {
 		addresses[0] = k->address;
 		n = 1;
@@ -195,8 +195,8 @@ static void put_rows(struct calls *c)
 	    module = table_build_column(b, "module", SQL_TYPE_TEXT),
 	    function = c->shape == MODULES ? -1 : table_build_column(b, "function", SQL_TYPE_TEXT);
 	bool callers = c->shape == CALLERS, pairs = callers || c->shape == CALLEES;
-	int other_module = pairs ? table_build_column(b, callers ? "caller_module" : "callee_module", SQL_TYPE_TEXT)
-				 : -1,
+	int other_module =
+		    pairs ? table_build_column(b, callers ? "caller_module" : "callee_module", SQL_TYPE_TEXT) : -1,
 	    other = pairs ? table_build_column(b, callers ? "caller" : "callee", SQL_TYPE_TEXT) : -1;
 	int self = table_build_column(b, "self", SQL_TYPE_U64), total = table_build_column(b, "total", SQL_TYPE_U64);
 	struct openetw_index_process p = {.size = sizeof p};
