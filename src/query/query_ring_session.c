@@ -18,6 +18,7 @@
 
 #define CLOCK_QPC       1u
 #define FILETIME_TICKS  10000000u
+#define FILETIME_1970   116444736000000000ull
 #define NAME_UNITS_MOST 1024u
 
 struct ring_session {
@@ -57,7 +58,9 @@ void ring_session_close(struct ring_session *s)
 
 static uint64_t filetime_now(void)
 {
-	return clock_read_system_ns() / 100 + 116444736000000000ull;
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * FILETIME_TICKS + (uint64_t)t.tv_nsec / 100 + FILETIME_1970;
 }
 
 static uint32_t open_pushed(const struct openetw_live_options *o, struct ring_options *ring, struct openetw_index **ret)
