@@ -163,7 +163,7 @@ static int run(struct view_request *r)
 		return r->status;
 	}
 	view_trace_about(t, &a);
-	view_losses_of(r, t, &l);
+	view_losses_of(t, &l);
 	strbuf_addc(&r->out, '{');
 	view_losses_put(&r->out, &l, INT64_MIN, INT64_MAX);
 	view_losses_free(&l);
