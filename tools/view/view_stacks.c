@@ -170,13 +170,8 @@ static bool gone(void *context)
 static bool from_table(struct view_request *r, struct asked *a, struct table_set *set, const char *table,
 		       const char *weight, const struct view_sel *s)
 {
-	char why[400] = "";
 	uint64_t frames[FRAMES_MOST];
-	const struct table_view *w = table_set_get(set, table, why, sizeof why);
-	if (!w) {
-		view_fail(r, 400, "%s", why);
-		return false;
-	}
+	const struct table_view *w = table_set_made(set, table);
 	const char *thread = view_text(r, "thread", NULL), *process = view_text(r, "process", NULL);
 	int stack = table_view_column(w, "stack"), ns = weight ? table_view_column(w, weight) : -1,
 	    time = table_view_column(w, "time"), who = table_view_column(w, "process"),
@@ -537,6 +532,14 @@ static void put_speedscope(struct view_request *r, const struct tree *t, const c
 
 /* ---- the endpoints ---------------------------------------------------------------------------------- */
 
+/* Which table has the stacks; NULL: the events themselves. */
+static const char *table_of(const char *weight, const struct view_sel *s)
+{
+	return strcmp(weight, "blocked") == 0                 ? "waits"
+	       : strcmp(weight, "samples") == 0 && !s->filter ? "samples"
+							      : NULL;
+}
+
 static bool fill(struct view_request *r, struct asked *a, struct table_set *set, const struct view_sel *s,
 		 const char *weight)
 {
@@ -577,17 +580,19 @@ static int run(struct view_request *r, bool functions)
 			  .kernel = view_flag(r, "kernel", true),
 			  .modules = strcmp(view_text(r, "by", ""), "module") == 0,
 			  .by_process = view_flag(r, "processes", true) && !functions};
-	struct table_set *set = view_tables_lock(s.trace, gone, r, why, sizeof why);
-	if (!set) {
+	/* The table first: who makes one, or waits for it, keeps no names from others. */
+	const char *table = table_of(weight, &s);
+	struct table_set *set = table ? view_tables_with(s.trace, table, gone, r, why, sizeof why) : NULL;
+	a.maker = set || !table ? view_names_lock(s.trace, gone, r, why, sizeof why) : NULL;
+	if (!a.maker) {
 		return view_fail(r, 503, "%s", why);
 	}
-	a.maker = view_names(set, why, sizeof why);
 	a.tree.nodes = calloc(1024, sizeof *a.tree.nodes);
 	a.tree.cap = a.tree.nodes ? 1024 : 0;
 	a.tree.count = 1;
 	uint32_t most = (uint32_t)view_number(r, "max", functions ? 1000 : 3000);
-	if (!a.maker || !a.tree.nodes) {
-		view_fail(r, 500, "%s", a.maker ? "no memory" : why);
+	if (!a.tree.nodes) {
+		view_fail(r, 500, "no memory");
 	} else if (fill(r, &a, set, &s, weight)) {
 		if (a.tree.failed) {
 			view_fail(r, 500, "no memory");
@@ -606,7 +611,7 @@ static int run(struct view_request *r, bool functions)
 		}
 	}
 	tree_free(&a.tree);
-	view_tables_unlock();
+	view_names_unlock(s.trace);
 	return r->status;
 }
 
