@@ -166,6 +166,32 @@ static bool gone(void *context)
 
 /* ---- where weights come from ------------------------------------------------------------------------ */
 
+/* Weights by process and stack: a trace has many more samples than stacks, and names cost time. */
+struct sums {
+	struct {
+		uint32_t process, stack;
+		double weight;
+	} * list;
+	uint32_t count, cap;
+	struct map at; /* process and stack: which of the list */
+};
+static bool sums_add(struct sums *x, uint32_t process, uint32_t stack, double weight)
+{
+	uint64_t key = (uint64_t)process << 32 | stack;
+	size_t at = map_find(&x->at, key);
+	if (at == MAP_NONE) {
+		if (!VEC_ROOM(x->list, x->count, x->cap) || map_add(&x->at, key, x->count) < 0) {
+			return false;
+		}
+		x->list[x->count].process = process;
+		x->list[x->count].stack = stack;
+		x->list[x->count++].weight = weight;
+		return true;
+	}
+	x->list[map_value(&x->at, at)].weight += weight;
+	return true;
+}
+
 /* Rows of a table that have a stack: samples, waits. */
 static bool from_table(struct view_request *r, struct asked *a, struct table_set *set, const char *table,
 		       const char *weight, const struct view_sel *s)
@@ -181,6 +207,7 @@ static bool from_table(struct view_request *r, struct asked *a, struct table_set
 	int64_t wanted = thread ? (int64_t)strtoull(thread, NULL, 10) : -1,
 		of = process ? (int64_t)strtoull(process, NULL, 10) : -1;
 	struct table_value v;
+	struct sums sums = {0};
 	for (uint64_t i = 0; i < table_view_rows(w); i++) {
 		int64_t t = table_view_integer(w, time, i, INT64_MIN), d = ns < 0 ? 1 : table_view_integer(w, ns, i, 0);
 		uint32_t k = (uint32_t)table_view_integer(w, stack, i, 0);
@@ -198,13 +225,17 @@ static bool from_table(struct view_request *r, struct asked *a, struct table_set
 		if (ns >= 0 && kind >= 0 && table_view_value(w, kind, i, &v) && v.kind == TABLE_TEXT && v.n != 4) {
 			continue; /* preempted: it was not blocked */
 		}
-		uint32_t n = openetw_index_stack(a->trace->x, k, frames, FRAMES_MOST);
-		add_stack(a, (uint32_t)table_view_integer(w, who, i, 0), frames, BASE_MIN(n, FRAMES_MOST), ns < 0,
-			  (double)d);
+		a->tree.failed |= !sums_add(&sums, (uint32_t)table_view_integer(w, who, i, 0), k, (double)d);
 		if (i % 4096 == 0 && view_gone(r)) {
 			break;
 		}
 	}
+	for (uint32_t i = 0; i < sums.count; i++) {
+		uint32_t n = openetw_index_stack(a->trace->x, sums.list[i].stack, frames, FRAMES_MOST);
+		add_stack(a, sums.list[i].process, frames, BASE_MIN(n, FRAMES_MOST), ns < 0, sums.list[i].weight);
+	}
+	free(sums.list);
+	map_free(&sums.at);
 	return true;
 }
 
