@@ -303,8 +303,29 @@ static int by_total(const void *x, const void *y, void *context)
 	return a != b ? (a < b ? 1 : -1) : (*(const uint32_t *)x > *(const uint32_t *)y ? 1 : -1);
 }
 
-/* The heaviest nodes: a parent weighs as much as its children, so it is among them. */
-static bool *pick(const struct tree *t, uint32_t most)
+/* The node whose frames, from the outermost on, are the lines of `path`; where one is missing, the last that is there. */
+static uint32_t node_at(const struct tree *t, const char *path)
+{
+	uint32_t at = 0;
+	while (path && *path) {
+		size_t n = strcspn(path, "\n");
+		uint32_t child = at + 1;
+		while (child < t->count &&
+		       (t->nodes[child].parent != at || strncmp(t->names[t->nodes[child].name], path, n) != 0 ||
+			t->names[t->nodes[child].name][n] != 0)) {
+			child++;
+		}
+		if (child == t->count) {
+			break;
+		}
+		at = child;
+		path += n + (path[n] != 0);
+	}
+	return at;
+}
+
+/* The heaviest nodes below one and the way to it: a parent weighs as much as its children, so it is among them. */
+static bool *pick(const struct tree *t, uint32_t root, uint32_t most)
 {
 	bool *wanted = calloc(t->count + 1ull, sizeof *wanted);
 	uint32_t *order = malloc((t->count + 1ull) * sizeof *order);
@@ -313,12 +334,19 @@ static bool *pick(const struct tree *t, uint32_t most)
 		free(order);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < t->count; i++) {
-		order[i] = i;
+	uint32_t count = 0;
+	for (uint32_t i = root; i < t->count; i++) { /* parents stand before their children */
+		if (i == root || (t->nodes[i].parent >= root && wanted[t->nodes[i].parent])) {
+			wanted[i] = true;
+			order[count++] = i;
+		}
 	}
-	qsort_r(order, t->count, sizeof *order, by_total, t->nodes);
-	for (uint32_t i = 0; i < BASE_MIN(most, t->count); i++) {
-		wanted[order[i]] = true;
+	qsort_r(order, count, sizeof *order, by_total, t->nodes);
+	for (uint32_t i = most; i < count; i++) {
+		wanted[order[i]] = false;
+	}
+	for (uint32_t at = root; at; at = t->nodes[at].parent) {
+		wanted[at] = true;
 	}
 	wanted[0] = true;
 	free(order);
@@ -329,7 +357,7 @@ static void put_tree(struct view_request *r, const struct asked *a, const char *
 {
 	const struct tree *t = &a->tree;
 	struct strbuf *b = &r->out;
-	bool *wanted = pick(t, most);
+	bool *wanted = pick(t, node_at(t, view_text(r, "root", NULL)), most);
 	uint32_t *number = calloc(t->count + 1ull, sizeof *number), shown = 0;
 	if (!wanted || !number) {
 		b->failed = true;
@@ -654,7 +682,7 @@ const struct view_endpoint view_stacks = {
 	.path = "stacks",
 	.params = VIEW_SEL
 	"weight:text inverted:flag kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 "
-	"processes:flag format:text",
+	"processes:flag root:text format:text",
 	.run = run_stacks};
 
 static int run_functions(struct view_request *r)
