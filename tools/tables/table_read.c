@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/tables/table_read.h"
 
+#include "base/order.h"
 #include "tools/tables/table_make.h"
 
 #include <stdlib.h>
@@ -76,12 +77,19 @@ const char *const *table_set_names(void)
 
 static struct made *find(const struct table_set *s, const char *name)
 {
-	for (uint32_t i = 0; i < s->count; i++) {
+	uint32_t count = order_load_acquire(&s->count); /* A: pairs with B in table_set_get() */
+	for (uint32_t i = 0; i < count; i++) {
 		if (strcasecmp(s->made[i]->name, name) == 0) {
 			return s->made[i];
 		}
 	}
 	return NULL;
+}
+
+const struct table_view *table_set_made(const struct table_set *s, const char *name)
+{
+	struct made *m = find(s, name);
+	return m ? &m->view : NULL;
 }
 
 /* `key`: what the set calls it. */
@@ -110,7 +118,8 @@ static const struct table_view *get(struct table_set *s, const char *name, const
 	}
 	m->name = copy;
 	m->view = (struct table_view){.columns = &m->columns, .rows = m->columns.head->rows};
-	s->made[s->count++] = m;
+	s->made[s->count] = m;
+	order_store_release(&s->count, s->count + 1); /* B: pairs with A in find() */
 	return &m->view;
 }
 

@@ -89,10 +89,11 @@ static void text(const struct table_answer *t, uint64_t row, const char *column,
 	}
 }
 
-static struct table_answer *ask(struct table_set *s, const struct view_sel *sel, const char *table, const char *by,
+static struct table_answer *ask(struct view_request *r, const struct view_sel *sel, const char *table, const char *by,
 				const char *columns, const char *sort, uint64_t top)
 {
-	char why[400];
+	char why[600];
+	struct table_set *s = view_tables_with(sel->trace, table, gone, r, why, sizeof why);
 	struct table_ask q = {.table = table,
 			      .group_by = by,
 			      .columns = columns,
@@ -100,17 +101,18 @@ static struct table_answer *ask(struct table_set *s, const struct view_sel *sel,
 			      .top = top,
 			      .from = sel->from,
 			      .to = sel->to};
-	return table_ask(s, &q, why, sizeof why);
+	return s ? table_ask(s, &q, why, sizeof why) : NULL;
 }
 
-static void card_cpu(struct strbuf *b, struct table_set *s, const struct view_sel *sel, bool switches)
+static void card_cpu(struct view_request *r, const struct view_sel *sel, bool switches)
 {
+	struct strbuf *b = &r->out;
 	char name[200], pid[24], label[260], said[200], filter[80], took[40];
 	const char *sum = switches ? "sum(running)" : "count";
-	struct table_answer *t = switches ? ask(s, sel, "cpu", "process_name,pid", "sum(running)", NULL, 6)
-					  : ask(s, sel, "samples", "process_name,pid", "count", NULL, 6);
-	struct table_answer *all = switches ? ask(s, sel, "cpu", "", "sum(running)", NULL, 1)
-					    : ask(s, sel, "samples", "", "count", NULL, 1);
+	struct table_answer *t = switches ? ask(r, sel, "cpu", "process_name,pid", "sum(running)", NULL, 6)
+					  : ask(r, sel, "samples", "process_name,pid", "count", NULL, 6);
+	struct table_answer *all = switches ? ask(r, sel, "cpu", "", "sum(running)", NULL, 1)
+					    : ask(r, sel, "samples", "", "count", NULL, 1);
 	double whole = all && all->rows ? number(all, 0, sum) : 0;
 	begin_card(b, "cpu", "Who used the CPU", "cpu");
 	for (uint64_t i = 0, shown = 0; t && i < t->rows && shown < 5; i++) {
@@ -136,11 +138,12 @@ static void card_cpu(struct strbuf *b, struct table_set *s, const struct view_se
 	table_answer_free(all);
 }
 
-static void card_waits(struct strbuf *b, struct table_set *s, const struct view_sel *sel, bool there)
+static void card_waits(struct view_request *r, const struct view_sel *sel, bool there)
 {
+	struct strbuf *b = &r->out;
 	char name[200], tid[24], waker[200], label[260], said[300], filter[80], took[40];
 	begin_card(b, "waits", "What waited, and on whom", "waits");
-	struct table_answer *t = there ? ask(s, sel, "waits", "process_name,pid,tid,waker_process_name",
+	struct table_answer *t = there ? ask(r, sel, "waits", "process_name,pid,tid,waker_process_name",
 					     "sum(duration),count,max(duration)", NULL, 40)
 				       : NULL;
 	double most = t && t->rows ? number(t, 0, "sum(duration)") : 0;
@@ -164,12 +167,13 @@ static void card_waits(struct strbuf *b, struct table_set *s, const struct view_
 	table_answer_free(t);
 }
 
-static void card_io(struct strbuf *b, struct table_set *s, const struct view_sel *sel, bool there)
+static void card_io(struct view_request *r, const struct view_sel *sel, bool there)
 {
+	struct strbuf *b = &r->out;
 	char name[200], operation[40], layer[24], label[300], said[200], took[40];
 	begin_card(b, "io", "Disks, files and network", "io");
 	struct table_answer *t =
-		there ? ask(s, sel, "io", "layer,operation,process_name", "sum(duration),count,p99(duration)", NULL, 5)
+		there ? ask(r, sel, "io", "layer,operation,process_name", "sum(duration),count,p99(duration)", NULL, 5)
 		      : NULL;
 	double most = t && t->rows ? number(t, 0, "sum(duration)") : 0;
 	for (uint64_t i = 0; t && i < t->rows; i++) {
@@ -186,12 +190,13 @@ static void card_io(struct strbuf *b, struct table_set *s, const struct view_sel
 	table_answer_free(t);
 }
 
-static void card_spans(struct strbuf *b, struct table_set *s, const struct view_sel *sel, bool there)
+static void card_spans(struct view_request *r, const struct view_sel *sel, bool there)
 {
+	struct strbuf *b = &r->out;
 	char name[200], provider[200], label[420], said[200], p99[40], worst[40];
 	begin_card(b, "spans", "Slowest operations", "timeline");
 	struct table_answer *t =
-		there ? ask(s, sel, "spans", "provider,name", "max(duration),count(duration),p99(duration)", NULL, 5)
+		there ? ask(r, sel, "spans", "provider,name", "max(duration),count(duration),p99(duration)", NULL, 5)
 		      : NULL;
 	double most = t && t->rows ? number(t, 0, "max(duration)") : 0;
 	for (uint64_t i = 0; t && i < t->rows; i++) {
@@ -209,11 +214,12 @@ static void card_spans(struct strbuf *b, struct table_set *s, const struct view_
 	table_answer_free(t);
 }
 
-static void card_net(struct strbuf *b, struct table_set *s, const struct view_sel *sel)
+static void card_net(struct view_request *r, const struct view_sel *sel)
 {
+	struct strbuf *b = &r->out;
 	char name[200], remote[200], label[420], said[200];
 	begin_card(b, "net", "Who talked to whom", "network");
-	struct table_answer *t = ask(s, sel, "net", "process_name,remote", "sum(bytes),count", NULL, 5);
+	struct table_answer *t = ask(r, sel, "net", "process_name,remote", "sum(bytes),count", NULL, 5);
 	double most = t && t->rows ? number(t, 0, "sum(bytes)") : 0;
 	for (uint64_t i = 0; t && i < t->rows; i++) {
 		text(t, i, "process_name", name, sizeof name);
@@ -345,7 +351,6 @@ static bool spans_there(struct view_trace *t)
 
 static int run(struct view_request *r)
 {
-	char why[400] = "";
 	struct view_sel s;
 	if (!view_sel_of(r, &s)) {
 		return r->status;
@@ -362,27 +367,18 @@ static int run(struct view_request *r)
 	     machine = switches || samples || io || net;
 	strbuf_adds(&r->out, "{\"cards\":[");
 	if (machine) {
-		struct table_set *set = view_tables_lock(s.trace, gone, r, why, sizeof why);
-		if (!set) {
-			return view_fail(r, 503, "%s", why);
-		}
 		if (switches || samples) {
-			card_cpu(&r->out, set, &s, switches);
+			card_cpu(r, &s, switches);
 		}
-		card_waits(&r->out, set, &s, switches);
-		card_io(&r->out, set, &s, io);
+		card_waits(r, &s, switches);
+		card_io(r, &s, io);
 		if (net) {
-			card_net(&r->out, set, &s);
+			card_net(r, &s);
 		}
-		view_tables_unlock();
 	} else {
 		card_events(r, &s, "providers", "Who wrote events", NULL, OPENETW_BY_PROVIDER, "There are no events.");
 		bool spans = spans_there(s.trace);
-		struct table_set *set = view_tables_lock(s.trace, gone, r, why, sizeof why);
-		if (set) {
-			card_spans(&r->out, set, &s, spans);
-			view_tables_unlock();
-		}
+		card_spans(r, &s, spans);
 	}
 	card_events(r, &s, "wrong", "What went wrong", "level in 1..3", OPENETW_BY_TYPE,
 		    "No event is a warning or an error.");

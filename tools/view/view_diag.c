@@ -100,10 +100,8 @@ static void put_modules(struct view_request *r, struct table_set *s)
 	table_answer_free(t);
 }
 
-static void put_trace_rows(struct view_request *r, struct table_set *s)
+static void put_trace_rows(struct view_request *r, const struct table_view *w)
 {
-	char why[300];
-	const struct table_view *w = table_set_get(s, "trace", why, sizeof why);
 	json_put_name(&r->out, "session");
 	strbuf_addc(&r->out, '[');
 	for (uint64_t row = 0; w && row < table_view_rows(w); row++) {
@@ -163,7 +161,7 @@ static int run(struct view_request *r)
 		return r->status;
 	}
 	view_trace_about(t, &a);
-	view_losses_of(r, t, &l);
+	view_losses_of(t, &l);
 	strbuf_addc(&r->out, '{');
 	view_losses_put(&r->out, &l, INT64_MIN, INT64_MAX);
 	view_losses_free(&l);
@@ -172,11 +170,13 @@ static int run(struct view_request *r)
 	json_put_truth(&r->out, "loss_unknown", a.loss_unknown != 0);
 	json_put_count(&r->out, "stacks_without_event", a.stacks_without_event);
 	put_undecoded(r, t);
-	struct table_set *s = view_tables_lock(t, gone, r, why, sizeof why);
+	struct table_set *s = view_tables_with(t, "symbols", gone, r, why, sizeof why);
 	if (s) {
 		put_modules(r, s);
-		put_trace_rows(r, s);
-		view_tables_unlock();
+	}
+	s = view_tables_with(t, "trace", gone, r, why, sizeof why);
+	if (s) {
+		put_trace_rows(r, table_set_made(s, "trace"));
 	}
 	if (!t->live) {
 		put_damage(r, t);

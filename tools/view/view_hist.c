@@ -51,9 +51,7 @@ static int run_hist(struct view_request *r)
 		view_query_give(r, &s, q);
 		return view_fail_code(r, code);
 	}
-	struct view_losses none = {0};
-	losses = none;
-	view_losses_of(r, s.trace, &losses);
+	view_losses_of(s.trace, &losses);
 	size_t counts = (size_t)h.series * px;
 	uint32_t *small = malloc((counts + 1) * sizeof *small);
 	for (size_t i = 0; small && i < counts; i++) {

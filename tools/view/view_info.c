@@ -8,6 +8,7 @@
 #include "etw/values/guids.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* What the page has pages for: how many events of each there are. */
 enum has {
@@ -85,35 +86,75 @@ static void count_type(const struct openetw_index_type *t, uint64_t has[HAS_COUN
 }
 
 struct facts {
-	uint64_t has[HAS_COUNT], providers;
+	uint64_t has[HAS_COUNT];
+	uint32_t providers;
+	const char *provider; /* that has most events; NULL: none */
+	bool warnings;        /* some event is a warning, or worse */
 };
 
-struct once { /* providers, each once */
-	uint64_t count;
+struct provider {
+	const char *name;
+	uint64_t rows;
 };
-static bool count_provider(void *context, const struct openetw_facet *f)
+static int by_name(const void *x, const void *y)
 {
-	struct once *o = context;
-	o->count += f->id != UINT32_MAX;
-	return true;
+	const struct provider *a = x, *b = y;
+	return strcmp(a->name, b->name);
 }
 
-static void learn(struct view_request *r, struct view_trace *t, const struct openetw_index_about *a, struct facts *ret)
+/* All of it comes from the dictionaries of the index: no question is asked, so it costs the same for any trace. */
+static void learn(struct view_trace *t, const struct openetw_index_about *a, struct facts *ret)
 {
+	struct provider *list = calloc(a->types + 1ull, sizeof *list);
+	uint32_t n = 0;
+	uint64_t most = 0, rows = 0;
 	memset(ret, 0, sizeof *ret);
 	for (uint32_t i = 0; i < a->types; i++) {
 		OPENETW_SIZED(struct openetw_index_type, type);
 		if (openetw_index_type(t->x, i, &type) == ERROR_SUCCESS && type.rows) {
 			count_type(&type, ret->has);
+			ret->warnings |= type.level >= 1 && type.level <= 3;
+			if (list) {
+				list[n++] = (struct provider){type.provider, type.rows};
+			}
 		}
 	}
-	struct openetw_query *q = openetw_query_create(t->x);
-	struct once o = {0};
-	if (q && openetw_query_facets(q, OPENETW_BY_PROVIDER, 10000, count_provider, &o, NULL) == ERROR_SUCCESS) {
-		ret->providers = o.count;
+	if (n) {
+		qsort(list, n, sizeof *list, by_name);
 	}
-	openetw_query_destroy(q);
-	(void)r;
+	for (uint32_t i = 0; i < n; i++) {
+		bool first = i == 0 || strcmp(list[i].name, list[i - 1].name) != 0;
+		ret->providers += first;
+		rows = first ? list[i].rows : rows + list[i].rows;
+		if (rows > most && !strpbrk(list[i].name, "\"'")) {
+			most = rows;
+			ret->provider = list[i].name;
+		}
+	}
+	free(list);
+}
+
+/* The process of most threads, which is one that somebody would ask for. "": there is none. */
+static const char *busy_process(struct view_trace *t, const struct openetw_index_about *a)
+{
+	uint32_t *threads = calloc(a->processes + 1ull, sizeof *threads), best = 0;
+	const char *name = "";
+	OPENETW_SIZED(struct openetw_index_thread, th);
+	OPENETW_SIZED(struct openetw_index_process, p);
+	for (uint32_t i = 0; threads && i < a->threads; i++) {
+		if (openetw_index_thread(t->x, i, &th) == ERROR_SUCCESS && th.process < a->processes) {
+			threads[th.process]++;
+		}
+	}
+	for (uint32_t i = 0; threads && i < a->processes; i++) {
+		if (threads[i] > best && openetw_index_process(t->x, i, &p) == ERROR_SUCCESS && p.pid > 4 &&
+		    p.pid != OPENETW_UNKNOWN_ID && p.name[0] && p.name[0] != '(' && !strpbrk(p.name, "\"'")) {
+			best = threads[i];
+			name = p.name;
+		}
+	}
+	free(threads);
+	return name;
 }
 
 static const char *kind_of(const struct facts *f, const struct openetw_index_about *a)
@@ -211,6 +252,7 @@ static void put_loss(struct strbuf *out, const struct openetw_index_about *a, co
 
 static void put_files(struct strbuf *b, const struct view_trace *t)
 {
+	struct stat st;
 	json_put_name(b, "files");
 	strbuf_addc(b, '[');
 	for (int i = 0; i < t->count; i++) {
@@ -219,6 +261,7 @@ static void put_files(struct strbuf *b, const struct view_trace *t)
 		json_put_text(b, "path", t->files[i]);
 		const char *slash = strrchr(t->files[i], '/');
 		json_put_text(b, "name", slash ? slash + 1 : t->files[i]);
+		json_put_count(b, "bytes", stat(t->files[i], &st) == 0 ? (uint64_t)st.st_size : 0);
 		strbuf_addc(b, '}');
 	}
 	strbuf_addc(b, ']');
@@ -243,45 +286,26 @@ static void put_progress(struct strbuf *b, const struct view_trace *t)
 	strbuf_addc(b, '}');
 }
 
-struct most { /* the value that most events have */
-	char text[200];
-};
-static bool take_most(void *context, const struct openetw_facet *f)
-{
-	struct most *m = context;
-	if (f->id != UINT32_MAX && f->text && f->text[0] && f->text[0] != '(' && !m->text[0] &&
-	    strlen(f->text) < sizeof m->text && !strpbrk(f->text, "\"'")) {
-		strcpy(m->text, f->text);
-	}
-	return !m->text[0];
-}
-
 /* Filters that find something in this trace. */
 static void put_examples(struct strbuf *b, struct view_trace *t, const struct facts *f,
 			 const struct openetw_index_about *a)
 {
-	struct most process = {0}, provider = {0};
-	struct openetw_query *q = openetw_query_create(t->x);
-	if (q) {
-		openetw_query_facets(q, OPENETW_BY_PROCESS_NAME, 4, take_most, &process, NULL);
-		openetw_query_facets(q, OPENETW_BY_PROVIDER, 4, take_most, &provider, NULL);
-	}
-	openetw_query_destroy(q);
+	const char *process = busy_process(t, a);
+	char text[700];
 	json_put_name(b, "examples");
 	strbuf_addc(b, '[');
-	char text[300];
-	if (process.text[0]) {
-		snprintf(text, sizeof text, "process == \"%s\"", process.text);
+	if (process[0]) {
+		snprintf(text, sizeof text, "process == \"%.600s\"", process);
 		json_put_text(b, NULL, text);
 	}
 	if (f->has[HAS_SPANS] || f->has[HAS_DISK] || f->has[HAS_FILE]) {
 		json_put_text(b, NULL, "duration > 5ms");
 	}
-	if (provider.text[0]) {
-		snprintf(text, sizeof text, "provider == \"%s\"", provider.text);
+	if (f->provider) {
+		snprintf(text, sizeof text, "provider == \"%.600s\"", f->provider);
 		json_put_text(b, NULL, text);
 	}
-	if (a->rows && !f->has[HAS_KERNEL]) {
+	if (f->warnings) {
 		json_put_text(b, NULL, "level <= warning");
 	}
 	strbuf_addc(b, ']');
@@ -299,8 +323,8 @@ static int run(struct view_request *r)
 		return r->status;
 	}
 	view_trace_about(t, &a);
-	learn(r, t, &a, &f);
-	view_losses_of(r, t, &losses);
+	learn(t, &a, &f);
+	view_losses_of(t, &losses);
 	strbuf_addc(b, '{');
 	json_put_count(b, "tr", t->id);
 	json_put_text(b, "name", t->name);

@@ -1,57 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/view/view_loss.h"
 
+#include "etl/etl_reader.h"
+#include "query/query_share.h"
+
 #include <stdlib.h>
 
-#define LOSSES_MOST 10000u
+static const char *const reasons[] = {
+	[ETL_LOSS_EVENTS] = "events: no buffer was free",
+	[ETL_LOSS_BUFFERS] = "buffers that were not written",
+	[ETL_LOSS_BACKUP] = "parts put aside: the reader was too slow",
+	[ETL_LOSS_MISSING] = "buffers are missing",
+	[ETL_LOSS_OVERWRITTEN] = "the ring was overwritten",
+	[ETL_LOSS_LATEST] = "the latest loss",
+};
 
-static bool gone(void *context)
+static int by_time(const void *a, const void *b)
 {
-	return view_gone(context);
+	const struct view_loss *x = a, *y = b;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
 }
 
-static void take(const struct table_view *w, struct view_losses *ret)
+/* `about`: a loss that has no end, or none that makes sense, ends with the trace. */
+static void take(const struct index_share *s, const struct openetw_index_about *about, struct view_losses *ret)
 {
-	int start = table_view_column(w, "start"), stop = table_view_column(w, "stop"),
-	    cpu = table_view_column(w, "cpu"), count = table_view_column(w, "count"),
-	    kind = table_view_column(w, "kind");
-	uint64_t rows = BASE_MIN(table_view_rows(w), LOSSES_MOST);
-	struct table_value v;
-	ret->list = calloc(rows + 1, sizeof *ret->list);
-	for (uint64_t i = 0; ret->list && i < rows; i++) {
-		struct view_loss *l = &ret->list[ret->count];
-		l->from = table_view_integer(w, start, i, INT64_MIN);
-		l->to = table_view_integer(w, stop, i, l->from);
-		l->cpu = table_view_integer(w, cpu, i, -1);
-		l->count = table_view_integer(w, count, i, -1);
-		if (table_view_value(w, kind, i, &v) && v.kind == TABLE_TEXT) {
-			snprintf(l->kind, sizeof l->kind, "%.*s", (int)BASE_MIN(v.n, sizeof l->kind - 1), v.s);
+	for (uint32_t i = 0; i < s->store->loss_count; i++) {
+		const struct store_loss *l = &s->store->losses[i];
+		if (ret->count == VIEW_LOSSES_MOST) {
+			ret->rest++;
+			continue;
 		}
-		if (l->from == INT64_MIN) {
-			continue; /* nobody knows when */
-		}
-		ret->from = ret->count ? BASE_MIN(ret->from, l->from) : l->from;
-		ret->to = ret->count ? BASE_MAX(ret->to, l->to) : l->to;
-		ret->count++;
+		int64_t from = l->from > INT64_MAX - s->offset ? INT64_MAX : l->from + s->offset;
+		int64_t to = l->to > INT64_MAX - s->offset ? INT64_MAX : l->to + s->offset;
+		from = BASE_MAX(from, BASE_MIN(about->first, INT64_C(0)));
+		to = BASE_MAX(BASE_MIN(to, BASE_MAX(about->last, from)), from);
+		ret->list[ret->count++] = (struct view_loss){
+			.from = from,
+			.to = to,
+			.cpu = l->cpu >= UINT16_MAX ? -1 : (int64_t)l->cpu,
+			.count = l->count ? (int64_t)BASE_MIN(l->count, (uint64_t)INT64_MAX) : -1,
+			.reason = l->kind < BASE_ARRAY_LEN(reasons) ? reasons[l->kind] : "nobody knows why"};
 	}
 }
 
-void view_losses_of(struct view_request *r, struct view_trace *t, struct view_losses *ret)
+void view_losses_of(struct view_trace *t, struct view_losses *ret)
 {
 	OPENETW_SIZED(struct openetw_index_about, a);
-	char why[300];
+	struct index_share s;
+	size_t most = 0;
 	memset(ret, 0, sizeof *ret);
 	view_trace_about(t, &a);
-	if (t->live || !view_trace_whole(t) || (a.events_lost == 0 && a.buffers_lost == 0)) {
+	for (uint32_t i = 0; i < a.files && index_share_of(t->x, i, &s); i++) {
+		most += s.store->loss_count;
+	}
+	ret->list = most ? calloc(BASE_MIN(most, (size_t)VIEW_LOSSES_MOST), sizeof *ret->list) : NULL;
+	if (!ret->list) {
 		return;
 	}
-	struct table_set *s = view_tables_lock(t, gone, r, why, sizeof why);
-	const struct table_view *w = s ? table_set_get(s, "lost", why, sizeof why) : NULL;
-	if (w) {
-		take(w, ret);
+	most = BASE_MIN(most, (size_t)VIEW_LOSSES_MOST);
+	for (uint32_t i = 0; i < a.files && ret->count < most && index_share_of(t->x, i, &s); i++) {
+		take(&s, &a, ret);
 	}
-	if (s) {
-		view_tables_unlock();
+	qsort(ret->list, ret->count, sizeof *ret->list, by_time);
+	for (uint32_t i = 0; i < ret->count; i++) {
+		ret->from = i ? BASE_MIN(ret->from, ret->list[i].from) : ret->list[i].from;
+		ret->to = i ? BASE_MAX(ret->to, ret->list[i].to) : ret->list[i].to;
 	}
 }
 
@@ -60,23 +73,26 @@ void view_losses_free(struct view_losses *l)
 	free(l->list);
 }
 
+void view_loss_put(struct strbuf *b, const struct view_loss *l)
+{
+	json_put_integer(b, "t0", l->from);
+	json_put_integer(b, "t1", l->to);
+	json_put_integer(b, "cpu", l->cpu);
+	json_put_integer(b, "count", l->count);
+	json_put_text(b, "reason", l->reason);
+}
+
 void view_losses_put(struct strbuf *b, const struct view_losses *l, int64_t from, int64_t to)
 {
 	json_put_name(b, "lost");
 	strbuf_addc(b, '[');
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct view_loss *x = &l->list[i];
-		if (x->to < from || x->from > to) {
-			continue;
+		if (l->list[i].to >= from && l->list[i].from <= to) {
+			json_put_comma(b);
+			strbuf_addc(b, '{');
+			view_loss_put(b, &l->list[i]);
+			strbuf_addc(b, '}');
 		}
-		json_put_comma(b);
-		strbuf_addc(b, '{');
-		json_put_integer(b, "t0", x->from);
-		json_put_integer(b, "t1", x->to);
-		json_put_integer(b, "cpu", x->cpu);
-		json_put_integer(b, "count", x->count);
-		json_put_text(b, "reason", x->kind);
-		strbuf_addc(b, '}');
 	}
 	strbuf_addc(b, ']');
 }

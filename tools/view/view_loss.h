@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where events are missing: what the table `lost` says, once for each trace.
+ * Where events are missing: what the index of a trace knows, at once.
  */
 #ifndef TOOLS_VIEW_VIEW_LOSS_H
 #define TOOLS_VIEW_VIEW_LOSS_H
@@ -10,16 +10,20 @@ struct view_loss {
 	int64_t from, to;
 	int64_t cpu;   /* -1: nobody says */
 	int64_t count; /* -1 likewise */
-	char kind[48];
+	const char *reason;
 };
 struct view_losses {
-	struct view_loss *list;
+	struct view_loss *list; /* in the order of time */
 	uint32_t count;
 	int64_t from, to; /* of all */
+	uint64_t rest;    /* more of them than the list has: VIEW_LOSSES_MOST */
 };
-/* Empty while the index is made, and where the headers count no loss. */
-void view_losses_of(struct view_request *r, struct view_trace *t, struct view_losses *ret);
+#define VIEW_LOSSES_MOST 10000u
+/* Empty while nobody knows of any, and where memory runs out. */
+void view_losses_of(struct view_trace *t, struct view_losses *ret);
 void view_losses_free(struct view_losses *l);
+/* The members of one, in an object that is open. */
+void view_loss_put(struct strbuf *b, const struct view_loss *l);
 /* "lost":[…] of those that touch the times. */
 void view_losses_put(struct strbuf *b, const struct view_losses *l, int64_t from, int64_t to);
 

@@ -154,8 +154,7 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	char name[1024], why[300];
 	OPENETW_SIZED(struct openetw_index_process, p);
 	uint32_t n = row->stack ? BASE_MIN(openetw_index_stack(t->x, row->stack, frames, FRAMES_MOST), FRAMES_MOST) : 0;
-	struct table_set *s = n && view_trace_whole(t) ? view_tables_lock(t, gone, r, why, sizeof why) : NULL;
-	struct table_maker *m = s ? view_names(s, why, sizeof why) : NULL;
+	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(t, gone, r, why, sizeof why) : NULL;
 	struct kevent k;
 	bool interrupted = m && kevent_of(m->state, e, &k) && (k.kind == KEVENT_SAMPLE || k.kind == KEVENT_PMC_SAMPLE);
 	bool whose = openetw_index_process(t->x, row->process, &p) == ERROR_SUCCESS;
@@ -179,8 +178,8 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 		strbuf_addc(&r->out, '}');
 	}
 	strbuf_addc(&r->out, ']');
-	if (s) {
-		view_tables_unlock();
+	if (m) {
+		view_names_unlock(t);
 	}
 }
 

@@ -197,16 +197,19 @@ static void put_row(struct view_request *r, struct view_trace *t, struct openetw
 }
 
 /* Where rows are missing between those that are shown. */
-static void put_losses(struct view_request *r, const struct view_sel *s, const struct page *p)
+static void put_losses(struct view_request *r, const struct view_sel *s, const struct page *p, uint64_t total)
 {
 	struct view_losses l;
-	view_losses_of(r, s->trace, &l);
+	bool first = p->count && p->rows[0].position == 0,
+	     last = p->count && p->rows[p->count - 1].position + 1 >= total;
+	view_losses_of(s->trace, &l);
 	json_put_name(&r->out, "lost");
 	strbuf_addc(&r->out, '[');
 	for (uint32_t i = 0; i < l.count && p->count; i++) {
 		const struct view_loss *x = &l.list[i];
 		uint64_t at = 0;
-		if (x->from < p->rows[0].time || x->from > p->rows[p->count - 1].time) {
+		/* Those before the first row of all stand in front of it, those after the last one behind it. */
+		if ((x->from < p->rows[0].time && !first) || (x->from > p->rows[p->count - 1].time && !last)) {
 			continue;
 		}
 		while (at < p->count && p->rows[at].time < x->from) {
@@ -214,12 +217,8 @@ static void put_losses(struct view_request *r, const struct view_sel *s, const s
 		}
 		json_put_comma(&r->out);
 		strbuf_addc(&r->out, '{');
-		json_put_count(&r->out, "after", at ? p->rows[at - 1].position : p->rows[0].position);
-		json_put_integer(&r->out, "t0", x->from);
-		json_put_integer(&r->out, "t1", x->to);
-		json_put_integer(&r->out, "cpu", x->cpu);
-		json_put_integer(&r->out, "count", x->count);
-		json_put_text(&r->out, "reason", x->kind);
+		json_put_integer(&r->out, "after", (int64_t)p->rows[0].position + (int64_t)at - 1); /* -1: before all */
+		view_loss_put(&r->out, x);
 		strbuf_addc(&r->out, '}');
 	}
 	strbuf_addc(&r->out, ']');
@@ -270,7 +269,7 @@ static int run_rows(struct view_request *r)
 		strbuf_addc(&r->out, ']');
 		put_types(&r->out, s.trace, &types);
 		put_processes(&r->out, s.trace, &processes);
-		put_losses(r, &s, &p);
+		put_losses(r, &s, &p, a.matched);
 		view_put_answer(&r->out, &a);
 		strbuf_addc(&r->out, '}');
 	}

@@ -153,9 +153,9 @@ static int run_table(struct view_request *r)
 	if (!view_sel_of(r, &s)) {
 		return r->status;
 	}
-	struct table_set *set = view_tables_lock(s.trace, gone, r, why, sizeof why);
+	struct table_set *set = view_tables_with(s.trace, view_text(r, "name", "cpu"), gone, r, why, sizeof why);
 	if (!set) {
-		return view_fail(r, 503, "%s", why);
+		return view_fail(r, view_gone(r) ? 503 : 400, "%s", why);
 	}
 	int64_t from = view_text(r, "t0", NULL) ? s.from : INT64_MIN, to = view_text(r, "t1", NULL) ? s.to : INT64_MAX;
 	if (make_question(r, set, view_text(r, "name", "cpu"), from, to, &q)) {
@@ -169,7 +169,6 @@ static int run_table(struct view_request *r)
 		table_answer_free(t);
 	}
 	filter_expr_destroy(q.filter);
-	view_tables_unlock();
 	return r->status;
 }
 const struct view_endpoint view_table = {
@@ -190,7 +189,7 @@ static struct table_answer *ask_one(struct view_request *r, uint32_t id, const c
 		snprintf(why, cap, "no trace %u is open", id);
 		return NULL;
 	}
-	struct table_set *s = view_tables_lock(*ret, gone, r, why, cap);
+	struct table_set *s = view_tables_with(*ret, view_text(r, "name", "cpu"), gone, r, why, cap);
 	if (!s) {
 		return NULL;
 	}
@@ -200,10 +199,7 @@ static struct table_answer *ask_one(struct view_request *r, uint32_t id, const c
 		t = table_ask(s, &q.ask, why, cap);
 	}
 	filter_expr_destroy(q.filter);
-	if (!t) {
-		view_tables_unlock();
-	}
-	return t; /* and the tables stay locked: the answer's texts are theirs */
+	return t;
 }
 
 /* The keys of a row as one text. */
@@ -217,8 +213,7 @@ static void add_keys(struct strbuf *b, const struct table_answer *t, uint64_t ro
 	}
 }
 
-/* All rows as JSON, by key: the page joins them. Texts of the two traces live in different sets, so each is written while its
- * set is locked. */
+/* All rows as JSON, by key: the page joins them. */
 static bool put_side(struct view_request *r, const char *name, const char *id, const char *from, const char *to,
 		     bool columns)
 {
@@ -244,7 +239,6 @@ static bool put_side(struct view_request *r, const char *name, const char *id, c
 		}
 		strbuf_addc(b, '}');
 		strbuf_finish(&key);
-		view_tables_unlock();
 	}
 	table_answer_free(t);
 	if (trace) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/view/view_trace.h"
 
+#include "base/order.h"
 #include "base/parse.h"
 #include "tools/common/unpacked.h"
 #include "tools/tables/table_make.h"
@@ -8,6 +9,7 @@
 #include <openetw/error.h>
 
 #include <stdlib.h>
+#include <time.h>
 
 /* Tables are made with what a process has once (OpenTrace's handles, the progress on the terminal). */
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,6 +75,7 @@ struct view_trace *view_trace_create(const struct cli_args *a, int count, char *
 		return NULL;
 	}
 	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->naming, NULL);
 	t->args = a;
 	snprintf(why, cap, "no memory");
 	if (!copy_files(t, count, files) || !open_index(t, why, cap)) {
@@ -91,11 +94,10 @@ void view_trace_destroy(struct view_trace *t)
 	for (uint32_t i = 0; i < t->decoder_count; i++) {
 		openetw_decoder_destroy(t->decoders[i]);
 	}
-	if (t->tables) {
-		pthread_mutex_lock(&tables_lock);
-		table_set_close(t->tables);
-		pthread_mutex_unlock(&tables_lock);
-	}
+	pthread_mutex_lock(&tables_lock);
+	table_set_close(t->tables);
+	table_set_close(t->code);
+	pthread_mutex_unlock(&tables_lock);
 	openetw_index_close(t->x);
 	for (int i = 0; i < t->count; i++) {
 		free(t->files[i]);
@@ -105,6 +107,7 @@ void view_trace_destroy(struct view_trace *t)
 	view_vocabulary_free(t->memo);
 	free(t->causes);
 	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->naming);
 	free(t);
 }
 
@@ -161,42 +164,95 @@ void view_decoder_give(struct view_trace *t, struct openetw_decoder *d)
 
 #define LOOK_MS 100u
 
-struct table_set *view_tables_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
-				   size_t cap)
+/* Waits for a lock as long as somebody waits for the answer. */
+static bool lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap)
+{
+	struct timespec until;
+	do {
+		if (gone(context)) {
+			snprintf(why, cap, "nobody waits for the answer any more");
+			return false;
+		}
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += LOOK_MS * 1000000l;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+	} while (pthread_mutex_timedlock(lock, &until) != 0);
+	return true;
+}
+
+/* Numbers in tables are those of the whole index. */
+static bool wait_for_index(struct view_trace *t, bool (*gone)(void *context), void *context, char *why, size_t cap)
 {
 	uint32_t code;
 	while ((code = openetw_index_wait(t->x, LOOK_MS)) == ERROR_TIMEOUT) {
 		if (gone(context)) {
 			snprintf(why, cap, "nobody waits for the answer any more");
-			return NULL;
+			return false;
 		}
 	}
 	if (code != ERROR_SUCCESS) {
 		snprintf(why, cap, "tables need the whole index: %s", openetw_error_text(code));
+	}
+	return code == ERROR_SUCCESS;
+}
+
+/* Under the lock of all tables. */
+static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
+{
+	struct table_set *s = table_set_open(t->args, t->count, t->files);
+	if (s && !table_set_use_index(s, t->x)) {
+		table_set_close(s);
+		s = NULL;
+	}
+	if (!s) {
+		snprintf(why, cap, "the trace cannot be opened again");
+	}
+	return s;
+}
+
+struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
+				   char *why, size_t cap)
+{
+	struct table_set *s = order_load_acquire(&t->tables); /* C: pairs with D below */
+	if (s && table_set_made(s, name)) {
+		return s;
+	}
+	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&tables_lock, gone, context, why, cap)) {
 		return NULL;
 	}
-	pthread_mutex_lock(&tables_lock);
-	if (!t->tables) {
-		t->tables = table_set_open(t->args, t->count, t->files);
-		if (t->tables && !table_set_use_index(t->tables, t->x)) {
-			table_set_close(t->tables);
-			t->tables = NULL;
-		}
+	s = t->tables ? t->tables : open_set(t, why, cap);
+	if (s && !t->tables) {
+		order_store_release(&t->tables, s); /* D: pairs with C above */
 	}
-	if (!t->tables) {
-		snprintf(why, cap, "the trace cannot be opened again");
+	s = s && table_set_get(s, name, why, cap) ? s : NULL;
+	pthread_mutex_unlock(&tables_lock);
+	return s;
+}
+
+struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
+				    size_t cap)
+{
+	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&t->naming, gone, context, why, cap)) {
+		return NULL;
+	}
+	if (!t->code && lock_for(&tables_lock, gone, context, why, cap)) {
+		struct table_set *s = open_set(t, why, cap);
+		if (s && !table_make_state(table_set_maker(s), why, cap)) {
+			table_set_close(s);
+			s = NULL;
+		}
+		t->code = s;
 		pthread_mutex_unlock(&tables_lock);
 	}
-	return t->tables;
+	if (!t->code) {
+		pthread_mutex_unlock(&t->naming);
+		return NULL;
+	}
+	return table_set_maker(t->code);
 }
 
-void view_tables_unlock(void)
+void view_names_unlock(struct view_trace *t)
 {
-	pthread_mutex_unlock(&tables_lock);
-}
-
-struct table_maker *view_names(struct table_set *s, char *why, size_t cap)
-{
-	struct table_maker *m = table_set_maker(s);
-	return table_make_state(m, why, cap) ? m : NULL;
+	pthread_mutex_unlock(&t->naming);
 }

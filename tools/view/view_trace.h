@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Traces that the viewer has open. Each has an index, which is made in the background and may be asked at once; queries that
- * remember what their filters found; decoders; and tables (tools/tables), which one thread of the process makes or reads at
- * a time.
+ * remember what their filters found; decoders; and tables (tools/tables), which one thread of the process makes at a time,
+ * and any number read.
  */
 #ifndef TOOLS_VIEW_VIEW_TRACE_H
 #define TOOLS_VIEW_VIEW_TRACE_H
@@ -41,9 +41,11 @@ struct view_trace {
 	uint64_t uses;
 	struct openetw_decoder *decoders[VIEW_DECODERS_MAX];
 	uint32_t decoder_count;
-	struct table_set *tables; /* under view_tables_lock() */
-	void *memo;               /* view_parse.c: which names there are; view_vocabulary_free() */
-	char *causes;             /* view_cards.c's: JSON */
+	struct table_set *tables; /* order_…: made under the lock of all tables; NULL: none yet */
+	struct table_set *code;   /* for names of code, under `naming`; NULL: not yet */
+	pthread_mutex_t naming;
+	void *memo;   /* view_parse.c: which names there are; view_vocabulary_free() */
+	char *causes; /* view_cards.c's: JSON */
 };
 
 /* Opens files as one trace; its index is being made when this returns. NULL: `why`. */
@@ -61,12 +63,14 @@ void view_trace_date(const struct view_trace *t, int64_t time, char *out, size_t
 struct openetw_decoder *view_decoder_take(struct view_trace *t); /* NULL: no memory */
 void view_decoder_give(struct view_trace *t, struct openetw_decoder *d);
 
-/* The tables, which are the caller's until view_tables_unlock(). NULL: `why`, and nothing is locked. The index is waited
- * for as long as `gone` says false. */
-struct table_set *view_tables_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
-				   size_t cap);
-void view_tables_unlock(void);
-/* Names of code; under view_tables_lock(). NULL: `why`. */
-struct table_maker *view_names(struct table_set *s, char *why, size_t cap);
+/* Tables of the trace, of which `name` is made when this returns: any number of threads may ask it, while others make more.
+ * It waits, for the index and for others, as long as `gone` says false. NULL: `why`. */
+struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
+				   char *why, size_t cap);
+/* Names of code, the caller's until view_names_unlock(). The first time the trace is read for them. NULL: `why`, and nothing
+ * is locked. */
+struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
+				    size_t cap);
+void view_names_unlock(struct view_trace *t);
 
 #endif

@@ -248,13 +248,10 @@ static int run_area(struct view_request *r)
 	for (uint32_t i = 0; sums && i < a.threads; i++) {
 		sums[i].thread = i;
 	}
-	struct table_set *set = sums ? view_tables_lock(s.trace, gone, r, why, sizeof why) : NULL;
-	const struct table_view *w = set ? table_set_get(set, "cpu", why, sizeof why) : NULL;
+	struct table_set *set = sums ? view_tables_with(s.trace, "cpu", gone, r, why, sizeof why) : NULL;
+	const struct table_view *w = set ? table_set_made(set, "cpu") : NULL;
 	if (w) {
 		add_rows(r, w, &s, sums, a.threads);
-	}
-	if (set) {
-		view_tables_unlock();
 	}
 	double running = 0, ready = 0, waiting = 0;
 	for (uint32_t i = 0; sums && i < a.threads; i++) {
@@ -366,15 +363,10 @@ static int run_counters(struct view_request *r)
 	struct view_arrays a;
 	uint32_t px = (uint32_t)view_number(r, "px", 1000);
 	char *list = strdup(view_text(r, "list", "cpu")), *rest = list, *word;
-	struct table_set *set = list && view_sel_of(r, &s) ? view_tables_lock(s.trace, gone, r, why, sizeof why) : NULL;
-	double *out = calloc(px, sizeof *out);
-	if (!set || !out) {
+	double *out = list && view_sel_of(r, &s) ? calloc(px, sizeof *out) : NULL;
+	if (!out) {
 		free(list);
-		free(out);
-		if (set) {
-			view_tables_unlock();
-		}
-		return r->status ? r->status : view_fail(r, 503, "%s", why[0] ? why : "no memory");
+		return r->status ? r->status : view_fail(r, 500, "no memory");
 	}
 	view_arrays_begin(&a);
 	json_put_integer(&a.head, "t0", s.from);
@@ -387,7 +379,8 @@ static int run_counters(struct view_request *r)
 			if (strcmp(counters[i].name, word) != 0) {
 				continue;
 			}
-			const struct table_view *w = table_set_get(set, counters[i].table, why, sizeof why);
+			struct table_set *set = view_tables_with(s.trace, counters[i].table, gone, r, why, sizeof why);
+			const struct table_view *w = set ? table_set_made(set, counters[i].table) : NULL;
 			memset(out, 0, px * sizeof *out);
 			if (w) {
 				count_rows(r, &counters[i], w, &s, out, px);
@@ -397,7 +390,6 @@ static int run_counters(struct view_request *r)
 		}
 	}
 	strbuf_addc(&a.head, '}');
-	view_tables_unlock();
 	free(out);
 	free(list);
 	return view_arrays_end(&a, r);
