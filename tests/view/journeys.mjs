@@ -27,7 +27,7 @@ async function look(name, hash, then) {
 		throw e;
 	} finally {
 		await page.close();
-		assert.equal(await server.stop(), 130, 'Ctrl-C ends the server');
+		assert.equal(await server.stop(), 0, 'Ctrl-C ends the server');
 	}
 }
 const text = (page, selector) => page.textContent(selector);

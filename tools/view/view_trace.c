@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/view/view_trace.h"
+#include "tools/view/view_live.h"
 
 #include "base/order.h"
 #include "base/parse.h"
@@ -99,6 +99,7 @@ void view_trace_destroy(struct view_trace *t)
 	table_set_close(t->code);
 	pthread_mutex_unlock(&tables_lock);
 	openetw_index_close(t->x);
+	view_live_destroy(t->live);
 	for (int i = 0; i < t->count; i++) {
 		free(t->files[i]);
 	}
@@ -214,6 +215,10 @@ static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
 struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
 				   char *why, size_t cap)
 {
+	if (t->live) {
+		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+		return NULL;
+	}
 	struct table_set *s = order_load_acquire(&t->tables); /* C: pairs with D below */
 	if (s && table_set_made(s, name)) {
 		return s;
@@ -233,6 +238,10 @@ struct table_set *view_tables_with(struct view_trace *t, const char *name, bool 
 struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
 				    size_t cap)
 {
+	if (t->live) {
+		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+		return NULL;
+	}
 	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&t->naming, gone, context, why, cap)) {
 		return NULL;
 	}

@@ -68,6 +68,18 @@ export class Rows {
 			},
 		);
 	}
+	// There is more: the last page is asked again. `all`: what was there may stand elsewhere now, so it is all asked again as it is seen.
+	refresh(all) {
+		const last = Math.max(0, Math.floor((this.total - 1) / PAGE));
+		if (all) {
+			this.stale = new Map(this.pages); // shown until the new ones are there
+			this.pages.clear();
+		}
+		if (!this.asked.has(last)) {
+			this.pages.delete(last);
+			this.want(last);
+		}
+	}
 	forget() {
 		for (const control of this.asked.values()) {
 			control.abort();
