@@ -3,6 +3,7 @@
  */
 #include "tools/view/view_live.h"
 
+#include "base/order.h"
 #include "tools/view/view_child.h"
 
 #include <openetw/error.h>
@@ -177,7 +178,7 @@ static int run_live(struct view_request *r)
 	char why[600] = "", name[64], flags[200] = "PROC_THREAD";
 	struct strbuf out = {0}, err = {0};
 	struct json_value *list = json_member(r->body, "kinds");
-	static uint32_t number;
+	static uint64_t number;
 	for (size_t i = 0; i < json_count(list); i++) {
 		const char *kind = "";
 		size_t k = 0;
@@ -193,8 +194,7 @@ static int run_live(struct view_request *r)
 			snprintf(flags + n, sizeof flags - n, "+%s", kinds[k].flags);
 		}
 	}
-	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(),
-		 __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED));
+	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(), (unsigned)order_add_relaxed(&number, 1));
 	char *words[] = {(char *)"openetw",
 			 (char *)"start",
 			 name,
