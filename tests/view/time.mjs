@@ -116,7 +116,7 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				const events = Number(csv(said)[1][0]);
 				await page.waitForFunction((n) => Number(document.querySelector('.figure dd')?.textContent.replace(/\D/g, '')) === n, events);
 				/* numbers of a field: those of the group of all */
-				await page.waitForSelector('.timetools select option[value=TransferSize]', { state: 'attached' });
+				await page.waitForFunction(() => [...document.querySelectorAll('.areatabs option')].some((o) => o.value === 'TransferSize'));
 				await page.selectOption('.areatabs .timetools select', 'TransferSize');
 				await page.waitForSelector('.areatabs h3');
 				const shown = await page.$$eval('.areatabs .figures:last-of-type .figure', (l) => Object.fromEntries(l.map((f) => [f.children[0].textContent, f.children[1].textContent])));
