@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Server, launch, open, show, api } from './browser.mjs';
+import { timeJourneys } from './time.mjs';
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -237,6 +238,8 @@ const journeys = {
 		});
 	},
 };
+
+Object.assign(journeys, timeJourneys({ look, api, run, files, has, axe }));
 
 const wanted = process.argv.slice(2);
 let failed = 0;
