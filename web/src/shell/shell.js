@@ -160,6 +160,10 @@ function onKey(e) {
 		paletteOpen.value = !paletteOpen.value;
 		return;
 	}
+	if (e.key === 'Escape' && (helpOpen.value || paletteOpen.value || exportOpen.value)) {
+		helpOpen.value = paletteOpen.value = exportOpen.value = false;
+		return;
+	}
 	if (typing || e.ctrlKey || e.metaKey || e.altKey || paletteOpen.value || helpOpen.value) {
 		return;
 	}

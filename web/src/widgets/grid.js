@@ -89,6 +89,18 @@ export class Rows {
 	}
 }
 
+// SlickGrid calls its container a grid, with panes that can be focused between it and the rows, which no reader of a screen allows. The
+// rows' parent is the grid; the headers are named by the cells' places.
+function roles(e) {
+	e.setAttribute('role', 'group');
+	e.setAttribute('aria-label', 'Events');
+	e.querySelectorAll('.slick-header-columns, .slick-header-column').forEach((x) => x.removeAttribute('role'));
+	e.querySelectorAll('.slick-pane').forEach((x) => x.removeAttribute('tabindex'));
+	const canvas = e.querySelector('.grid-canvas-left.grid-canvas-top, .grid-canvas');
+	canvas?.setAttribute('role', 'grid');
+	canvas?.setAttribute('aria-label', 'Events, one a row');
+}
+
 export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta }) {
 	const ref = useRef(null);
 	const grid = useRef(null);
@@ -100,6 +112,7 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 			nonce, rowHeight: 24, headerRowHeight: 26, enableHtmlRendering: false, enableCellNavigation: true, enableColumnReorder: true, forceFitColumns: false, enableTextSelectionOnCells: true,
 			defaultFormatter: (r, c, v) => v ?? '', multiSelect: false, syncColumnCellResize: true,
 		});
+		roles(ref.current);
 		g.onClick.subscribe((e, a) => handlers.current.onChoose?.(a.row, rows.peek(a.row)));
 		g.onActiveCellChanged.subscribe((e, a) => a.row !== undefined && handlers.current.onChoose?.(a.row, rows.peek(a.row), true));
 		g.onContextMenu.subscribe((e) => {
@@ -139,6 +152,7 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 	}, [rows]);
 	useEffect(() => {
 		grid.current?.setColumns(columns);
+		roles(ref.current);
 	}, [columns]);
 	return html`<div class="grid" ref=${ref}></div>`;
 }
