@@ -237,6 +237,14 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await page.waitForFunction(() => /%/.test(document.querySelector('.flamehost .lanes-spoken').textContent));
 				await page.keyboard.press('Escape');
 				await page.fill('.flamebox input[type=search]', '');
+				/* below one frame: the way to it, and what is below it alone */
+				const nodes = (await api(page, 'stacks?tr=0&weight=samples&max=200')).nodes;
+				const path = (i) => (i > 0 ? [...path(nodes[i][0]), nodes[i][2] ? `${nodes[i][2]}!${nodes[i][1]}` : nodes[i][1]] : []);
+				const deep = nodes.findIndex((n, i) => path(i).length === 4);
+				const below = (await api(page, `stacks?tr=0&weight=samples&max=200&root=${encodeURIComponent(path(deep).join('\n'))}`)).nodes;
+				assert.deepEqual(below.slice(1, 5).map((n) => n[1]), [1, 2, 3, 4].map((k) => nodes[nodes.findIndex((n, i) => path(i).join() === path(deep).slice(0, k).join())][1]));
+				assert.equal(below[4][4], nodes[deep][4], 'the frame weighs the same');
+				assert.ok(below.slice(5).every((n) => n[0] >= 4), 'all others are below it');
 				const href = await page.getAttribute('.flamebox a.button', 'href');
 				const profile = await page.evaluate(async (u) => (await fetch(u)).json(), decodeURIComponent(href.split('profileURL=')[1]));
 				assert.equal(profile.profiles[0].weights.reduce((a, b) => a + b, 0), all, 'speedscope gets all samples');
