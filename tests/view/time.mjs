@@ -254,6 +254,19 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await other.close();
 			});
 		},
+		// Two times of a trace beside each other: each frame tells both numbers.
+		async flameDifference() {
+			await look('windows', '', async (page) => {
+				const i = await api(page, 'info?tr=0');
+				const half = Math.round((i.first + i.last) / 2e6) / 1e3, end = Math.round(i.last / 1e6) / 1e3;
+				await page.evaluate((h) => (location.hash = h), `#compare?table=stacks&at=0-${half}&bt=${half}-${end}`);
+				await page.waitForSelector('.flame g.frame');
+				const before = await api(page, `stacks?tr=0&weight=samples&processes=0&max=1&t0=0&t1=${half * 1e9}`);
+				const now = await api(page, `stacks?tr=0&weight=samples&processes=0&max=1&t0=${half * 1e9}&t1=${end * 1e9}`);
+				await page.waitForFunction((n) => document.querySelector('.flamewords').textContent.replace(/,/g, '').includes(n), `${before.total} samples before`);
+				assert.ok((await page.textContent('.flamewords')).replace(/,/g, '').includes(`${now.total} samples now`));
+			});
+		},
 		// Functions: a click shows who calls one and what it calls; the address keeps it.
 		async functions() {
 			await look('windows', '#cpu?view=functions', async (page) => {
