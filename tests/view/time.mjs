@@ -140,6 +140,10 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await page.waitForSelector('.areatabs table.data tbody tr');
 				const columns = 'count,sum(running),min(running),avg(running),max(running),p99(running)';
 				const said = csv(run('report', files.machine, '--table', 'cpu', '--group-by', 'process_name,tid,thread', '--columns', columns, '--filter', 'pid != 0', '--csv', '--from', seconds(from), '--to', seconds(to)));
+				/* of the area as a whole, too: what is idle does not run */
+				const area = await api(page, `area?tr=0&t0=${from}&t1=${to}`);
+				assert.ok(area.running <= (to - from) * info.processors, 'no more ran than there are processors');
+				assert.ok(area.rows.every((r) => r.process !== 'Idle'), 'idle threads are none that ran');
 				const answer = await api(page, `table?tr=0&t0=${from}&t1=${to}&name=cpu&where=${encodeURIComponent('pid != 0')}&group_by=process_name,tid,thread&columns=${columns}&top=1000`);
 				assert.equal(answer.rows.length, said.length - 1);
 				const rows = await page.$$eval('.areatabs table.data tbody tr', (l) => l.map((r) => [...r.children].slice(0, 4).map((c) => c.textContent.trim())));
