@@ -140,6 +140,10 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await page.waitForSelector('.areatabs table.data tbody tr');
 				const columns = 'count,sum(running),min(running),avg(running),max(running),p99(running)';
 				const said = csv(run('report', files.machine, '--table', 'cpu', '--group-by', 'process_name,tid,thread', '--columns', columns, '--filter', 'pid != 0', '--csv', '--from', seconds(from), '--to', seconds(to)));
+				/* of the area as a whole, too: what is idle does not run */
+				const area = await api(page, `area?tr=0&t0=${from}&t1=${to}`);
+				assert.ok(area.running <= (to - from) * info.processors, 'no more ran than there are processors');
+				assert.ok(area.rows.every((r) => r.process !== 'Idle'), 'idle threads are none that ran');
 				const answer = await api(page, `table?tr=0&t0=${from}&t1=${to}&name=cpu&where=${encodeURIComponent('pid != 0')}&group_by=process_name,tid,thread&columns=${columns}&top=1000`);
 				assert.equal(answer.rows.length, said.length - 1);
 				const rows = await page.$$eval('.areatabs table.data tbody tr', (l) => l.map((r) => [...r.children].slice(0, 4).map((c) => c.textContent.trim())));
@@ -237,6 +241,14 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await page.waitForFunction(() => /%/.test(document.querySelector('.flamehost .lanes-spoken').textContent));
 				await page.keyboard.press('Escape');
 				await page.fill('.flamebox input[type=search]', '');
+				/* below one frame: the way to it, and what is below it alone */
+				const nodes = (await api(page, 'stacks?tr=0&weight=samples&max=200')).nodes;
+				const path = (i) => (i > 0 ? [...path(nodes[i][0]), nodes[i][2] ? `${nodes[i][2]}!${nodes[i][1]}` : nodes[i][1]] : []);
+				const deep = nodes.findIndex((n, i) => path(i).length === 4);
+				const below = (await api(page, `stacks?tr=0&weight=samples&max=200&root=${encodeURIComponent(path(deep).join('\n'))}`)).nodes;
+				assert.deepEqual(below.slice(1, 5).map((n) => n[1]), [1, 2, 3, 4].map((k) => nodes[nodes.findIndex((n, i) => path(i).join() === path(deep).slice(0, k).join())][1]));
+				assert.equal(below[4][4], nodes[deep][4], 'the frame weighs the same');
+				assert.ok(below.slice(5).every((n) => n[0] >= 4), 'all others are below it');
 				const href = await page.getAttribute('.flamebox a.button', 'href');
 				const profile = await page.evaluate(async (u) => (await fetch(u)).json(), decodeURIComponent(href.split('profileURL=')[1]));
 				assert.equal(profile.profiles[0].weights.reduce((a, b) => a + b, 0), all, 'speedscope gets all samples');
@@ -244,6 +256,19 @@ export function timeJourneys({ look, api, run, files, has, axe }) {
 				await other.goto(new URL(href, server.address).href);
 				await other.waitForFunction(() => /Left Heavy/.test(document.body.textContent) && document.title.length > 0 && !/Drag/.test(document.body.textContent));
 				await other.close();
+			});
+		},
+		// Two times of a trace beside each other: each frame tells both numbers.
+		async flameDifference() {
+			await look('windows', '', async (page) => {
+				const i = await api(page, 'info?tr=0');
+				const half = Math.round((i.first + i.last) / 2e6) / 1e3, end = Math.round(i.last / 1e6) / 1e3;
+				await page.evaluate((h) => (location.hash = h), `#compare?table=stacks&at=0-${half}&bt=${half}-${end}`);
+				await page.waitForSelector('.flame g.frame');
+				const before = await api(page, `stacks?tr=0&weight=samples&processes=0&max=1&t0=0&t1=${half * 1e9}`);
+				const now = await api(page, `stacks?tr=0&weight=samples&processes=0&max=1&t0=${half * 1e9}&t1=${end * 1e9}`);
+				await page.waitForFunction((n) => document.querySelector('.flamewords').textContent.replace(/,/g, '').includes(n), `${before.total} samples before`);
+				assert.ok((await page.textContent('.flamewords')).replace(/,/g, '').includes(`${now.total} samples now`));
 			});
 		},
 		// Functions: a click shows who calls one and what it calls; the address keeps it.
