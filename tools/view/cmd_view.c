@@ -72,7 +72,8 @@ static void open_browser(const char *address)
 	}
 }
 
-static int ready(struct view *v)
+/* Prints the address; `again`: another one, for another browser. */
+static int ready(struct view *v, bool again)
 {
 	const struct view_options *o = v->args->given;
 	unsigned port = (unsigned)strtoul(strrchr(v->address, ':') + 1, NULL, 10);
@@ -86,7 +87,7 @@ static int ready(struct view *v)
 		}
 	}
 	fflush(stdout);
-	if (!o->socket && !o->no_open && has_screen()) {
+	if (!again && !o->socket && !o->no_open && has_screen()) {
 		open_browser(v->address);
 	}
 	return CLI_OK;
@@ -157,7 +158,10 @@ const struct cli_command cli_view = {
 		   "trace. Without files it begins with what can be opened and recorded. The page asks while the "
 		   "trace's index is\n"
 		   "made. Ctrl-C ends it.\n\n"
-		   "The address holds a code that lets one browser in, once. Nobody else's requests are answered: no "
+		   "The address holds a code that lets one browser in, once and within ten minutes; Enter prints "
+		   "another one. "
+		   "Nobody\n"
+		   "else's requests are answered: no "
 		   "other user's,\n"
 		   "no other page's. From another machine go through ssh -L. docs/viewer.md has more.\n\n"
 		   "Examples:\n"
