@@ -133,6 +133,7 @@ static int run(struct cli_args *a)
 		return cli_tell(a, "%s", why);
 	}
 	v.guard.hosts = o->host.text;
+	v.guard.host_count = o->host.count;
 	if (!allowed_begin(a, &v.may, a->count, a->words, &o->root) || !open_first(&v, a)) {
 		return CLI_FAILED;
 	}
@@ -143,6 +144,7 @@ static int run(struct cli_args *a)
 	int status = view_serve(&v, &listen, ready);
 	view_jobs_end(&v);
 	close_all(&v);
+	allowed_end(&v.may);
 	cli_signals_restore();
 	return status;
 }

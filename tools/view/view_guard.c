@@ -72,7 +72,7 @@ bool view_guard_host(const struct view_guard *g, const char *host)
 			return true;
 		}
 	}
-	for (size_t i = 0; host && g->hosts && g->hosts[i]; i++) {
+	for (int i = 0; host && i < g->host_count; i++) {
 		if (is_name(host, g->hosts[i])) {
 			return true;
 		}

@@ -19,7 +19,8 @@ struct view_guard {
 	char cookie[VIEW_SECRET_TEXT];
 	char nonce[VIEW_SECRET_TEXT]; /* of the style elements that the page's libraries make */
 	char cookie_name[32];
-	const char *const *hosts; /* more names that Host may have, without port; NULL-terminated, or NULL */
+	const char *const *hosts; /* more names that Host may have, without port */
+	int host_count;
 };
 /* New secrets from the kernel. -errno. */
 int view_guard_begin(struct view_guard *g, unsigned port, uint64_t code_until_ns);

@@ -627,10 +627,12 @@ static int start(struct server *s, const struct view_listen *l, unsigned *ret_po
 	*ret_port = l->socket ? 0 : port_of(fd);
 	/* Before anybody can ask. */
 	const char *const *hosts = s->view->guard.hosts;
+	int host_count = s->view->guard.host_count;
 	if (view_guard_begin(&s->view->guard, *ret_port, clock_read_system_ns() + CODE_NS) < 0) {
 		return cli_tell(s->view->args, "the kernel gives no random bytes");
 	}
 	s->view->guard.hosts = hosts;
+	s->view->guard.host_count = host_count;
 	/* The same port by IPv6, where there is one and nobody else has it. */
 	if (!l->socket && listen_on(AF_INET6, *ret_port, &fd6) < 0) {
 		fd6 = -1;

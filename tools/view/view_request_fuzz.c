@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char params[] = "tr:0-1000000 t0:time t1:time f:text px:1-8192 back:flag share:real paths:list ";
-	static const char *const hosts[] = {"box", NULL};
-	struct view_guard g = {.cookie_name = "openetw_1", .hosts = hosts};
+	static const char *const hosts[] = {"box"};
+	struct view_guard g = {.cookie_name = "openetw_1", .hosts = hosts, .host_count = 1};
 	char *line[LINES], why[200], *text = malloc(size + 1);
 	uint32_t numbers[16], n;
 	double d;
