@@ -87,6 +87,15 @@ s.get("info", 404, tr=1)
 listed = [os.path.basename(f["path"]) for f in s.get("files")["files"]]
 assert "inside.etl" in listed and "outside.etl" not in listed, listed
 
+# A manifest from the page.
+man = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../samples")
+found = sorted(os.path.join(at, f) for at, _, names in os.walk(man) for f in names if f.endswith(".man"))
+text = open(found[0], encoding="utf-8-sig").read()
+assert s.post("manifest", {"tr": 0, "name": "x.man", "text": text})["providers"] >= 1
+wrong = s.post("manifest", {"tr": 0, "name": "../../x.man", "text": "<nothing/>"}, 400)
+assert "openetw-view-" not in wrong["error"], wrong
+s.post("manifest", {"name": "x.man"}, 400)
+
 # Requests that are too much, or wrong.
 s.get("rows", 400, n=2001)
 s.get("rows", 400, n=-1)
