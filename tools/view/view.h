@@ -52,7 +52,7 @@ struct view_listen {
 	unsigned port;      /* 0: any */
 	const char *socket; /* a path instead */
 };
-int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v));
+int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v, bool again));
 
 /* view_events.c: the next piece of a stream of server-sent events. */
 struct view_stream;

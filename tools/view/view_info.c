@@ -239,10 +239,12 @@ static void put_loss(struct strbuf *out, const struct openetw_index_about *a, co
 		add_count(&b, a->buffers_lost, "buffer was lost", "buffers were lost");
 	} else if (a->loss_unknown) {
 		strbuf_adds(&b, "The end of the recording is missing, so nobody knows whether events were lost");
+	} else if (l->count) {
+		strbuf_adds(&b, "No event is known to be lost, but parts of the recording are missing");
 	} else {
 		strbuf_adds(&b, "Nothing was lost");
 	}
-	if (l->count && (a->events_lost || a->buffers_lost)) {
+	if (l->count) {
 		strbuf_addf(&b, " between %.3f s and %.3f s", (double)l->from / 1e9, (double)l->to / 1e9);
 	}
 	strbuf_addc(&b, '.');

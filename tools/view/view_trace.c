@@ -235,6 +235,22 @@ struct table_set *view_tables_with(struct view_trace *t, const char *name, bool 
 	return s;
 }
 
+struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask *ask, bool (*gone)(void *context),
+				    void *context, char *why, size_t cap)
+{
+	struct table_set *s = view_tables_with(t, ask->table, gone, context, why, cap);
+	if (!s || !table_is_of_calls(ask->table)) {
+		return s ? table_ask(s, ask, why, cap) : NULL;
+	}
+	/* Those that add samples up are made anew for other times, processes and threads. */
+	if (!lock_for(&tables_lock, gone, context, why, cap)) {
+		return NULL;
+	}
+	struct table_answer *a = table_ask(s, ask, why, cap);
+	pthread_mutex_unlock(&tables_lock);
+	return a;
+}
+
 struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
 				    size_t cap)
 {
