@@ -3,6 +3,7 @@
 # The front door:
 #   ./openetw.sh run [FILE.etl]   set up, build, record two samples, show their events, and then
 #                                 those of a file from Windows (or of FILE.etl)
+#   ./openetw.sh view [FILE.etl]  set up, build with the viewer, open the trace (or what can be recorded) in a browser
 #   ./openetw.sh build            set up and build everything, into ./build
 #   ./openetw.sh test             set up, build, pass all tests; the last line is "N passed, N failed"
 #   ./openetw.sh test quick       the same with one build only
@@ -17,7 +18,7 @@ least='gcc libc6-dev meson ninja-build'
 all="$least g++ pkg-config clang libbpf-dev libdw-dev libarchive-dev zlib1g-dev libjson-c-dev"
 
 say() { printf '\n== %s\n' "$*" >&2; }
-help() { sed -n '3,11s/^# \{0,1\}//p' "$0"; }
+help() { sed -n '3,12s/^# \{0,1\}//p' "$0"; }
 mistake() {
 	printf 'openetw.sh: %s\n\n' "$*" >&2
 	help >&2
@@ -115,6 +116,9 @@ build() {
 	elif [ $# -gt 0 ] && [ -n "$(lacks)" ]; then
 		again=--reconfigure
 	fi
+	if [ -n "${bundle-}" ] && ! grep -q "$bundle/index.html" "$build/build.ninja" 2>/dev/null; then
+		again="${again:---reconfigure} -Dviewer=enabled -Dviewer_bundle=$bundle"
+	fi
 	if [ -n "$again" ]; then
 		# shellcheck disable=SC2086
 		meson setup $again "$build" . >"$build/ninja.log" 2>&1 || {
@@ -131,6 +135,32 @@ build() {
 		echo "The build failed; the whole of it is in $build/ninja.log" >&2
 		exit 1
 	fi
+}
+
+# The page of the viewer, from web/ and its packages; node and npm are there. Sets $bundle; empty: it cannot be made.
+page() {
+	bundle=$PWD/${build#./}/web
+	say "making the viewer's page   (npm's packages go to $build/web.modules)"
+	if ! scripts/web-bundle "$bundle" >&2; then
+		bundle=
+	fi
+}
+# Debian's Node.js and npm, unless there are others: those from elsewhere and Debian's npm exclude each other.
+node_packages() {
+	node=
+	command -v node >/dev/null || node=nodejs
+	command -v npm >/dev/null || node="$node npm"
+}
+
+view() { # view [FILE.etl]
+	place
+	node_packages
+	# shellcheck disable=SC2086
+	setup $all libmicrohttpd-dev $node
+	page
+	[ -n "$bundle" ] || { echo "The viewer's page could not be made." >&2; exit 1; }
+	build whole
+	exec "$build/tools/openetw" view "$@"
 }
 
 # DuckDB's library for the tests of "openetw sql", from its package for Node; without it they are skipped. No script of
@@ -199,6 +229,17 @@ run)
 	fi
 	run "$etl"
 	;;
+view)
+	[ $# -le 2 ] || mistake "view takes one file"
+	if [ $# -eq 2 ]; then
+		case $2 in
+		/*) view "$2" ;;
+		*) view "$from/$2" ;;
+		esac
+	else
+		view
+	fi
+	;;
 build)
 	[ $# -eq 1 ] || mistake "build takes nothing"
 	place
@@ -215,14 +256,15 @@ test)
 		setup meson ninja-build g++-aarch64-linux-gnu qemu-user-static
 		;;
 	all | quick)
-		node= # from wherever: other Node.js than Debian's and Debian's npm exclude each other
-		command -v node >/dev/null || node=nodejs
-		command -v npm >/dev/null || node="$node npm"
+		node_packages
 		# shellcheck disable=SC2086
 		setup $all clang-format libclang-rt-14-dev llvm-14 libcmocka-dev scdoc python3 procps cmake linux-perf \
-			$node babeltrace2 tshark \
+			$node babeltrace2 tshark libmicrohttpd-dev chromium \
 			python3-dev python3-pip python3-setuptools python3-wheel
 		duckdb
+		page
+		OPENETW_VIEWER_BUNDLE=$bundle
+		export OPENETW_VIEWER_BUNDLE
 		;;
 	*) mistake "test takes 'quick' or 'arm64', not '$2'" ;;
 	esac

@@ -88,6 +88,42 @@ OPENETW_API uint32_t openetw_index_wait(struct openetw_index *x, uint32_t millis
 /* Any thread: the index is not finished. What is there can be asked until it is closed. */
 OPENETW_API void openetw_index_cancel(struct openetw_index *x);
 
+/* An index of what happens now: the last events of a real-time session, or those that its user appends, in memory. Its
+ * questions are those of any index, each about what was there when it began. */
+struct openetw_live_options {
+	uint32_t size;
+	uint32_t reserved;
+	const char *session; /* of which to be a real-time consumer. NULL: openetw_index_append() brings the events */
+	uint64_t ring_bytes; /* for events: at least 1 MiB. 0: 256 MiB */
+	uint64_t start_filetime; /* without a session: what time 0 is. 0: now */
+};
+/* `options` may be NULL: a ring of 256 MiB for appended events. What OpenTrace would say of the session. When the ring is
+ * full the oldest rows leave, thousands at a time. A row keeps its number, which counts from the ring's first event. */
+OPENETW_API uint32_t openetw_index_open_live(const struct openetw_live_options *options, struct openetw_index **ret);
+/* Adds an event behind all others; its TimeStamp is FILETIME. Any thread. What comes late in time is kept where it comes.
+ * Not for an index of a session: ERROR_INVALID_STATE. An event that cannot be kept is counted. */
+OPENETW_API uint32_t openetw_index_append(struct openetw_index *x, const openetw_event_record *e);
+struct openetw_live_progress {
+	uint32_t size;
+	uint32_t code; /* ERROR_IO_PENDING: the session runs; ERROR_SUCCESS: it has ended; else why the reading ended */
+	uint64_t rows; /* since the ring began */
+	uint64_t first_row;                 /* of those that are there; as many have left */
+	uint64_t events_lost, buffers_lost; /* as the session says */
+	uint64_t events_refused;            /* events that could not be kept: no memory, or lengths that lie */
+	uint64_t
+		left_out; /* what had no room in dictionaries: types, processes, threads, stacks, names; rows are there all the same */
+	int64_t newest;             /* the latest time of all events; INT64_MIN: none */
+	int64_t lag;                /* ns from then to now */
+	uint64_t ring_bytes, bytes; /* what events may take, and do */
+	uint64_t bytes_besides;     /* what dictionaries take */
+	bool ended;
+	bool broken_off; /* it ended without etwd's word that the session had */
+};
+OPENETW_API uint32_t openetw_index_live_progress(struct openetw_index *x, struct openetw_live_progress *ret);
+/* Waits until the ring has had so many rows. ERROR_TIMEOUT; ERROR_NO_MORE_ITEMS: the session has ended with fewer.
+ * UINT32_MAX: as long as it takes. */
+OPENETW_API uint32_t openetw_index_wait_rows(struct openetw_index *x, uint64_t rows, uint32_t milliseconds);
+
 struct openetw_index_about {
 	uint32_t size;
 	uint32_t files;
@@ -102,6 +138,8 @@ struct openetw_index_about {
 	uint32_t loss_unknown; /* OPENETW_UNKNOWN_… of trace.h: more may have been lost */
 	bool on_disk;          /* it is in a file */
 	bool reused;           /* it was there already */
+	uint64_t
+		rows_gone; /* of a live session: rows that have left the ring; the first that is there has this number */
 };
 OPENETW_API uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about *ret);
 /* Where the index of a file is or would be. ERROR_INSUFFICIENT_BUFFER. */
@@ -185,6 +223,10 @@ struct openetw_answer {
 
 OPENETW_API uint32_t openetw_query_count(struct openetw_query *q, struct openetw_answer *ret);
 
+/* Writes the events of a live index that match to a trace file, with all that was said of the machine and of what events
+ * mean since the ring began. An existing file is emptied. */
+OPENETW_API uint32_t openetw_query_save(struct openetw_query *q, const char *path, struct openetw_answer *ret);
+
 /* By what events are told apart. */
 enum openetw_key {
 	OPENETW_BY_NOTHING,
@@ -232,7 +274,8 @@ OPENETW_API uint32_t openetw_query_rows(struct openetw_query *q, uint64_t positi
 /* The position in the result of the first event at or after a time. */
 OPENETW_API uint32_t openetw_query_position(struct openetw_query *q, int64_t time, uint64_t *ret);
 
-/* The whole event of a row, as a callback of ProcessTrace gets it; valid until the next call with this query. */
+/* The whole event of a row, as a callback of ProcessTrace gets it; valid until the next call with this query.
+ * ERROR_NOT_FOUND: there is no such row, or it has left the ring of a live index. */
 OPENETW_API uint32_t openetw_query_event(struct openetw_query *q, uint64_t row, const openetw_event_record **ret);
 
 /* Values of a key with their counts, most first. */

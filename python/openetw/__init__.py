@@ -428,14 +428,16 @@ class Trace:
     @staticmethod
     def _payload(q, rows, wanted):
         values = {name: [] for name in wanted}
-        if wanted:
-            for row in rows:
-                fields = _json.loads(q.json(int(row))[0])
-                for name in wanted:
-                    value = fields
-                    for part in name.split(".") if name not in fields else (name,):
+        step = 65536
+        rows = memoryview(rows)
+        for name, list_ in values.items():
+            for at in range(0, len(rows), step):
+                for said in _json.loads(q.field(bytes(rows[at:at + step]), name)):
+                    whole = [v for is_whole, v in said if is_whole]
+                    value = whole[-1] if whole else said[-1][1] if said else None
+                    for part in () if whole or not said else name.split(".")[1:]:
                         value = value.get(part) if isinstance(value, dict) else None
-                    values[name].append(value)
+                    list_.append(value)
         return {name: _as_column(list_) for name, list_ in values.items()}
 
     def _named(self, name, fixed):

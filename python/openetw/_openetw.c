@@ -24,6 +24,7 @@
 #define UNKNOWN_ID 0xFFFFFFFFu
 #define NO_MORE    259u
 #define TIMED_OUT  258u
+#define CANCELLED  1223u
 #define LOOK_MS    200u /* how often a wait looks for Ctrl-C */
 
 static PyObject *error_type;
@@ -65,6 +66,9 @@ static PyObject *raise_code(uint32_t code, const char *why)
 
 static PyObject *raise_last(uint32_t code)
 {
+	if (PyErr_Occurred()) { /* Ctrl-C, or what a callback raised: that is why it was given up */
+		return NULL;
+	}
 	return raise_code(code, openetw_last_error_text());
 }
 
@@ -646,6 +650,19 @@ struct query {
 	bool busy;
 };
 
+/* About ten times a second, by the thread that asks, which has given the GIL away. */
+static bool on_question(void *context, uint64_t done, uint64_t total)
+{
+	(void)context;
+	(void)done;
+	(void)total;
+	PyGILState_STATE g = PyGILState_Ensure();
+	/* An exception of a callback stays the one that is raised. */
+	bool go_on = !PyErr_Occurred() && PyErr_CheckSignals() == 0;
+	PyGILState_Release(g);
+	return go_on;
+}
+
 static void query_end(struct query *self)
 {
 	openetw_query_destroy(self->q);
@@ -691,6 +708,7 @@ static PyObject *query_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 		return PyErr_NoMemory();
 	}
 	openetw_query_set_range(self->q, start, stop);
+	openetw_query_set_progress(self->q, on_question, NULL);
 	code = openetw_query_set_filter(self->q, filter);
 	if (code) {
 		raise_code(code, openetw_query_problem(self->q));
@@ -746,12 +764,19 @@ static PyObject *answer_tuple(const struct openetw_answer *a)
 			     a->exact ? Py_True : Py_False, a->partial ? Py_True : Py_False);
 }
 
-/* A question runs without the GIL; callbacks take it. not_busy() ends it. */
-#define ASK(self, code, call)                          \
-	do {                                           \
-		(self)->busy = true;                   \
-		Py_BEGIN_ALLOW_THREADS(code) = (call); \
-		Py_END_ALLOW_THREADS                   \
+/* Ctrl-C, also where the work was done before it was noticed. */
+static uint32_t interrupted(uint32_t code)
+{
+	return PyErr_Occurred() && !code ? CANCELLED : code;
+}
+
+/* A question runs without the GIL; callbacks take it. not_busy() ends it. An exception that was found meanwhile is raised
+ * instead of what the question says. */
+#define ASK(self, code, call)                                   \
+	do {                                                    \
+		(self)->busy = true;                            \
+		Py_BEGIN_ALLOW_THREADS(code) = (call);          \
+		Py_END_ALLOW_THREADS(code) = interrupted(code); \
 	} while (0)
 
 static PyObject *query_count(PyObject *o, PyObject *none)
@@ -1044,26 +1069,98 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	if (code == 0) {
 		result = openetw_decode_json(self->d, e, &t);
 	}
-	Py_END_ALLOW_THREADS PyObject *ret =
-		code                  ? raise_last(code)
-		: t.failed || !t.data ? PyErr_NoMemory()
-				      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+	Py_END_ALLOW_THREADS code = interrupted(code);
+	PyObject *ret = code                  ? raise_last(code)
+			: t.failed || !t.data ? PyErr_NoMemory()
+					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
 	openetw_text_free(&t);
 	return not_busy(&self->busy, ret);
 }
 
+/* A field of many events, as texts of JSON. */
+struct field_texts {
+	const char *path;
+	size_t path_length;
+	char *out; /* "[[0,1],…": of each event its values; the last one counts. 0: it is of the field that the path begins with */
+	size_t length, cap;
+	bool failed, first;
+};
+
+static void add_text(struct field_texts *x, const char *s, size_t n)
+{
+	if (x->cap - x->length < n) {
+		size_t cap = (x->cap + n) * 2;
+		char *out = realloc(x->out, cap);
+		x->failed = x->failed || !out;
+		if (x->failed) {
+			return;
+		}
+		x->out = out;
+		x->cap = cap;
+	}
+	memcpy(x->out + x->length, s, n);
+	x->length += n;
+}
+
+static bool on_field(void *context, const struct openetw_field *f)
+{
+	struct field_texts *x = context;
+	bool whole = f->name_length == x->path_length && memcmp(f->name, x->path, x->path_length) == 0;
+	bool begins = f->name_length < x->path_length && x->path[f->name_length] == '.' &&
+		      memcmp(f->name, x->path, f->name_length) == 0;
+	if (whole || begins) {
+		add_text(x, x->first ? "" : ",", !x->first);
+		add_text(x, whole ? "[1," : "[0,", 3);
+		add_text(x, f->json, f->json_length);
+		add_text(x, "]", 1);
+		x->first = false;
+	}
+	return !x->failed;
+}
+
+/* field(rows as bytes of uint64, path): JSON, as field_texts has it, an array for each row */
+static PyObject *query_field(PyObject *o, PyObject *args)
+{
+	struct query *self;
+	const char *bytes, *path;
+	Py_ssize_t n, path_length;
+	uint32_t code = 0;
+	const openetw_event_record *e;
+	if (!PyArg_ParseTuple(args, "y#s#", &bytes, &n, &path, &path_length) || !(self = query_of(o))) {
+		return NULL;
+	}
+	struct field_texts x = {.path = path, .path_length = (size_t)path_length};
+	self->busy = true;
+	add_text(&x, "[", 1);
+	for (Py_ssize_t i = 0; i < n / 8 && !code && !x.failed; i++) {
+		uint64_t row;
+		memcpy(&row, bytes + 8 * i, sizeof row);
+		if (i % 4096 == 0 && PyErr_CheckSignals() < 0) {
+			code = CANCELLED;
+			break;
+		}
+		Py_BEGIN_ALLOW_THREADS code = openetw_query_event(self->q, row, &e);
+		add_text(&x, i ? ",[" : "[", i ? 2 : 1);
+		x.first = true;
+		if (code == 0) {
+			openetw_decode_field(self->d, e, path, on_field, &x);
+		}
+		add_text(&x, "]", 1);
+		Py_END_ALLOW_THREADS code = interrupted(code);
+	}
+	add_text(&x, "]", 1);
+	PyObject *ret = code ? raise_last(code) : x.failed ? PyErr_NoMemory() : text_of(x.out, x.length);
+	free(x.out);
+	return not_busy(&self->busy, ret);
+}
+
 static PyMethodDef query_methods[] = {
-	{"count", query_count, METH_NOARGS, NULL},
-	{"facets", query_facets, METH_VARARGS, NULL},
-	{"group", query_group, METH_VARARGS, NULL},
-	{"stacks", query_stacks, METH_VARARGS, NULL},
-	{"histogram", query_histogram, METH_VARARGS, NULL},
-	{"rows", query_rows, METH_VARARGS, NULL},
-	{"position", query_position, METH_VARARGS, NULL},
-	{"json", query_json, METH_VARARGS, NULL},
-	{"cancel", query_cancel, METH_NOARGS, NULL},
-	{"close", query_close, METH_NOARGS, NULL},
-	{0},
+	{"count", query_count, METH_NOARGS, NULL},          {"facets", query_facets, METH_VARARGS, NULL},
+	{"group", query_group, METH_VARARGS, NULL},         {"stacks", query_stacks, METH_VARARGS, NULL},
+	{"histogram", query_histogram, METH_VARARGS, NULL}, {"rows", query_rows, METH_VARARGS, NULL},
+	{"position", query_position, METH_VARARGS, NULL},   {"json", query_json, METH_VARARGS, NULL},
+	{"field", query_field, METH_VARARGS, NULL},         {"cancel", query_cancel, METH_NOARGS, NULL},
+	{"close", query_close, METH_NOARGS, NULL},          {0},
 };
 static PyType_Slot query_slots[] = {
 	{Py_tp_new, query_new}, {Py_tp_dealloc, query_free}, {Py_tp_methods, query_methods}, {0}};

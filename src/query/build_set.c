@@ -111,7 +111,7 @@ int build_set_number(struct build_set *s, uint64_t value, uint32_t *ret)
 			return 0;
 		}
 	}
-	if (s->count == BUILD_SET_MOST) {
+	if (s->count == (s->most ? s->most : BUILD_SET_MOST)) {
 		return -ENOSPC;
 	}
 	if ((s->count + 1ull) * sizeof *items > s->items.bytes) {

@@ -26,6 +26,7 @@ struct build_set {
 	const char *directory; /* where the files are made; NULL: in memory */
 	struct build_space items, slots;
 	uint32_t count; /* of values, 0 included */
+	uint32_t most;  /* so many at most; 0: BUILD_SET_MOST */
 	uint32_t bits;  /* 1 << bits slots */
 	uint64_t secret;
 };

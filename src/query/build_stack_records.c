@@ -137,7 +137,8 @@ static int part_join(struct build *b, int64_t time, uint32_t tid, uint32_t part,
 			found++;
 		}
 	}
-	if (found == 0) {
+	/* A ring has no writer: the rows before those two stay as they are. */
+	if (found == 0 && b->writer) {
 		found = late_part(b, time, tid, part, user);
 	}
 	b->lost_stacks += found == 0;

@@ -94,7 +94,8 @@ static struct build_key *key_of(struct build_stacks *x, uint64_t key)
 	if (at != MAP_NONE) {
 		return &x->keys[map_value(&x->keys_by_key, at)];
 	}
-	if (!VEC_ROOM(x->keys, x->key_count, x->key_cap) || map_add(&x->keys_by_key, key, x->key_count) < 0) {
+	if ((x->nodes.most && x->key_count >= x->nodes.most) || !VEC_ROOM(x->keys, x->key_count, x->key_cap) ||
+	    map_add(&x->keys_by_key, key, x->key_count) < 0) {
 		return NULL;
 	}
 	x->keys[x->key_count] = (struct build_key){.key = key};
@@ -151,6 +152,11 @@ int build_stacks_join(struct build_stacks *x, uint32_t stack, uint32_t part, boo
 static uint32_t kept(const struct build_stacks *x, uint32_t part)
 {
 	return part & BUILD_PROMISE ? x->promises[part & ~BUILD_PROMISE] : part;
+}
+
+uint32_t build_stacks_part(const struct build_stacks *x, uint32_t part)
+{
+	return kept(x, part);
 }
 
 void build_stacks_settle(struct build_stacks *x)

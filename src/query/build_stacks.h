@@ -39,6 +39,8 @@ struct build_stacks {
 
 int build_stacks_create(struct build_stacks *x, const char *directory);
 void build_stacks_free(struct build_stacks *x);
+/* What a part of a stack stands for now: its node, or 0 when a promise was not kept yet. */
+uint32_t build_stacks_part(const struct build_stacks *x, uint32_t part);
 /* The node of a path; innermost frame first. */
 int build_stacks_node(struct build_stacks *x, const uint64_t *addresses, uint32_t count, uint32_t *ret);
 /* What a key stands for: a node or a promise. */

@@ -43,6 +43,10 @@ int build_string(struct build_strings *s, const char *text, uint32_t *ret)
 	if (s->count + n > STRINGS_MOST) {
 		return -ENOSPC;
 	}
+	if (s->fixed && s->count + n > s->cap) {
+		s->left_out++;
+		return 0;
+	}
 	if (s->count + n > s->cap) {
 		size_t cap = 2 * (s->count + n);
 		char *bytes = realloc(s->bytes, cap);
@@ -99,13 +103,18 @@ int64_t build_time_of_filetime(const struct etl_clock *c, uint64_t filetime)
 
 /* ---- processes and threads ---- */
 
+void build_who_forget(struct build_who *w)
+{
+	for (uint32_t i = 0; i < BUILD_CACHE; i++) {
+		w->process_recent[i] = w->thread_recent[i] = (struct build_recent){.from = 1};
+	}
+}
+
 int build_who_create(struct build_who *w, const struct machine *m, const struct etl_clock *clock,
 		     struct build_strings *strings)
 {
 	*w = (struct build_who){.machine = m, .clock = clock, .strings = strings};
-	for (uint32_t i = 0; i < BUILD_CACHE; i++) {
-		w->process_recent[i].from = w->thread_recent[i].from = 1;
-	}
+	build_who_forget(w);
 	if (!VEC_ROOM(w->processes, w->process_count, w->process_cap) ||
 	    !VEC_ROOM(w->threads, w->thread_count, w->thread_cap)) {
 		return -ENOMEM;
@@ -174,6 +183,13 @@ int build_process(struct build_who *w, uint32_t pid, uint64_t time, uint32_t *re
 	int err = 0;
 	if (at != MAP_NONE) {
 		*ret = (uint32_t)map_value(&w->processes_by, at);
+	} else if (w->runs && p && p->start_time == 0 && (at = map_find(&w->processes_by, pid)) != MAP_NONE) {
+		/* It ran before, and only now its record came: build_who_refresh() says what that tells. */
+		*ret = (uint32_t)map_value(&w->processes_by, at);
+		err = map_add(&w->processes_by, key, *ret);
+	} else if (w->most && w->process_count >= w->most) {
+		w->left_out++;
+		return 0;
 	} else {
 		err = process_add(w, pid, p, key, ret);
 	}
@@ -221,6 +237,10 @@ int build_thread(struct build_who *w, uint32_t tid, uint32_t process, uint64_t t
 		.end = build_time_of_filetime(w->clock, t.end_time),
 		.start_address = t.start_address,
 	};
+	if (w->most && w->thread_count >= w->most) {
+		w->left_out++;
+		return 0;
+	}
 	err = build_string(w->strings, t.name, &s.name);
 	if (err == 0 && !VEC_ROOM_UP_TO(w->threads, w->thread_count, w->thread_cap, UINT32_MAX - 1)) {
 		err = -ENOMEM;
@@ -237,6 +257,41 @@ found:
 	*recent = (struct build_recent){
 		.id = tid, .number = *ret, .from = known ? t.start_time : time, .to = known ? t.end_time : time};
 	return 0;
+}
+
+static uint64_t filetime_of(const struct etl_clock *c, int64_t time)
+{
+	return time == INT64_MIN ? c->start_filetime : (uint64_t)((int64_t)c->start_filetime + time / 100);
+}
+
+int build_who_refresh(struct build_who *w)
+{
+	int err = 0;
+	build_who_forget(w);
+	for (size_t i = 1; i < w->process_count && err == 0; i++) {
+		struct store_process *s = &w->processes[i];
+		const struct machine_process *p =
+			machine_process_at(w->machine, s->pid, filetime_of(w->clock, s->start));
+		if (!p || build_time_of_filetime(w->clock, p->start_time) != s->start) {
+			continue;
+		}
+		s->parent_pid = p->parent;
+		s->session_id = p->session;
+		s->end = build_time_of_filetime(w->clock, p->end_time);
+		err = build_string(w->strings, p->name, &s->name);
+		err = err ? err : build_string(w->strings, p->command_line, &s->command_line);
+	}
+	for (size_t i = 1; i < w->thread_count && err == 0; i++) {
+		struct store_thread *s = &w->threads[i];
+		struct machine_thread t;
+		if (machine_thread_at(w->machine, s->tid, filetime_of(w->clock, s->start), &t) &&
+		    build_time_of_filetime(w->clock, t.start_time) == s->start) {
+			s->end = build_time_of_filetime(w->clock, t.end_time);
+			s->start_address = t.start_address;
+			err = build_string(w->strings, t.name, &s->name);
+		}
+	}
+	return err;
 }
 
 /* ---- types ---- */
@@ -352,7 +407,7 @@ int build_type(struct build_types *t, const struct etl_record *r, uint64_t where
 			break;
 		}
 	}
-	if (*ret == 0 && t->count == BUILD_TYPES_MOST) {
+	if (*ret == 0 && t->count >= (t->most ? t->most : BUILD_TYPES_MOST)) {
 		t->left_out++;
 	} else if (*ret == 0) {
 		int err = type_add(t, &x, hash, r, where);

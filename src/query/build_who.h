@@ -15,6 +15,8 @@ struct build_strings {
 	char *bytes;
 	size_t count, cap;
 	struct map by_hash;
+	bool fixed;        /* it stays where it is and does not grow; what does not fit is "" */
+	uint64_t left_out; /* of these */
 };
 int build_strings_create(struct build_strings *s);
 void build_strings_free(struct build_strings *s);
@@ -31,6 +33,10 @@ struct build_who {
 	struct store_thread *threads;
 	size_t thread_count, thread_cap;
 	struct map processes_by, threads_by;
+	/* Of what runs: it is asked while the machine is still being told, and has so many entries at most (0: any). */
+	bool runs;
+	size_t most;
+	uint64_t left_out; /* rows whose process or thread found no room */
 	/* Who had an id when it was asked for last. */
 	struct build_recent {
 		uint64_t from, to; /* FILETIME; from > to: empty */
@@ -40,6 +46,10 @@ struct build_who {
 int build_who_create(struct build_who *w, const struct machine *m, const struct etl_clock *clock,
 		     struct build_strings *strings);
 void build_who_free(struct build_who *w);
+/* The machine was told more: what was looked up before is looked up again. */
+void build_who_forget(struct build_who *w);
+/* Of what runs: ends, names and command lines that were told since. */
+int build_who_refresh(struct build_who *w);
 /* Numbers of a record's process and thread; MACHINE_NO_ID is 0. `time` is FILETIME. */
 int build_process(struct build_who *w, uint32_t pid, uint64_t time, uint32_t *ret);
 int build_thread(struct build_who *w, uint32_t tid, uint32_t process, uint64_t time, uint32_t *ret);
@@ -53,6 +63,7 @@ struct build_types {
 	size_t count, cap, rows_cap, where_cap, schema_cap;
 	struct map by_hash;
 	uint64_t left_out;
+	size_t most;   /* so many entries at most; 0: BUILD_TYPES_MOST */
 	uint32_t last; /* the type of the last record: often that of the next */
 };
 int build_types_create(struct build_types *t);

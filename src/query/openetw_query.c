@@ -8,6 +8,8 @@
 #include "base/win32_error.h"
 #include "query/query_reading.h"
 
+#include "etw/values/errors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +18,7 @@ struct openetw_query *openetw_query_create(struct openetw_index *x)
 	struct openetw_query *q = x ? calloc(1, sizeof *q) : NULL;
 	if (q) {
 		q->index = x;
-		q->x = index_now(x);
+		q->x = x->ring ? x : index_now(x);
 		q->from = INT64_MIN;
 		q->to = INT64_MAX;
 	}
@@ -86,6 +88,7 @@ uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text)
 			snprintf(q->problem, sizeof q->problem, "%s", d.text[0] ? d.text : strerror(-err));
 		}
 		free(copy);
+		question_leave(q);
 		return win32_from_errno(err);
 	}
 	plan_free(q->plan);
@@ -93,6 +96,7 @@ uint32_t openetw_query_set_filter(struct openetw_query *q, const char *text)
 	q->plan = plan;
 	q->filter = copy;
 	question_forget(q);
+	question_leave(q);
 	return 0;
 }
 
@@ -140,6 +144,11 @@ uint32_t openetw_query_set_field(struct openetw_query *q, const char *name)
 	return 0;
 }
 
+static bool has_row(const struct store *s, uint64_t place)
+{
+	return place >= s->first_row && place - s->first_row < s->about->rows;
+}
+
 uint32_t openetw_query_event(struct openetw_query *q, uint64_t row, const openetw_event_record **ret)
 {
 	uint32_t file = (uint32_t)(row >> INDEX_ROW_BITS);
@@ -150,11 +159,12 @@ uint32_t openetw_query_event(struct openetw_query *q, uint64_t row, const openet
 		return win32_from_errno(-EINVAL);
 	}
 	int err = question_begin(q);
-	if (err == 0 && (row >> INDEX_ROW_BITS >= q->x->file_count || place >= q->x->files[file].store.about->rows)) {
+	if (err == 0 && (row >> INDEX_ROW_BITS >= q->x->file_count || !has_row(&q->x->files[file].store, place))) {
 		err = -ENOENT;
 	}
 	if (err < 0) {
-		return question_end(q, err, NULL);
+		uint32_t code = question_end(q, err, NULL);
+		return err == -ENOENT ? ERROR_NOT_FOUND : code;
 	}
 	const uint64_t *first = q->files[file].first_row;
 	uint32_t low = 0, high = q->x->files[file].store.group_count;

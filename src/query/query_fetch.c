@@ -3,11 +3,13 @@
 
 #include "consume/consume.h"
 #include "etl/etl_pick.h"
+#include "query/query_ring.h"
 
 #include <stdlib.h>
 
 struct fetch {
-	struct etl_pick *pick;
+	struct etl_pick *pick; /* NULL: of a ring */
+	uint8_t *scratch;      /* of a ring: the record, taken out of it */
 	const struct store *store;
 };
 
@@ -31,6 +33,15 @@ int fetch_open(int fd, const struct store *s, struct fetch **ret, struct diag *d
 		return -ENOMEM;
 	}
 	f->store = s;
+	if (s->ring) { /* whoever appended the events has learned what they mean */
+		f->scratch = malloc(RING_SCRATCH_BYTES);
+		if (!f->scratch) {
+			free(f);
+			return -ENOMEM;
+		}
+		*ret = f;
+		return 0;
+	}
 	int err = etl_pick_open(fd, &f->pick, d);
 	if (err < 0) {
 		free(f);
@@ -50,6 +61,7 @@ void fetch_close(struct fetch *f)
 {
 	if (f) {
 		etl_pick_close(f->pick);
+		free(f->scratch);
 		free(f);
 	}
 }
@@ -57,6 +69,9 @@ void fetch_close(struct fetch *f)
 int fetch_record(struct fetch *f, uint64_t where, struct etl_record *ret)
 {
 	uint64_t buffer = where >> 32;
+	if (f->scratch) {
+		return f->store->ring ? ring_view_record(f->store->ring, where, f->scratch, ret) : -ENOENT;
+	}
 	if (buffer >= f->store->buffer_count) {
 		return -ENOENT;
 	}
@@ -65,5 +80,5 @@ int fetch_record(struct fetch *f, uint64_t where, struct etl_record *ret)
 
 uint64_t fetch_frequency(const struct fetch *f)
 {
-	return etl_pick_frequency(f->pick);
+	return f->pick ? etl_pick_frequency(f->pick) : ring_view_frequency(f->store->ring);
 }

@@ -259,7 +259,7 @@ void field_columns_keep(struct openetw_index *x, uint64_t least)
 	struct field_column *list[FIELD_COLUMNS_MAX];
 	uint32_t count = 0;
 	/* Not of an index that is being made: its later views have all that this one has. */
-	struct field_shared *all = x->fields && !x->unfinished ? x->fields->shared : NULL;
+	struct field_shared *all = x->fields && !x->unfinished && !x->files[0].store.ring ? x->fields->shared : NULL;
 	uint64_t read = all ? order_load_relaxed(&all->read) : 0, kept = all ? order_load_relaxed(&all->kept) : 0;
 	/* All of it is written again each time: so not for little more. */
 	if (read - kept < BASE_MAX(least, kept / 8) || read == kept || pthread_mutex_trylock(&all->keep_lock) != 0) {

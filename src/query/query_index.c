@@ -10,6 +10,7 @@
 #include "query/query_kept.h"
 #include "query/query_live.h"
 #include "query/query_place.h"
+#include "query/query_ring.h"
 
 #include "etw/values/errors.h"
 
@@ -236,6 +237,10 @@ void openetw_index_close(struct openetw_index *x)
 	if (!x) {
 		return;
 	}
+	if (x->ring) {
+		ring_close(x);
+		return;
+	}
 	field_columns_keep(index_now(x), FIELD_KEEP_AT_END);
 	live_end(x);
 	for (uint32_t i = 0; i < x->file_count; i++) {
@@ -295,7 +300,10 @@ uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about
 	if (!x || !SIZED_VALID(ret, reused)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	x = index_now(x);
+	x = index_hold(x);
+	if (!x) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
 	struct openetw_index_about a = {
 		.files = x->file_count,
 		.start_filetime = (uint64_t)x->start_filetime,
@@ -319,12 +327,14 @@ uint32_t openetw_index_about(struct openetw_index *x, struct openetw_index_about
 		a.events_lost += s->events_lost;
 		a.buffers_lost += s->buffers_lost;
 		a.stacks_without_event += s->stacks_without_event;
-		a.bytes += f->store.map_bytes;
+		a.rows_gone += f->store.first_row;
+		a.bytes += f->store.ring ? ring_view_bytes(f->store.ring) : f->store.map_bytes;
 		a.processors = BASE_MAX(a.processors, s->processors);
 		a.loss_unknown = a.loss_unknown ? a.loss_unknown : s->loss_unknown;
 		a.on_disk = a.on_disk && f->on_disk;
 		a.reused = a.reused && f->reused;
 	}
+	index_release(x);
 	SIZED_GIVE(ret, &a);
 	return ERROR_SUCCESS;
 }
@@ -374,8 +384,13 @@ uint32_t openetw_index_type(struct openetw_index *x, uint32_t type, struct opene
 	if (!x || !SIZED_VALID(ret, classic)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct index_file *f = index_type_of(index_now(x), type, &local);
+	x = index_hold(x);
+	if (!x) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	const struct index_file *f = index_type_of(x, type, &local);
 	if (!f) {
+		index_release(x);
 		return ERROR_NOT_FOUND;
 	}
 	const struct store_type *t = &f->store.types[local];
@@ -394,6 +409,7 @@ uint32_t openetw_index_type(struct openetw_index *x, uint32_t type, struct opene
 		.classic = t->classic,
 	};
 	memcpy(a.provider_guid.bytes, t->provider, sizeof a.provider_guid.bytes);
+	index_release(x);
 	SIZED_GIVE(ret, &a);
 	return ERROR_SUCCESS;
 }
@@ -404,9 +420,13 @@ uint32_t openetw_index_process(struct openetw_index *x, uint32_t process, struct
 	if (!x || !SIZED_VALID(ret, has_exit_code)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	x = index_now(x);
+	x = index_hold(x);
+	if (!x) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
 	const struct index_file *f = index_process_of(x, process, &local);
 	if (!f) {
+		index_release(x);
 		return ERROR_NOT_FOUND;
 	}
 	const struct store_process *p = &f->store.processes[local];
@@ -424,6 +444,7 @@ uint32_t openetw_index_process(struct openetw_index *x, uint32_t process, struct
 		.exit_code = p->exit_code,
 		.has_exit_code = p->has_exit_code != 0,
 	};
+	index_release(x);
 	SIZED_GIVE(ret, &a);
 	return ERROR_SUCCESS;
 }
@@ -434,8 +455,13 @@ uint32_t openetw_index_thread(struct openetw_index *x, uint32_t thread, struct o
 	if (!x || !SIZED_VALID(ret, name)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct index_file *f = index_thread_of(index_now(x), thread, &local);
+	x = index_hold(x);
+	if (!x) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	const struct index_file *f = index_thread_of(x, thread, &local);
 	if (!f) {
+		index_release(x);
 		return ERROR_NOT_FOUND;
 	}
 	const struct store_thread *t = &f->store.threads[local];
@@ -447,6 +473,7 @@ uint32_t openetw_index_thread(struct openetw_index *x, uint32_t thread, struct o
 		.end = index_time(t->end, f->offset),
 		.name = store_string(&f->store, t->name),
 	};
+	index_release(x);
 	SIZED_GIVE(ret, &a);
 	return ERROR_SUCCESS;
 }
@@ -467,11 +494,27 @@ static uint32_t path(const struct store *s, uint32_t node, uint64_t *out, uint32
 
 uint32_t openetw_index_stack(struct openetw_index *x, uint32_t stack, uint64_t *addresses, uint32_t max)
 {
-	uint32_t local;
-	const struct index_file *f = x ? index_stack_of(index_now(x), stack, &local) : NULL;
-	if (!f) {
-		return 0;
+	uint32_t local, n = 0;
+	struct openetw_index *now = x ? index_hold(x) : NULL;
+	const struct index_file *f = now ? index_stack_of(now, stack, &local) : NULL;
+	if (f) {
+		n = path(&f->store, f->store.stacks[local].kernel, addresses, max, 0);
+		n = path(&f->store, f->store.stacks[local].user, addresses, max, n);
 	}
-	uint32_t n = path(&f->store, f->store.stacks[local].kernel, addresses, max, 0);
-	return path(&f->store, f->store.stacks[local].user, addresses, max, n);
+	if (now) {
+		index_release(now);
+	}
+	return n;
+}
+
+struct openetw_index *index_hold(struct openetw_index *x)
+{
+	return x->ring || x->files[0].store.ring ? ring_view_hold(x) : index_now(x);
+}
+
+void index_release(struct openetw_index *view)
+{
+	if (view->files[0].store.ring) {
+		ring_view_release(view);
+	}
 }

@@ -49,10 +49,14 @@ struct openetw_index {
 	 * same in all of them. */
 	struct index_live *live;     /* of the first: query_live.h. NULL: there are no others */
 	struct openetw_index *older; /* the view before this one */
+	struct ring *ring;           /* query_ring.h: what its user knows of a live session. NULL: it is of files */
 };
 
 /* The latest view of an index: what a question is asked of. */
 struct openetw_index *index_now(const struct openetw_index *x);
+/* The same for a while, and the end of it. Views of a ring are gone when nobody holds them. NULL: no memory. */
+struct openetw_index *index_hold(struct openetw_index *x);
+void index_release(struct openetw_index *view);
 /* A time of a file as one of the index, and the other way round; both ends of time stay what they are. */
 static inline int64_t index_time(int64_t time, int64_t offset)
 {

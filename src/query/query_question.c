@@ -19,7 +19,7 @@
 static int know_file(const struct index_file *f, struct question_file *ret)
 {
 	const struct store *s = &f->store;
-	uint64_t bytes, count, row = 0;
+	uint64_t bytes, count, row = s->first_row;
 	int64_t latest = INT64_MIN;
 	ret->type_counts = store_section(s, STORE_TYPE_COUNTS, 0, &bytes, &count);
 	ret->process_counts = store_section(s, STORE_PROCESS_COUNTS, 0, &bytes, &count);
@@ -92,13 +92,10 @@ void question_free(struct openetw_query *q)
 	q->plan = NULL;
 }
 
-/* There is more in the index: all that was made for the older view is made anew, but for what is open of the files. */
-int question_renew(struct openetw_query *q)
+/* All that was made for another view goes with it, but for what is open of the files. */
+static void use_view(struct openetw_query *q, struct openetw_index *now)
 {
-	struct openetw_index *now = index_now(q->index);
-	if (now == q->x) {
-		return 0;
-	}
+	struct openetw_index *before = q->x;
 	question_free(q);
 	q->x = now;
 	for (uint32_t i = 0; i < QUESTION_THREADS_MAX; i++) {
@@ -106,7 +103,29 @@ int question_renew(struct openetw_query *q)
 			reading_renew(q->scan[i]->reading, now);
 		}
 	}
+	index_release(before);
+}
+
+/* There is more in the index: all that was made for the older view is made anew. */
+int question_renew(struct openetw_query *q)
+{
+	struct openetw_index *now = index_hold(q->index);
+	if (!now) {
+		return -ENOMEM;
+	}
+	if (now == q->x) {
+		index_release(now);
+		return 0;
+	}
+	use_view(q, now);
 	return 0;
+}
+
+void question_leave(struct openetw_query *q)
+{
+	if (q->index->ring && q->x != q->index) {
+		use_view(q, q->index);
+	}
 }
 
 #define TELL_NS 100000000u
@@ -152,7 +171,7 @@ int question_begin(struct openetw_query *q)
 {
 	struct diag d = {0};
 	order_store_relaxed(&q->cancelled, 0);
-	question_renew(q);
+	int err = question_renew(q);
 	q->told_ns = 0;
 	q->answer = (struct openetw_answer){.exact = true};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(q->kept); i++) {
@@ -160,7 +179,7 @@ int question_begin(struct openetw_query *q)
 		q->kept[i] = NULL;
 	}
 	q->threads = q->threads ? q->threads : processors();
-	int err = know_files(q);
+	err = err < 0 ? err : know_files(q);
 	for (uint32_t i = 0; i < q->threads && err == 0; i++) {
 		if (!q->scan[i]) {
 			q->scan[i] = calloc(1, sizeof *q->scan[i]);
@@ -309,6 +328,7 @@ uint32_t question_end(struct openetw_query *q, int err, struct openetw_answer *r
 	if (ret && (err == 0 || err == -ECANCELED)) {
 		SIZED_GIVE(ret, &q->answer);
 	}
+	question_leave(q);
 	return win32_from_errno(err);
 }
 

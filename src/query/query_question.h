@@ -125,6 +125,8 @@ void question_free(struct openetw_query *q);
 int question_plan(struct openetw_query *q, const char *filter, struct plan **ret, struct diag *d);
 /* To the latest view of the index. */
 int question_renew(struct openetw_query *q);
+/* Of a ring: a query that is not asked anything holds no view, and so no memory of what has left the ring. */
+void question_leave(struct openetw_query *q);
 /* The progress function says whether to go on: now and then, by the thread that asks. */
 void question_tell(struct openetw_query *q);
 /* The filter is another one. */

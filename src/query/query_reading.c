@@ -102,6 +102,12 @@ void reading_free(struct reading *r)
 void reading_renew(struct reading *r, struct openetw_index *x)
 {
 	r->x = x;
+	if (x->files[0].store.ring) {
+		/* Columns of the view before are gone, and another may be where one of them was. */
+		memset(r->known, 0, sizeof r->known);
+		machine_destroy(r->machine[0]);
+		r->machine[0] = NULL;
+	}
 	for (uint32_t f = 0; f < x->file_count; f++) {
 		if (r->fetch[f]) {
 			fetch_renew(r->fetch[f], &x->files[f].store);

@@ -5,6 +5,9 @@
 
 bool index_share_of(const struct openetw_index *x, uint32_t file, struct index_share *ret)
 {
+	if (x->ring) { /* its views come and go */
+		return false;
+	}
 	x = index_now(x);
 	if (file >= x->file_count) {
 		return false;

@@ -81,7 +81,8 @@ const void *store_section(const struct store *s, uint32_t kind, uint32_t item, u
 		if (e->kind == kind && e->item == item) {
 			*ret_bytes = e->bytes;
 			*ret_count = e->count;
-			return s->map + e->at;
+			/* The section of a ring's view says where it is in memory. */
+			return s->ring ? (const void *)(uintptr_t)e->at : s->map + e->at;
 		}
 	}
 	return NULL;
@@ -269,5 +270,9 @@ void store_columns_at(const struct store_group *g, const uint8_t *p, struct stor
 
 void store_columns_of(const struct store *s, uint32_t group, struct store_columns *ret)
 {
+	if (s->columns) {
+		*ret = s->columns[group];
+		return;
+	}
 	store_columns_at(&s->groups[group], s->map + s->groups[group].at, ret);
 }

@@ -173,10 +173,18 @@ struct store_problem {
 	uint32_t text, reserved;
 };
 
+struct store_columns;
+struct ring_view;
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 struct store {
 	int fd;
+	/* Of a view of a ring (query_ring.h): columns and sections are in memory of its own, not at places of `map`, and
+	 * the first row that is there has this number. Else NULL and 0. */
+	const struct store_columns *columns;
+	const struct ring_view *ring;
+	uint64_t first_row;
 	const uint8_t *map;
 	uint64_t map_bytes;
 	uint32_t check; /* of the directory, as the header has it */

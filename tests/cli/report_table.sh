@@ -40,6 +40,67 @@ says '^… and [0-9]* more' "$T/out" "that there is more"
 run_status 0 openetw report --table io --filter 'duration > 1h' "$N"
 says '^no rows$' "$T/out" "nothing"
 
+# Times are cut at the ends of a range, rows are counted where they begin: neighbouring ranges add up.
+adds_up() { # adds_up FILE TABLE COLUMNS
+	: >"$T/parts"
+	for range in '' '--to +3s' '--from +3.0000001s --to +4.5s' '--from +4.5000001s'; do
+		run_status 0 openetw report --csv --table "$2" --group-by '' --columns "$3" $range "$1"
+		tail -n 1 "$T/out" >>"$T/parts"
+	done
+	py '
+import sys
+rows = [[int(v or 0) for v in l.strip().split(",")] for l in open(sys.argv[1])]
+if [sum(c) for c in zip(*rows[1:])] != rows[0] or not rows[0][0]: sys.exit("%s" % rows)' "$T/parts" || fail "$2: ranges do not add up"
+}
+adds_up "$N" io 'count,sum(duration),sum(bytes),count(duration)'
+adds_up "$N" spans 'count,sum(duration)'
+# An operation of 180 ms lies in both halves of a range that is divided in its middle.
+run_status 0 openetw report --csv --table io --columns start,duration --sort duration -n 1 "$N"
+middle=$(awk -F, 'NR == 2 { printf "%.4f", ($1 + $2 / 2) / 1e9 }' "$T/out")
+run_status 0 openetw report --csv --table io --group-by '' --columns 'count,sum(duration)' --from "+${middle}s" --to "+${middle}01s" "$N"
+[ "$(sed -n '2s/.*,//p' "$T/out")" -ge 1000 ] || fail "what reaches over a range is not in its sum: $(cat "$T/out")"
+
+# Rows that count as much as a column says.
+if [ -n "$HAVE_PYTHON" ]; then
+	run_status 0 openetw report --csv --table io --columns bytes,duration "$N"
+	cp "$T/out" "$T/rows"
+	run_status 0 openetw report --csv --table io --group-by '' --columns 'p50(bytes, duration),p99(bytes,duration),avg(bytes,duration)' "$N"
+	py '
+import csv, sys
+rows = sorted((int(b), int(d)) for b, d in list(csv.reader(open(sys.argv[1])))[1:] if b and d and int(d) > 0)
+whole = sum(d for b, d in rows)
+def p(n):
+    below = 0
+    for b, d in rows:
+        below += d
+        if below * 100 >= whole * n: return b
+got = list(csv.reader(open(sys.argv[2])))[1]
+want = [p(50), p(99), sum(b * d for b, d in rows) / whole]
+if [int(v) for v in got[:2]] != want[:2] or abs(float(got[2]) - want[2]) > 1e-6 * want[2]: sys.exit("%s, not %s" % (got, want))' \
+		"$T/rows" "$T/out" || fail "weighted percentiles"
+fi
+wrong 1 'p1 to p99 and avg take a second column' --table io --columns 'sum(bytes,duration)' "$N"
+wrong 1 'one of whole numbers' --table io --columns 'p50(bytes,file)' "$N"
+wrong 1 "did you mean 'duration'" --table io --columns 'p50(bytes,duraton)' "$N"
+
+# What samples show of functions: each sample is in one function, and in one module.
+calls() { # calls FILE OPTIONS…
+	file=$1
+	shift
+	run_status 0 openetw report --csv --table samples --group-by '' --columns count --filter 'idle == false' "$@" "$file"
+	samples=$(tail -n 1 "$T/out")
+	for table in functions modules callers; do
+		run_status 0 openetw report --csv --table $table --group-by '' --columns 'sum(self)' "$@" "$file"
+		expect "samples in $table $*" "$(tail -n 1 "$T/out")" "$samples"
+	done
+	run_status 0 openetw report --csv --table callees --group-by '' --columns 'sum(total)' --filter 'not callee ~ "*"' "$@" "$file"
+	expect "samples without a callee $*" "$(tail -n 1 "$T/out")" "$samples"
+}
+calls "$N"
+calls "$N" --from +3s --to +5s
+calls "$N" --process 'Test*'
+calls "$N" --thread 3708
+
 # Plain report counts the same.
 plain() { # plain FILE OPTIONS…
 	file=$1
@@ -101,6 +162,13 @@ if has_switches; then
 	openetw record --cpu --wait --faults -d 300ms -o "$T/k.etl" >"$T/out" 2>&1 </dev/null || fail "record: $(cat "$T/out")"
 	plain "$T/k.etl"
 	plain "$T/k.etl" --from +50ms --to +150ms
+	calls "$T/k.etl"
+	run_status 0 openetw report --csv --table waits --group-by '' --columns 'count,sum(duration)' --filter 'kind == wait' "$T/k.etl"
+	waits=$(tail -n 1 "$T/out")
+	run_status 0 openetw report --csv --table wait_chains --group-by '' --columns 'count,sum(duration)' "$T/k.etl"
+	expect "waits in chains" "$(tail -n 1 "$T/out")" "$waits"
+	run_status 0 openetw report --csv --table wait_chains --group-by '' --columns count --filter 'reason ~ "*" and not chain ~ "*"' "$T/k.etl"
+	expect "waits without a chain" "$(tail -n 1 "$T/out")" 0
 fi
 # Without EVENT_HEADER_FLAG_PROCESSOR_INDEX the number of the processor is one byte: the next one is the alignment.
 SAWBUCK=$CORPUS/sawbuck/process_data_64_v2.etl

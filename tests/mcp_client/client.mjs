@@ -13,6 +13,8 @@ const primitive = `${corpus}/perfview/primitive-types.etl`;
 const dump = (...words) => execFileSync(openetw, ['dump', '-q', '--json', ...words], { maxBuffer: 1 << 30 })
 	.toString().trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
+const dump2 = (...words) => execFileSync(openetw, words, { maxBuffer: 1 << 30 }).toString().trim().split('\n').map((l) => JSON.parse(l));
+
 const client = new Client({ name: 'tests', version: '1' });
 await client.connect(new StdioClientTransport({
 	command: openetw, args: ['mcp', net, '--root', corpus, '--exports', exports_], env: { ...process.env }, stderr: 'inherit',
@@ -121,6 +123,22 @@ for (const e of [...last.events, ...(await call('find_events', { files: [net, pr
 }
 await wrong('get_event', { files: [net, primitive], row: 5 * 2 ** 40 }, /there is no row/);
 
+// Traces are resources, whose text is the overview; a path may have any byte.
+const { resources } = await client.listResources();
+assert.deepEqual(resources.map((r) => decodeURIComponent(r.uri.slice('openetw://'.length))), there.traces.map((t) => t.file));
+const { contents } = await client.readResource({ uri: resources[0].uri });
+const { providers: listed } = await call('overview', { files: [net] });
+assert.deepEqual(JSON.parse(contents[0].text).providers, listed);
+assert.deepEqual((await client.listResourceTemplates()).resourceTemplates, []);
+await assert.rejects(client.readResource({ uri: 'openetw:///etc/passwd' }), /there is no trace/);
+const { prompts } = await client.listPrompts();
+assert.ok(prompts.length >= 4);
+for (const p of prompts) {
+	const said = await client.getPrompt({ name: p.name, arguments: { trace: 'web "1".etl' } });
+	assert.match(said.messages[0].content.text, /the trace web "1"\.etl/);
+	assert.match((await client.getPrompt({ name: p.name })).messages[0].content.text, /the trace[^ ]|the trace [^w]/);
+}
+
 // Times, in each of the ways to write them.
 const half = Math.floor((opened.first_ns + opened.last_ns) / 2);
 const first = await call('find_events', { to: half, limit: 1 }), second = await call('find_events', { from: half + 1, limit: 1 });
@@ -157,6 +175,22 @@ assert.ok(crowd.cut && /null/.test(crowd.how_to_go_on) && unlisted.length > 0);
 for (const d of crowd.differences) assert.ok(d.first_events !== 0 && (d.first_per_second === null) === (d.first_events === null), d.name);
 assert.ok((await call('find_events', { filter: `MethodID == ${unlisted[0].name}`, limit: 1 })).matched >= unlisted[0].other_events);
 await wrong('compare', { by: 'field' }, /which one/);
+
+// Durations: what openetw diff says of the same two traces.
+const durations = await call('compare', { other_files: [primitive], table: 'spans', limit: 1000 });
+const spans = dump2('diff', '--json', '--table', 'spans', '--columns', 'sum(duration),count,p99(duration)', net, primitive);
+assert.ok(spans.length > 0);
+const lineOf = (l) => JSON.stringify([l.group, l.column, l.base, l.new]);
+for (const l of spans) assert.ok(durations.lines.some((x) => lineOf(x) === lineOf(l)), lineOf(l));
+const grown = await call('compare', { files: [primitive], other_files: [net], table: 'samples', limit: 3 });
+assert.equal(grown.lines[0].group.process_name !== undefined && grown.lines[0].new > 1000, true);
+const part_ = await call('compare', { other_files: [net], table: 'io', group_by: 'operation', to: half, limit: 1000 });
+for (const l of part_.lines) assert.ok(Object.keys(l.group).join() === 'operation' && l.base === l.new);
+await wrong('compare', { table: 'spans' }, /other_files/);
+await wrong('compare', { table: 'spans', other_files: [net, primitive] }, /one trace/);
+await wrong('compare', { table: 'spans', other_files: [net], by: 'type' }, /group_by instead/);
+await wrong('compare', { table: 'spans', other_files: ['/etc/passwd'] }, /there is no trace/);
+await wrong('compare', { group_by: 'pid' }, /together with/);
 
 const reports = await tool('report');
 assert.ok(reports.names.some((n) => n.name === 'longest-waits'));
@@ -212,6 +246,14 @@ if (probe.isError) {
 	setTimeout(() => stop.abort('enough'), 500);
 	await assert.rejects(stopped);
 	assert.equal((await sql('select 7'))[0].rows[0][0], 7);
+	// A call that takes long says that it is worked on, if the client wants to know.
+	const told = [];
+	const long_ = new AbortController();
+	await assert.rejects(client.callTool({ name: 'sql', arguments: { query: endless } }, undefined, {
+		signal: long_.signal, timeout: 200000, resetTimeoutOnProgress: true,
+		onprogress: (p) => { told.push(p.progress); if (told.length === 2) long_.abort('enough'); },
+	}));
+	assert.ok(told.length >= 2 && told[1] > told[0]);
 	// The process of the tools is killed in the middle of a call, and between two.
 	const server = client.transport.pid;
 	const worker = () => Number(readFileSync(`/proc/${server}/task/${server}/children`).toString().trim().split(' ')[0]);

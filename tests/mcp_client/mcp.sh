@@ -55,7 +55,12 @@ wrong -32600 '{"jsonrpc":"2.0","id":1.5,"method":"ping"}'
 wrong -32600 '{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}'
 wrong -32600 '{"jsonrpc":"2.0","id":1,"method":7}'
 wrong -32600 '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}'
-wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
+wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}'
+for uri in '' /etc/passwd file:///etc/passwd openetw:// openetw:///etc/passwd 'openetw:///%' 'openetw:///a%0' 'openetw:///a%00' openetw:///..; do
+	wrong -32002 '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"'"$uri"'"}}'
+done
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"who"}}'
+wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"what-changed","arguments":{"trce":"x"}}}'
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sqll"}}'
 says "did you mean 'sql'" "$T/out" "the nearest tool"
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sql","arguments":[]}}'
@@ -124,6 +129,44 @@ for f in half.etl noise.etl; do
 done
 # nobody wrote beside the traces
 [ "$(ls "$T/in" "$T/in/deep" | grep -c idx)" -eq 0 ] || fail "an index of a small trace"
+
+# ---- the tools that are other verbs read what was looked up, whatever its name leads to by then --------------------
+# A program that starts a verb hands it the open file of its last word.
+run_status 0 openetw report --json "$N"
+mv "$T/out" "$T/plain"
+OPENETW_HELD=7 run_status 0 openetw report --json -- /no/such.etl 7<"$N"
+cmp -s "$T/out" "$T/plain" || fail "report of a file that was handed over"
+OPENETW_HELD=7 run_status 0 openetw export --as json -o "$T/held.json" /no/such.etl 7<"$T/in/deep/p.etl"
+[ "$(wc -l <"$T/held.json")" -eq 5 ] || fail "export of a file that was handed over"
+for held in 8 2 7, 7,8 x -7 ''; do
+	OPENETW_HELD=$held run_status 2 openetw report -- /no/such.etl 7<"$N"
+	says 'does not name open descriptors' "$T/err" "OPENETW_HELD=$held"
+done
+# A name that leads now to a file that may be read, now to one that may not: the second one is never read.
+mkdir "$T/swap"
+cp "$T/in/deep/p.etl" "$T/swap/inside"
+cp "$N" "$T/out-of-it/other.etl"
+ln "$T/swap/inside" "$T/swap/s.etl"
+swap() {
+	while [ -d "$T/swap" ]; do
+		ln -s "$T/out-of-it/other.etl" "$T/swap/link"
+		mv -T "$T/swap/link" "$T/swap/s.etl"
+		ln "$T/swap/inside" "$T/swap/link"
+		mv -T "$T/swap/link" "$T/swap/s.etl"
+	done
+}
+swap 2>/dev/null &
+{
+	version 2025-06-18
+	for i in $(seq 24); do
+		echo '{"jsonrpc":"2.0","id":'"$i"',"method":"tools/call","params":{"name":"report","arguments":{"files":["s.etl"],"name":"summary"}}}'
+		sleep 0.02
+	done
+} | openetw mcp --root "$T/swap" 2>"$T/err" >"$T/opened"
+mv "$T/swap" "$T/swapped"
+wait
+[ "$(grep -c '"id":' "$T/opened")" -eq 25 ] || fail "calls without an answer"
+! grep -q 'Test.x86.exe' "$T/opened" || fail "report read a file that may not be read"
 
 # ---- a client ----------------------------------------------------------------------------------------------
 command -v node >/dev/null && command -v npm >/dev/null || skip "node and npm are not installed"

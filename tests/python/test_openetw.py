@@ -5,6 +5,7 @@ import datetime
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -343,6 +344,88 @@ class Interference(unittest.TestCase):
         with openetw.Trace(PRIMITIVE) as t:
             with self.assertRaises(ValueError):
                 t.histogram((1 << 32) + 5)
+
+    def test_columns_of_payloads_are_the_fields_of_the_events(self):
+        def value_of(e, name):
+            value = e.fields
+            for part in name.split(".") if name not in value else (name,):
+                value = value.get(part) if isinstance(value, dict) else None
+            return value
+
+        compared = 0
+        for path in traces():
+            with openetw.Trace(path, write_index=False) as t:
+                events = list(t.events(count=500))
+                names = {k for e in events for k in e.fields} - {"time", "level", "id", "provider", "event", "process", "cpu"}
+                names |= {f"{k}.{inner}" for e in events for k, v in e.fields.items() if isinstance(v, dict) for inner in v}
+                for name in sorted(names)[:20]:
+                    self.assertEqual(list(t.columns(name, count=500)[name]), [value_of(e, name) for e in events], (path, name))
+                    compared += 1
+                self.assertEqual(list(t.columns("No.Such", count=3)["No.Such"]), [None] * min(3, len(t)))
+        self.assertGreater(compared, 100)
+
+    def test_two_real_files_as_one_have_what_each_has(self):
+        keys = ("provider", "type", "level", "cpu", "process_name")
+
+        def answers(*paths):
+            """Types of one name are told apart by their versions, so names may come twice."""
+            with openetw.Trace(*paths, write_index=False) as t:
+                said = collections.Counter({"events": len(t), "of a filter": t.count("level <= warning or pid == 4").matched})
+                for by in keys:
+                    for f in t.facets(by, most=100000):
+                        said[by, f.value] += f.count
+                said["stacks"] = sum(n.total for n in t.stacks(least=0) if n.parent is None)
+                times = list(t.columns("time")["time"])
+                self.assertEqual(times, sorted(times))
+                self.assertEqual(sum(sum(map(int, s)) for s in t.histogram(10).series.values()), len(t))
+                events = collections.Counter((e.filetime, e.provider, e.name, e.pid, e.json) for e in t.events(count=1000))
+                return said, t.about["start_filetime"], events if len(t) <= 1000 else None
+
+        alone = {path: answers(path) for path in traces() if os.path.getsize(path) < 4 << 20}
+        paths = list(alone)
+        self.assertGreater(len(paths), 10)
+        for i, first in enumerate(paths):
+            for second in (paths[(i + 1) % len(paths)], paths[(i + 7) % len(paths)]):
+                with self.subTest(first=first, second=second):
+                    said, start, events = answers(first, second)
+                    self.assertEqual(said, alone[first][0] + alone[second][0])
+                    self.assertEqual(start, min(alone[first][1], alone[second][1]))
+                    if events is not None and alone[first][2] is not None and alone[second][2] is not None:
+                        self.assertEqual(events, alone[first][2] + alone[second][2])
+
+    def test_ctrl_c_ends_a_question_in_its_middle(self):
+        def interrupted(index, words, ask):
+            query, in_use = _openetw.Query(index, f"text has {words}", -(1 << 63), (1 << 63) - 1, None), []
+
+            def on_signal(*_):
+                try:
+                    query.position(0)
+                except RuntimeError:  # the question goes on
+                    in_use.append(True)
+                    raise KeyboardInterrupt from None
+
+            old = signal.signal(signal.SIGALRM, on_signal)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                ask(query)
+            except KeyboardInterrupt:
+                self.assertTrue(in_use)
+                query.position(0)  # it can be asked again
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, old)
+                query.close()
+            return bool(in_use)
+
+        wanted = {"count": lambda q: q.count(), "rows": lambda q: q.rows(0, 1 << 63),
+                  "histogram": lambda q: q.histogram(0, 1 << 40, 10, 0, 1)}
+        for copies in (4, 8, 32, 128):  # a fast machine answers before it looks for the first time
+            with openetw.Trace(*[NET] * copies, write_index=False) as t:
+                wanted = {name: ask for name, ask in wanted.items() if not interrupted(t._index, name + "-is-nowhere", ask)}
+            if not wanted:
+                break
+        self.assertEqual(list(wanted), [])
+
 
 
 class Memory(unittest.TestCase):

@@ -4,6 +4,7 @@
 #include "tools/common/archive.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -158,6 +159,29 @@ struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd)
 	h->next = holds;
 	holds = h;
 	return h;
+}
+
+bool cli_unpacked_take_held(const struct cli_args *a)
+{
+	const char *list = secure_getenv(CLI_HELD);
+	int count = list != NULL, at;
+	for (const char *p = list; p && *p; p++) {
+		count += *p == ',';
+	}
+	at = a->count - count;
+	bool ok = at >= 0;
+	for (const char *p = list; ok && p; at++) {
+		char *end;
+		long fd = strtol(p, &end, 10);
+		ok = end > p && (*end == ',' || *end == 0) && fd > 2 && fd < INT_MAX &&
+		     fcntl((int)fd, F_SETFD, FD_CLOEXEC) == 0 && cli_unpacked_hold(a->words[at], (int)fd);
+		p = *end == ',' ? end + 1 : NULL;
+	}
+	unsetenv(CLI_HELD);
+	if (!ok) {
+		cli_tell(a, CLI_HELD " does not name open descriptors of the last words of the command line");
+	}
+	return ok;
 }
 
 static void forget(struct unpacked *u)

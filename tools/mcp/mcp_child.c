@@ -3,6 +3,8 @@
  */
 #include "tools/mcp/mcp_tool.h"
 
+#include "tools/common/unpacked.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,11 +16,24 @@
 #define LOOK_MS     100
 #define PATIENCE_MS 2000
 
-static void child(int out, char *const *words)
+/* The child's environment: which descriptors are its files. False: no memory. */
+static bool hand_over(const int *files, int count)
+{
+	struct strbuf list = {0};
+	for (int i = 0; i < count; i++) {
+		strbuf_addf(&list, "%s%d", i ? "," : "", files[i]);
+		if (fcntl(files[i], F_SETFD, 0) < 0) {
+			return false;
+		}
+	}
+	return count == 0 || (!list.failed && setenv(CLI_HELD, list.s, 1) == 0);
+}
+
+static void child(int out, char *const *words, const int *files, int file_count)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cli_child_signals();
-	if (dup2(out, 1) < 0) {
+	if (dup2(out, 1) < 0 || !hand_over(files, file_count)) {
 		_exit(126);
 	}
 	execv("/proc/self/exe", words);
@@ -61,7 +76,8 @@ static void take(int in, pid_t pid, size_t most, struct strbuf *out, bool *ret_c
 	}
 }
 
-int mcp_child_run(const struct cli_args *a, char *const *words, size_t most, struct strbuf *out, bool *ret_cut)
+int mcp_child_run(const struct cli_args *a, char *const *words, const int *files, int file_count, size_t most,
+		  struct strbuf *out, bool *ret_cut)
 {
 	int ends[2], status = 0;
 	*ret_cut = false;
@@ -70,7 +86,7 @@ int mcp_child_run(const struct cli_args *a, char *const *words, size_t most, str
 	}
 	pid_t pid = fork();
 	if (pid == 0) {
-		child(ends[1], words);
+		child(ends[1], words, files, file_count);
 	}
 	base_close(&ends[1]);
 	if (pid < 0) {

@@ -19,6 +19,7 @@ enum mcp_message_kind {
 #define MCP_NO_METHOD       (-32601)
 #define MCP_INVALID_PARAMS  (-32602)
 #define MCP_INTERNAL        (-32603)
+#define MCP_NO_RESOURCE     (-32002) /* until 2025-11-25; later it is MCP_INVALID_PARAMS */
 #define MCP_UNSUPPORTED     (-32022) /* the version of the protocol, since 2026-07-28 */
 
 struct mcp_message {

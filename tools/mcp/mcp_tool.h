@@ -126,6 +126,10 @@ void mcp_trace_close_all(void);
 /* DuckDB's rows into {"columns":…,"rows":…}. */
 bool mcp_trace_sql(struct mcp_call *c, struct mcp_trace *t, const char *text, uint64_t most_rows);
 
+/* compare, of a table of durations: spans, io, waits, cpu, samples. */
+#define MCP_COMPARED "spans|io|waits|cpu|samples"
+bool mcp_compare_table(struct mcp_call *c, const char *table);
+
 /* ---- what may be opened ----------------------------------------------------------------------------- */
 
 struct mcp_limits {
@@ -136,7 +140,9 @@ struct mcp_limits {
 };
 extern struct mcp_limits mcp_limits;
 /* Runs a verb of this program in a child, and appends what it prints, at most `most` bytes; true in *ret_cut: it
- * printed more. Its status; -1: it could not be started, or was interrupted, and that was said. */
-int mcp_child_run(const struct cli_args *a, char *const *words, size_t most, struct strbuf *out, bool *ret_cut);
+ * printed more. The last words of it are files, and it reads those of these descriptors, whatever the names lead to by
+ * then. Its status; -1: it could not be started, or was interrupted, and that was said. */
+int mcp_child_run(const struct cli_args *a, char *const *words, const int *files, int file_count, size_t most,
+		  struct strbuf *out, bool *ret_cut);
 
 #endif

@@ -324,6 +324,13 @@ static bool run_compare(struct mcp_call *c)
 	struct pairs p = {0};
 	bool unlisted = false;
 	struct strbuf *b = &c->out;
+	const char *table = mcp_call_text(c, "table", NULL);
+	if (table) {
+		return mcp_compare_table(c, table);
+	}
+	if (json_member(c->given, "group_by")) {
+		return cli_tell(c->args, "compare takes 'group_by' together with 'table'"), false;
+	}
 	const char *other = json_member(c->given, "other_files") ? "other_files" : "files";
 	if (by == OPENETW_BY_FIELD && !mcp_call_text(c, "field", NULL)) {
 		return cli_tell(c->args, "compare by field needs 'field': which one?"), false;
@@ -375,6 +382,17 @@ static const struct mcp_param compare_params[] = {
 	 .kind = MCP_PARAM_CHOICE,
 	 .values = "type|provider|process|level|cpu|field",
 	 .help = "What is compared (default type: provider and event)."},
+	{.name = "table",
+	 .kind = MCP_PARAM_CHOICE,
+	 .values = MCP_COMPARED,
+	 .help = "Compare durations instead of counts, of two traces: spans, I/O operations, waits or time on "
+		 "processors, with "
+		 "sums and percentiles in nanoseconds; samples: of functions. filter names columns of the table then "
+		 "(sql_tables)."},
+	{.name = "group_by",
+	 .kind = MCP_PARAM_TEXT,
+	 .help = "With table: a line for each value of these columns, e.g. process_name,file; default: what suits the "
+		 "table."},
 	{.name = "field", .kind = MCP_PARAM_TEXT, .help = "With by = field: which field of the payload."},
 	{.name = "limit",
 	 .kind = MCP_PARAM_INTEGER,
@@ -387,7 +405,7 @@ const struct mcp_tool mcp_tool_compare = {
 	.title = "Compare two traces, or two parts of one",
 	.help = "Counts the events of two traces, or of two ranges of time of one, and lists what differs most: by "
 		"events per "
-		"second, so that traces of different length can be compared.",
+		"second, so that traces of different length can be compared. With table it compares durations.",
 	.params = compare_params,
 	.run = run_compare,
 };

@@ -252,7 +252,7 @@ static bool put_lines(struct mcp_call *c, const struct strbuf *lines, bool cut)
 	}
 	strbuf_addc(b, ']');
 	json_put_count(b, "line_count", shown);
-	mcp_put_cut(b, cut, "ask for fewer lines (top), one process (pid), or one question (name)");
+	mcp_put_cut(b, cut, "ask for fewer lines (top, limit), one process (pid, filter), or one question (name)");
 	strbuf_addc(b, '}');
 	return !b->failed;
 }
@@ -263,7 +263,8 @@ struct words {
 	char *word[WORDS_MAX];
 	char text[4][64];
 	int count;
-	char *owned[1024];
+	char *owned[1024]; /* paths of files, which are the last words, and what they led to when they were looked up */
+	int fds[1024];
 	int owned_count;
 };
 
@@ -276,23 +277,27 @@ static void add_word(struct words *w, const char *s)
 }
 
 /* The files of the call, which may be opened. False: said why. */
-static bool add_files(const struct mcp_call *c, struct words *w)
+static bool add_files(const struct mcp_call *c, struct words *w, const char *param)
 {
-	const struct json_value *given = json_member(c->given, "files");
+	const struct json_value *given = json_member(c->given, param);
 	size_t n = json_count(given);
 	const char *path;
 	if (n == 0 && mcp_limits.may.file_count == 0) {
-		cli_tell(c->args, "%s needs 'files': which trace? list_traces says which there are", c->tool->name);
+		cli_tell(c->args, "%s needs '%s': which trace? list_traces says which there are", c->tool->name, param);
 		return false;
 	}
-	for (int i = 0; n == 0 && i < mcp_limits.may.file_count; i++) {
-		add_word(w, mcp_limits.may.files[i]);
-	}
-	for (size_t i = 0; i < n; i++) {
-		char *whole = json_text(json_at(given, i), &path) ? allowed_path(c->args, &mcp_limits.may, path) : NULL;
-		if (!whole) {
+	size_t count = n ? n : (size_t)mcp_limits.may.file_count;
+	for (size_t i = 0; i < count && w->owned_count < (int)BASE_ARRAY_LEN(w->fds); i++) {
+		char *whole = NULL;
+		path = n ? NULL : mcp_limits.may.files[i];
+		if (n) {
+			json_text(json_at(given, i), &path);
+		}
+		int fd = path ? allowed_open(c->args, &mcp_limits.may, path, &whole) : -1;
+		if (fd < 0) {
 			return false;
 		}
+		w->fds[w->owned_count] = fd;
 		w->owned[w->owned_count++] = whole;
 		add_word(w, whole);
 	}
@@ -302,7 +307,9 @@ static bool add_files(const struct mcp_call *c, struct words *w)
 static void free_words(struct words *w)
 {
 	while (w->owned_count > 0) {
-		free(w->owned[--w->owned_count]);
+		w->owned_count--;
+		base_close(&w->fds[w->owned_count]);
+		free(w->owned[w->owned_count]);
 	}
 }
 
@@ -364,8 +371,8 @@ static bool run_report(struct mcp_call *c)
 		add_word(&w, w.text[1]);
 	}
 	add_word(&w, "--");
-	bool ok = add_files(c, &w);
-	int status = ok ? mcp_child_run(c->args, w.word, 2 * c->budget, &lines, &cut) : -1;
+	bool ok = add_files(c, &w, "files");
+	int status = ok ? mcp_child_run(c->args, w.word, w.fds, w.owned_count, 2 * c->budget, &lines, &cut) : -1;
 	ok = ok && status == 0 && put_lines(c, &lines, cut);
 	strbuf_finish(&lines);
 	free_words(&w);
@@ -397,6 +404,97 @@ const struct mcp_tool mcp_tool_report = {
 	.run = run_report,
 };
 
+/* --from or --to of a time of the trace. */
+static void add_time(struct words *w, int at, const char *option, int64_t time)
+{
+	snprintf(w->text[at], sizeof w->text[at], "--%s=+%lldns", option, (long long)time);
+	add_word(w, w->text[at]);
+}
+
+/* ---- compare, of a table ---------------------------------------------------------------------------- */
+
+/* What is compared of a table: the first number is what it is sorted by. */
+static const struct {
+	const char *table, *columns, *group_by;
+} compared[] = {
+	{"spans", "sum(duration),count,p50(duration),p90(duration),p99(duration),max(duration)", NULL},
+	{"io", "sum(duration),count,sum(bytes),p50(duration),p90(duration),p99(duration),max(duration)", NULL},
+	{"waits", "sum(duration),count,p50(duration),p90(duration),p99(duration),max(duration)", NULL},
+	{"cpu", "sum(running),count,sum(ready),p50(running),p90(running),p99(running),max(running)", NULL},
+	{"samples", "count", "process_name,function"},
+};
+
+static bool add_range(struct mcp_call *c, struct words *w)
+{
+	int64_t from, to;
+	if (!json_member(c->given, "from") && !json_member(c->given, "to")) {
+		return true;
+	}
+	struct mcp_trace *t = mcp_trace_of(c, "files");
+	if (!t || !mcp_trace_range(c, t, "from", "to", &from, &to)) {
+		return false;
+	}
+	if (json_member(c->given, "from") && from > 0) {
+		add_time(w, 0, "from", from);
+	}
+	if (json_member(c->given, "to")) {
+		add_time(w, 1, "to", BASE_MAX(to, (int64_t)0));
+	}
+	return true;
+}
+
+bool mcp_compare_table(struct mcp_call *c, const char *table)
+{
+	static struct words w;
+	struct strbuf lines = {0}, filter = {0}, by = {0};
+	bool cut = false;
+	size_t at = 0;
+	while (strcmp(compared[at].table, table) != 0) {
+		at++;
+	}
+	const char *group_by = mcp_call_text(c, "group_by", compared[at].group_by);
+	if (json_member(c->given, "by") || json_member(c->given, "field") || json_member(c->given, "other_from") ||
+	    json_member(c->given, "other_to")) {
+		cli_tell(c->args,
+			 "compare with 'table' compares two traces: it takes group_by instead of by and field, "
+			 "and from and to count from the start of each");
+		return false;
+	}
+	if (!json_member(c->given, "other_files")) {
+		cli_tell(c->args, "compare with 'table' needs 'other_files': which trace to compare with?");
+		return false;
+	}
+	w = (struct words){0};
+	const char *const head[] = {"openetw", "diff", "--json", "--table", table, "--columns", compared[at].columns};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(head); i++) {
+		add_word(&w, head[i]);
+	}
+	snprintf(w.text[2], sizeof w.text[2], "--top=%lld", (long long)mcp_call_integer(c, "limit", 30));
+	add_word(&w, w.text[2]);
+	strbuf_addf(&filter, "--filter=%s", mcp_call_text(c, "filter", ""));
+	strbuf_addf(&by, "--group-by=%s", group_by ? group_by : "");
+	if (mcp_call_text(c, "filter", NULL)) {
+		add_word(&w, filter.s);
+	}
+	if (group_by) {
+		add_word(&w, by.s);
+	}
+	bool ok = !filter.failed && !by.failed && add_range(c, &w);
+	add_word(&w, "--");
+	ok = ok && add_files(c, &w, "files") && add_files(c, &w, "other_files");
+	if (ok && w.owned_count != 2) {
+		ok = false;
+		cli_tell(c->args, "compare with 'table' takes one trace in files and one in other_files");
+	}
+	ok = ok && mcp_child_run(c->args, w.word, w.fds, w.owned_count, 2 * c->budget, &lines, &cut) == 0 &&
+	     put_lines(c, &lines, cut);
+	strbuf_finish(&lines);
+	strbuf_finish(&filter);
+	strbuf_finish(&by);
+	free_words(&w);
+	return ok;
+}
+
 /* ---- export ----------------------------------------------------------------------------------------- */
 
 static bool export_offered(void)
@@ -408,13 +506,6 @@ static bool plain_name(const char *s)
 {
 	size_t n = strlen(s);
 	return n > 0 && n < 200 && s[0] != '.' && s[0] != '-' && !strpbrk(s, "/\\");
-}
-
-/* --from or --to of a time of the trace. */
-static void add_time(struct words *w, int at, const char *option, int64_t time)
-{
-	snprintf(w->text[at], sizeof w->text[at], "--%s=+%lldns", option, (long long)time);
-	add_word(w, w->text[at]);
 }
 
 static bool run_export(struct mcp_call *c)
@@ -456,8 +547,8 @@ static bool run_export(struct mcp_call *c)
 		add_time(&w, 1, "to", BASE_MAX(to, (int64_t)0));
 	}
 	add_word(&w, "--");
-	bool ok = !out.failed && !filter.failed && add_files(c, &w) &&
-		  mcp_child_run(c->args, w.word, c->budget, &said, &cut) == 0;
+	bool ok = !out.failed && !filter.failed && add_files(c, &w, "files") &&
+		  mcp_child_run(c->args, w.word, w.fds, w.owned_count, c->budget, &said, &cut) == 0;
 	if (ok) {
 		strbuf_addc(&c->out, '{');
 		json_put_text(&c->out, "written", out.s);

@@ -6,6 +6,7 @@
 
 #include "tools/common/output.h"
 #include "tools/common/path.h"
+#include "tools/common/unpacked.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -231,5 +232,8 @@ int main(int argc, char **argv)
 	}
 	say_ends(a.command);
 	take_paths(&a);
+	if (!cli_unpacked_take_held(&a)) {
+		return CLI_USAGE;
+	}
 	return finish(&a, a.command->run(&a));
 }

@@ -2,6 +2,7 @@
  * report --html: what happened when, as one lane for each kind of thing.
  */
 #include "tools/openetw/report_html.h"
+#include "tools/tables/table_choose.h"
 
 #include <stdlib.h>
 
@@ -46,11 +47,8 @@ static bool of_process(const struct html_part *p, const struct table_view *v, co
 	struct table_value name;
 	bool named = table_view_value(v, c->name, row, &name) && name.kind == TABLE_TEXT;
 	for (int i = 0; i < p->process_count; i++) {
-		char *end;
-		unsigned long long number = strtoull(p->process[i], &end, 10);
-		if (p->process[i][0] >= '0' && p->process[i][0] <= '9' && !*end
-			    ? table_view_integer(v, c->pid, row, -1) == (int64_t)number
-			    : named && cli_process_is(p->process[i], name.s, name.n)) {
+		if (table_word_is(p->process[i], table_view_integer(v, c->pid, row, -1), named ? name.s : NULL,
+				  named ? name.n : 0)) {
 			return true;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "tools/tables/table_ask.h"
 
 #include "base/nearest.h"
+#include "tools/tables/table_choose.h"
 #include "tools/tables/table_make.h"
 
 #include <stdio.h>
@@ -24,8 +25,13 @@ static const struct {
 	{"images", "", ""},
 	{"cpu", "process_name,pid", "count,sum(running),sum(ready),sum(waiting),p99(ready),max(ready)"},
 	{"samples", "process_name,pid", "count"},
+	{"functions", "function", "sum(self),sum(total)"},
+	{"modules", "module", "sum(self),sum(total)"},
+	{"callers", "function,caller", "sum(total),sum(self)"},
+	{"callees", "function,callee", "sum(total),sum(self)"},
 	{"switches", "process_name,pid", "count"},
 	{"waits", "process_name,pid,kind,reason", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
+	{"wait_chains", "idle,process_name,chain", "sum(duration),count,p50(duration),p99(duration),max(duration)"},
 	{"io", "layer,operation,process_name,pid",
 	 "count,sum(bytes),sum(duration),p50(duration),p99(duration),max(duration),max(queue),errors(status)"},
 	{"files", "file", "sum(reads),sum(writes),sum(bytes_read),sum(bytes_written),sum(disk_time)"},
@@ -183,6 +189,29 @@ static bool is_number(enum sql_type t)
 	return t != SQL_TYPE_TEXT && t != SQL_TYPE_UUID;
 }
 
+/* "queue,duration": the second one says how much each row counts. */
+static bool take_weight(const struct table_plan *p, const char *table, const char *word, char *inout_column,
+			struct table_term *ret, char *why, size_t cap)
+{
+	char *comma = strrchr(inout_column, ',');
+	if (!comma || table_view_column(p->view, inout_column) >= 0) {
+		return true; /* a field may have a comma in its name */
+	}
+	const char *weight = comma + 1 + strspn(comma + 1, " ");
+	*comma = 0;
+	ret->weight = column_named(p->view, table, weight, why, cap);
+	if (ret->weight < 0) {
+		return false;
+	}
+	enum sql_type type = table_view_type(p->view, ret->weight);
+	if ((ret->function != TABLE_PERCENTILE && ret->function != TABLE_AVG) || !is_number(type) ||
+	    type == SQL_TYPE_F32 || type == SQL_TYPE_F64) {
+		snprintf(why, cap, "'%s': p1 to p99 and avg take a second column, one of whole numbers", word);
+		return false;
+	}
+	return true;
+}
+
 static const char *function_named(const char *name, struct table_term *ret)
 {
 	static const char *const words[] = {"count",  "distinct", "sum", "min", "avg", "max",
@@ -205,7 +234,7 @@ static bool take_term(struct table_plan *p, const char *table, const char *word,
 	char name[128], column[128];
 	const char *open = strchr(word, '(');
 	size_t n = strlen(word);
-	*ret = (struct table_term){.column = -1};
+	*ret = (struct table_term){.column = -1, .weight = -1};
 	if (strcasecmp(word, "count") == 0 && table_view_column(p->view, "count") < 0) {
 		ret->function = TABLE_COUNT;
 		return true;
@@ -225,6 +254,9 @@ static bool take_term(struct table_plan *p, const char *table, const char *word,
 	}
 	if (ret->function == TABLE_COUNT && (!column[0] || strcmp(column, "*") == 0)) {
 		return true;
+	}
+	if (!take_weight(p, table, word, column, ret, why, cap)) {
+		return false;
 	}
 	ret->column = column_named(p->view, table, column, why, cap);
 	if (ret->column >= 0 && ret->function != TABLE_COUNT && ret->function != TABLE_DISTINCT &&
@@ -254,6 +286,7 @@ static bool add_term(struct table_plan *p, struct table_answer *r, const char *t
 	const char *of = t.column >= 0 ? table_view_column_name(p->view, t.column) : "";
 	enum sql_type type = t.column >= 0 ? table_view_type(p->view, t.column) : SQL_TYPE_U64;
 	bool rows = t.function == TABLE_COUNT && t.column < 0;
+	t.interval = table_is_interval(p->view, table, t.column);
 	snprintf(c->name, sizeof c->name, "%s", t.function == TABLE_PLAIN ? of : rows ? "count" : word);
 	bool counts = t.function == TABLE_COUNT || t.function == TABLE_DISTINCT || t.function == TABLE_ERRORS;
 	c->key = key;

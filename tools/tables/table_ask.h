@@ -20,7 +20,9 @@ enum table_function {
 struct table_term {
 	enum table_function function;
 	unsigned percent;
-	int column; /* -1: of none, all rows */
+	int column;    /* -1: of none, all rows */
+	int weight;    /* a column of whole numbers: how much each row counts; -1: all the same */
+	bool interval; /* the column is a time that lies between two moments of its row */
 };
 struct table_plan {
 	const struct table_view *view;

@@ -6,6 +6,13 @@
 
 #include "tools/tables/table_make.h"
 
+/* What a wait was for in the end (wait_chains). */
+enum { TABLE_CAUSE_UNKNOWN, TABLE_CAUSE_THREAD, TABLE_CAUSE_OTHER /* and enum kevent_waker */ };
+struct table_link {
+	uint64_t since, ready; /* FILETIMEs; ready 0: there was no wait */
+	uint32_t node, pid, tid;
+	uint8_t cause;
+};
 struct waiting {
 	uint32_t tid;
 	uint64_t since; /* FILETIME; 0: it runs */
@@ -14,8 +21,9 @@ struct waiting {
 	uint8_t by;
 	uint32_t waker_pid, waker_tid;
 	uint64_t ready;
-	bool early;               /* it was woken before the switch away was seen, on another processor */
-	uint64_t call, call_time; /* system call */
+	bool early;                       /* it was woken before the switch away was seen, on another processor */
+	uint64_t call, call_time;         /* system call */
+	struct table_link last, of_waker; /* its last wait; that of who woke it */
 };
 struct operation { /* of a file, until its end */
 	uint64_t irp, time;
@@ -36,6 +44,7 @@ struct transfer { /* of a disk */
 };
 
 struct table;
+struct chains;
 struct table_kernel {
 	struct table_maker *m;
 	struct table_build *b;
@@ -53,6 +62,7 @@ struct table_kernel {
 	struct sums *files;
 	uint32_t file_count, file_cap;
 	struct map file_of;
+	struct chains *chains;
 };
 
 static inline void table_kernel_stack(struct table_kernel *k, int column, uint32_t stack)
@@ -62,6 +72,11 @@ static inline void table_kernel_stack(struct table_kernel *k, int column, uint32
 	}
 }
 
+/* The table wait_chains. */
+void table_chains_columns(struct table_kernel *k);
+void table_chains_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s, struct waiting *w,
+		       uint32_t pid);
+void table_chains_free(struct table_kernel *k);
 /* Disks and files: the tables io and files. */
 void table_io_columns(struct table_kernel *k);
 void table_io_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s);

@@ -62,7 +62,10 @@ struct table_maker {
 	uint64_t ticks_per_second;
 	struct table_clock *clocks; /* of each file; NULL: not looked yet */
 	uint32_t file;              /* that the event is of which is being read */
-	bool failed;                /* no memory */
+	/* Which samples the tables of table_is_of_calls() are made of; NULL: all. */
+	bool (*sample_wanted)(void *context, const struct kevent *sample, int64_t time);
+	void *sample_context;
+	bool failed; /* no memory */
 };
 
 /* Opens the files, for what their headers say. False: said why. */
@@ -136,6 +139,9 @@ struct table_build *table_make_interrupts(struct table_maker *m, char *why, size
 struct table_build *table_make_memory(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_gc(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_jit(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_calls(struct table_maker *m, const char *name, char *why, size_t cap);
+/* functions, modules, callers, callees: of samples, added up. */
+bool table_is_of_calls(const char *name);
 struct table_build *table_make_who(struct table_maker *m, const char *name, char *why, size_t cap);
 struct table_build *table_make_images(struct table_maker *m, char *why, size_t cap);
 

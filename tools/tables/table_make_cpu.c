@@ -6,6 +6,7 @@
 #include "format/kernel_class.h"
 #include "kernel_payload.h"
 #include "tools/tables/table_kernel.h"
+#include "tools/tables/table_names.h"
 
 #include <stdlib.h>
 
@@ -261,11 +262,7 @@ static void on_interrupt(void *context, const EVENT_RECORD *e)
 	}
 	table_build_number(t->b, t->address, address);
 	names_of(&t->m->names, 4, address, filetime, name, sizeof name);
-	const char *bang = strchr(name, '!');
-	if (bang && bang > name && name[0] != '?') {
-		table_build_text(t->b, t->module, name, (size_t)(bang - name));
-	}
-	table_put_string(t->b, t->function, name);
+	table_names_put(t->b, t->module, t->function, name);
 	table_build_row(t->b);
 }
 

@@ -2,6 +2,7 @@
  * Tables: what the kernel's events say: samples, switches, waits, net, faults, syscalls.
  */
 #include "tools/tables/table_kernel.h"
+#include "tools/tables/table_names.h"
 
 #include "base/vec.h"
 
@@ -41,11 +42,7 @@ static void put_code(struct table_kernel *k, int module, int function, uint32_t 
 {
 	char name[1024];
 	names_of(&k->m->names, pid, address, time, name, sizeof name);
-	const char *bang = strchr(name, '!');
-	table_put_string(k->b, function, name);
-	if (bang && bang > name && name[0] != '?') {
-		table_build_text(k->b, module, name, (size_t)(bang - name));
-	}
+	table_names_put(k->b, module, function, name);
 }
 
 static void put_sample(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
@@ -122,12 +119,18 @@ static void waits_columns(struct table_kernel *k)
 	k->c[10] = table_build_column(k->b, "stack", SQL_TYPE_U32);
 }
 
-static void put_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s, const struct waiting *w)
+static void put_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s, struct waiting *w)
 {
 	uint32_t pid = pid_of(k, s->in_tid, s->time);
 	bool waited = w->state == STATE_WAITING;
 	if (!openetw_state_watched(k->m->state, pid, s->time)) {
 		return; /* it may have run since, unseen */
+	}
+	if (k->chains) {
+		if (waited) {
+			table_chains_wait(k, e, s, w, pid);
+		}
+		return;
 	}
 	table_build_number(k->b, k->c[0], (uint64_t)table_make_time(k->m, w->since));
 	table_build_number(k->b, k->c[1], (s->time - w->since) * 100);
@@ -156,6 +159,9 @@ static void put_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct
 
 static void woken(struct table_kernel *k, const struct kevent *s)
 {
+	bool known = k->chains && s->waker == KEVENT_BY_THREAD && s->tid != OPENETW_UNKNOWN_ID;
+	const struct waiting *by = known ? thread_of(k, s->tid) : NULL; /* before the other one: it may move */
+	struct table_link of_waker = by ? by->last : (struct table_link){0};
 	struct waiting *w = thread_of(k, s->subject_tid);
 	if (!w || (w->since && w->told)) {
 		return; /* the first one ended the wait */
@@ -166,6 +172,7 @@ static void woken(struct table_kernel *k, const struct kevent *s)
 	w->waker_pid = s->pid;
 	w->waker_tid = s->tid;
 	w->ready = s->time;
+	w->of_waker = of_waker;
 }
 
 static void wait_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
@@ -327,6 +334,7 @@ static const struct table {
 	{"samples", samples_columns, put_sample, NULL},
 	{"switches", switches_columns, put_switch, NULL},
 	{"waits", waits_columns, wait_event, NULL},
+	{"wait_chains", table_chains_columns, wait_event, NULL},
 	{"io", table_io_columns, table_io_event, table_io_rest},
 	{"files", table_files_columns, table_files_event, table_files_rest},
 	{"net", net_columns, net_event, NULL},
@@ -369,6 +377,7 @@ struct table_build *table_make_kernel(struct table_maker *m, const char *name, c
 	free(k.threads);
 	map_free(&k.thread_of);
 	table_io_free(&k);
+	table_chains_free(&k);
 	if (!ok) {
 		table_build_destroy(k.b);
 		return NULL;

@@ -2,6 +2,7 @@
  * Tables: what the index knows: processes, threads, images, types of events, stacks; the trace itself and its losses.
  */
 #include "tools/tables/table_make.h"
+#include "tools/tables/table_names.h"
 
 #include "base/parse.h"
 #include "format/kernel_class.h"
@@ -344,76 +345,7 @@ static void stacks(struct table_maker *m, struct table_build *b)
 	}
 }
 
-/* Names of the same address of a process are found once. */
-struct name {
-	uint32_t process;
-	uint64_t address;
-	char *text;
-};
-struct known {
-	struct name *names;
-	uint32_t count, cap;
-	struct map of;
-};
-
 #define FRAMES_MAX 1024u
-
-/* The name of a frame; `addresses` are those of the stack. */
-static const char *name_of(struct table_maker *m, struct known *n, const struct table_stack_use *s, uint32_t pid,
-			   const uint64_t *addresses, uint32_t frame)
-{
-	char text[1024];
-	uint64_t address = names_frame(addresses, frame, true);
-	const uint64_t parts[] = {s->process, address};
-	uint64_t key = map_hash(&n->of, parts, sizeof parts);
-	MAP_EACH(&n->of, key, at) {
-		const struct name *k = &n->names[map_value(&n->of, at)];
-		if (k->address == address && k->process == s->process) {
-			return k->text;
-		}
-	}
-	names_of(&m->names, pid, address, table_make_filetime(m, s->time), text, sizeof text);
-	char *copy = strdup(text);
-	if (!copy || n->count == UINT32_MAX - 1) {
-		free(copy);
-		return NULL;
-	}
-	size_t cap = n->cap;
-	if (n->count == n->cap) {
-		cap = cap ? cap * 2 : 1024;
-		struct name *more = realloc(n->names, cap * sizeof *more);
-		if (!more) {
-			free(copy);
-			return NULL;
-		}
-		n->names = more;
-		n->cap = (uint32_t)cap;
-	}
-	if (map_add(&n->of, key, n->count) < 0) {
-		free(copy);
-		return NULL;
-	}
-	n->names[n->count++] = (struct name){s->process, address, copy};
-	return copy;
-}
-
-static void forget_names(struct known *n)
-{
-	for (uint32_t i = 0; i < n->count; i++) {
-		free(n->names[i].text);
-	}
-	free(n->names);
-	map_free(&n->of);
-}
-
-static void put_name(struct table_build *b, int module, int function, const char *text)
-{
-	const char *bang = text ? strchr(text, '!') : NULL;
-	table_put_string(b, function, text);
-	if (bang && bang > text && text[0] != '?') {
-		table_build_text(b, module, text, (size_t)(bang - text));
-	}
-}
 
 static void frames(struct table_maker *m, struct table_build *b)
 {
@@ -422,7 +354,7 @@ static void frames(struct table_maker *m, struct table_build *b)
 	int address = table_build_column(b, "address", SQL_TYPE_U64),
 	    module = table_build_column(b, "module", SQL_TYPE_TEXT);
 	int function = table_build_column(b, "function", SQL_TYPE_TEXT);
-	struct known n = {0};
+	struct table_names n = {0};
 	struct openetw_index_process p;
 	struct table_stack_use u;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
@@ -431,11 +363,13 @@ static void frames(struct table_maker *m, struct table_build *b)
 			table_build_number(b, id, i);
 			table_build_number(b, depth, j);
 			table_build_number(b, address, addresses[j]);
-			put_name(b, module, function, name_of(m, &n, &u, p.pid, addresses, j));
+			table_names_put(
+				b, module, function,
+				table_names_text(m, &n, u.process, p.pid, names_frame(addresses, j, true), u.time));
 			table_build_row(b);
 		}
 	}
-	forget_names(&n);
+	table_names_free(&n);
 }
 
 static void symbols(struct table_maker *m, struct table_build *b)
@@ -447,24 +381,24 @@ static void symbols(struct table_maker *m, struct table_build *b)
 	    module = table_build_column(b, "module", SQL_TYPE_TEXT);
 	int function = table_build_column(b, "function", SQL_TYPE_TEXT),
 	    container = table_build_column(b, "container", SQL_TYPE_TEXT);
-	struct known n = {0};
+	struct table_names n = {0};
 	struct openetw_index_process p = {.size = sizeof p};
 	struct table_stack_use u;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
 		uint32_t count = use_of(m, i, &u, &p) ? openetw_index_stack(m->index, i, addresses, FRAMES_MAX) : 0;
 		for (uint32_t j = 0; j < BASE_MIN(count, FRAMES_MAX); j++) {
-			name_of(m, &n, &u, p.pid, addresses, j);
+			(void)table_names_find(m, &n, u.process, p.pid, names_frame(addresses, j, true), u.time);
 		}
 	}
 	for (uint32_t i = 0; i < n.count; i++) {
 		table_build_number(b, process, n.names[i].process);
 		table_put_string(b, name, table_make_process_name(m, n.names[i].process));
 		table_build_number(b, address, n.names[i].address);
-		put_name(b, module, function, n.names[i].text);
+		table_names_put(b, module, function, n.names[i].text);
 		table_put_string(b, container, table_make_container(m, n.names[i].process));
 		table_build_row(b);
 	}
-	forget_names(&n);
+	table_names_free(&n);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------------ */

@@ -7,156 +7,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "tools/common/select.h"
 #include "tools/tables/table_ask.h"
+#include "tools/tables/table_choose.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- rows that are wanted ------------------------------------------------------------------------- */
-
-struct chooser {
-	const struct table_view *view;
-	const struct table_ask *ask;
-	uint64_t start; /* FILETIME */
-	uint64_t row;
-	int time, pid, name, tid, thread_name;
-	char text[48];
-};
-
-static bool process_wanted(const struct chooser *c)
-{
-	struct table_value v;
-	bool named = table_view_value(c->view, c->name, c->row, &v) && v.kind == TABLE_TEXT;
-	for (int i = 0; i < c->ask->process_count; i++) {
-		const char *word = c->ask->process[i];
-		char *end;
-		unsigned long long number = strtoull(word, &end, 10);
-		if (word[0] >= '0' && word[0] <= '9' && !*end
-			    ? table_view_integer(c->view, c->pid, c->row, -1) == (int64_t)number
-			    : named && cli_process_is(word, v.s, v.n)) {
-			return true;
-		}
-	}
-	return c->ask->process_count == 0;
-}
-
-static bool thread_wanted(const struct chooser *c)
-{
-	struct table_value v;
-	bool named = table_view_value(c->view, c->thread_name, c->row, &v) && v.kind == TABLE_TEXT;
-	for (int i = 0; i < c->ask->thread_count; i++) {
-		const char *word = c->ask->thread[i];
-		char *end;
-		unsigned long long number = strtoull(word, &end, 10);
-		if (word[0] >= '0' && word[0] <= '9' && !*end
-			    ? table_view_integer(c->view, c->tid, c->row, -1) == (int64_t)number
-			    : named && cli_process_is(word, v.s, v.n)) {
-			return true;
-		}
-	}
-	return c->ask->thread_count == 0;
-}
-
-/* A name of the filter is a column; process is the name, as everywhere in filters, and time is a date. */
-static bool look_up(void *context, const char *name, bool payload, struct filter_expr_value *ret)
-{
-	struct chooser *c = context;
-	struct table_value v;
-	int column = table_view_column(c->view, name);
-	bool process = !payload && strcasecmp(name, "process") == 0 && c->name >= 0;
-	if (!table_view_value(c->view, process ? c->name : column, c->row, &v)) {
-		return false;
-	}
-	ret->is_number = v.kind == TABLE_INTEGER && v.i >= 0;
-	ret->number = ret->is_number ? (uint64_t)v.i : 0;
-	ret->text = NULL;
-	ret->length = 0;
-	if (!payload && column >= 0 && column == c->time && strcasecmp(name, "time") == 0) {
-		ret->number = c->start + (uint64_t)((v.i >= 0 ? v.i : v.i - 99) / 100);
-		ret->is_number = true;
-	} else if (v.kind == TABLE_TEXT) {
-		ret->text = v.s;
-		ret->length = v.n;
-		if (v.s == v.guid) {
-			snprintf(c->text, sizeof c->text, "%s", v.guid);
-			ret->text = c->text;
-		}
-	} else if (table_view_type(c->view, column) == SQL_TYPE_BOOL) {
-		ret->text = v.i ? "true" : "false";
-		ret->length = strlen(ret->text);
-	} else if (!ret->is_number) {
-		snprintf(c->text, sizeof c->text, v.kind == TABLE_FLOAT ? "%.17g" : "%.0f",
-			 v.kind == TABLE_FLOAT ? v.f : 0);
-		if (v.kind == TABLE_INTEGER) {
-			snprintf(c->text, sizeof c->text, "%lld", (long long)v.i);
-		} else if (v.kind == TABLE_UNSIGNED) {
-			ret->is_number = true;
-			ret->number = v.u;
-		}
-		ret->text = c->text;
-		ret->length = strlen(c->text);
-	}
-	return true;
-}
-
-static bool wanted(struct chooser *c, uint64_t row)
-{
-	c->row = row;
-	if (c->time >= 0) {
-		int64_t at = table_view_integer(c->view, c->time, row, INT64_MIN);
-		if (at < c->ask->from || at > c->ask->to) {
-			return false;
-		}
-	}
-	return process_wanted(c) && thread_wanted(c) &&
-	       (!c->ask->filter || filter_expr_match(c->ask->filter, look_up, c));
-}
-
-static bool check_ask(const struct chooser *c, char *why, size_t cap)
-{
-	const char *table = c->ask->table;
-	if (c->ask->process_count && c->pid < 0 && c->name < 0) {
-		snprintf(why, cap, "the table %s has no processes, so --process and --pid mean nothing", table);
-		return false;
-	}
-	if (c->ask->thread_count && c->tid < 0) {
-		snprintf(why, cap, "the table %s has no threads, so --thread means nothing", table);
-		return false;
-	}
-	if (c->time < 0 && (c->ask->from != INT64_MIN || c->ask->to != INT64_MAX)) {
-		snprintf(why, cap, "the table %s has no times, so --from and --to mean nothing", table);
-		return false;
-	}
-	return true;
-}
-
-/* The rows, in their order. NULL: `why`. */
-static uint64_t *choose(struct table_set *s, const struct table_view *v, const struct table_ask *ask,
-			uint64_t *ret_count, char *why, size_t cap)
-{
-	struct chooser c = {.view = v, .ask = ask, .start = table_set_start(s)};
-	c.time = table_view_column(v, "time");
-	c.time = c.time < 0 ? table_view_column(v, "start") : c.time;
-	c.pid = table_view_column(v, "pid");
-	c.name = table_view_column(v, "process_name");
-	c.tid = table_view_column(v, "tid");
-	c.thread_name = table_view_column(v, "thread_name");
-	if (!check_ask(&c, why, cap)) {
-		return NULL;
-	}
-	uint64_t *rows = malloc((table_view_rows(v) + 1) * sizeof *rows), n = 0;
-	if (!rows) {
-		snprintf(why, cap, "no memory");
-		return NULL;
-	}
-	for (uint64_t row = 0; row < table_view_rows(v); row++) {
-		rows[n] = row;
-		n += wanted(&c, row);
-	}
-	*ret_count = n;
-	return rows;
-}
 
 /* ---- values --------------------------------------------------------------------------------------- */
 
@@ -230,16 +85,16 @@ struct groups {
 	size_t cap;
 };
 
-static bool find_groups(const struct table_plan *p, const uint64_t *rows, uint64_t n, struct groups *g)
+static bool find_groups(const struct table_plan *p, const struct table_chosen *x, struct groups *g)
 {
 	struct atom key[TABLE_ASK_COLUMNS], other[TABLE_ASK_COLUMNS];
 	struct map of = {0};
 	size_t bytes = p->keys * sizeof *key;
-	bool ok = (g->of = malloc((n + 1) * sizeof *g->of)) != NULL;
-	for (uint64_t i = 0; ok && i < n; i++) {
+	bool ok = (g->of = malloc((x->count + 1) * sizeof *g->of)) != NULL;
+	for (uint64_t i = 0; ok && i < x->count; i++) {
 		uint32_t group = UINT32_MAX;
 		for (uint32_t k = 0; k < p->keys; k++) {
-			key[k] = atom_of(p->view, p->term[k].column, rows[i]);
+			key[k] = atom_of(p->view, p->term[k].column, x->rows[i]);
 		}
 		uint64_t hash = map_hash(&of, key, bytes);
 		MAP_EACH(&of, hash, at) {
@@ -256,7 +111,7 @@ static bool find_groups(const struct table_plan *p, const uint64_t *rows, uint64
 			group = g->count;
 			ok = group < MAP_MOST && VEC_ROOM(g->first, group, g->cap) && map_add(&of, hash, group) == 0;
 			if (ok) {
-				g->first[g->count++] = rows[i];
+				g->first[g->count++] = x->rows[i];
 			}
 		}
 		g->of[i] = group;
@@ -341,22 +196,33 @@ static struct table_value sum_value(const struct table_term *t, const struct sum
 	return v;
 }
 
-static bool add_sums(const struct table_plan *p, uint32_t term, const uint64_t *rows, uint64_t n,
-		     const struct groups *g, struct table_value *cells)
+static bool outside(const struct table_chosen *x, uint64_t i)
+{
+	return x->outside && x->outside[i];
+}
+
+/* The sum of an interval's column is of the parts that lie in the range. */
+static bool add_sums(const struct table_plan *p, uint32_t term, const struct table_chosen *x, const struct groups *g,
+		     struct table_value *cells)
 {
 	const struct table_term *t = &p->term[term];
 	struct sums *sums = calloc(g->count + 1u, sizeof *sums);
 	struct table_value v;
-	for (uint64_t i = 0; sums && i < n; i++) {
+	bool parts = x->cut && t->interval && t->function == TABLE_SUM;
+	for (uint64_t i = 0; sums && i < x->count; i++) {
 		struct sums *s = &sums[g->of[i]];
+		if (!parts && outside(x, i)) {
+			continue;
+		}
 		if (t->column < 0) {
 			s->count++;
-		} else if (table_view_value(p->view, t->column, rows[i], &v)) {
+		} else if (table_view_value(p->view, t->column, x->rows[i], &v)) {
 			if (v.kind == TABLE_TEXT) {
 				s->count++; /* count(C) */
-			} else {
-				add_value(s, &v);
+				continue;
 			}
+			v.i = parts ? table_chosen_part(x, p->view, t->column, x->rows[i]) : v.i;
+			add_value(s, &v);
 		}
 	}
 	for (uint32_t i = 0; sums && i < g->count; i++) {
@@ -367,21 +233,16 @@ static bool add_sums(const struct table_plan *p, uint32_t term, const uint64_t *
 	return ok;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	return compare_numbers(a, b);
-}
-
 static int by_atom(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct atom));
 }
 
 /* Values of each group lie together, beginning at at[group]. */
-static uint64_t *places(const struct groups *g, uint64_t n)
+static uint64_t *places(const struct groups *g, const struct table_chosen *x)
 {
 	uint64_t *at = calloc(g->count + 2u, sizeof *at);
-	for (uint64_t i = 0; at && i < n; i++) {
+	for (uint64_t i = 0; at && i < x->count; i++) {
 		at[g->of[i] + 1]++;
 	}
 	for (uint32_t i = 0; at && i < g->count; i++) {
@@ -390,41 +251,112 @@ static uint64_t *places(const struct groups *g, uint64_t n)
 	return at;
 }
 
-static bool add_percentiles(const struct table_plan *p, uint32_t term, const uint64_t *rows, uint64_t n,
-			    const struct groups *g, struct table_value *cells)
+struct point { /* a number, and how much it counts */
+	enum table_value_kind kind;
+	uint64_t bits, weight;
+};
+
+static struct table_value point_value(const struct point *p)
+{
+	struct table_value v;
+	v.kind = p->kind;
+	v.u = p->bits;
+	if (p->kind == TABLE_FLOAT) {
+		memcpy(&v.f, &p->bits, sizeof v.f);
+	}
+	return v;
+}
+
+static int by_point(const void *a, const void *b)
+{
+	const struct table_value x = point_value(a), y = point_value(b);
+	return compare_numbers(&x, &y);
+}
+
+/* False: the row has no such number, or counts for nothing. */
+static bool take_point(const struct table_plan *p, const struct table_term *t, uint64_t row, struct point *ret)
+{
+	struct table_value v, w;
+	if (!table_view_value(p->view, t->column, row, &v)) {
+		return false;
+	}
+	*ret = (struct point){.kind = v.kind, .bits = v.u, .weight = 1};
+	if (v.kind == TABLE_FLOAT) {
+		memcpy(&ret->bits, &v.f, sizeof ret->bits);
+	}
+	if (t->weight < 0) {
+		return true;
+	}
+	bool known = table_view_value(p->view, t->weight, row, &w);
+	ret->weight = !known ? 0 : w.kind == TABLE_INTEGER ? (uint64_t)BASE_MAX(w.i, (int64_t)0) : w.u;
+	return ret->weight > 0;
+}
+
+/* The smallest value that so many percent of the whole weight do not exceed. */
+static struct table_value percentile(struct point *points, uint64_t n, unsigned percent)
+{
+	unsigned __int128 all = 0, below = 0;
+	uint64_t i = 0;
+	for (uint64_t k = 0; k < n; k++) {
+		all += points[k].weight;
+	}
+	qsort(points, n, sizeof *points, by_point);
+	for (below = points[0].weight; below * 100 < all * percent; below += points[i].weight) {
+		i++;
+	}
+	return point_value(&points[i]);
+}
+
+static struct table_value weighted_mean(const struct point *points, uint64_t n)
+{
+	struct table_value r = {.kind = TABLE_FLOAT, .f = 0};
+	double all = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		struct table_value v = point_value(&points[i]);
+		double w = (double)points[i].weight;
+		r.f += w * (v.kind == TABLE_FLOAT ? v.f : v.kind == TABLE_UNSIGNED ? (double)v.u : (double)v.i);
+		all += w;
+	}
+	r.f /= all;
+	return r;
+}
+
+static bool add_points(const struct table_plan *p, uint32_t term, const struct table_chosen *x, const struct groups *g,
+		       struct table_value *cells)
 {
 	const struct table_term *t = &p->term[term];
-	uint64_t *at = places(g, n), *used = calloc(g->count + 1u, sizeof *used);
-	struct table_value *values = malloc((n + 1) * sizeof *values);
-	bool ok = at && used && values;
-	for (uint64_t i = 0; ok && i < n; i++) {
+	uint64_t *at = places(g, x), *used = calloc(g->count + 1u, sizeof *used);
+	struct point *points = malloc((x->count + 1) * sizeof *points);
+	bool ok = at && used && points;
+	for (uint64_t i = 0; ok && i < x->count; i++) {
 		uint32_t group = g->of[i];
-		used[group] += table_view_value(p->view, t->column, rows[i], &values[at[group] + used[group]]);
+		used[group] += !outside(x, i) && take_point(p, t, x->rows[i], &points[at[group] + used[group]]);
 	}
 	for (uint32_t i = 0; ok && i < g->count; i++) {
 		struct table_value *v = &cells[(size_t)i * p->terms + term];
+		struct point *own = points + at[i];
 		v->kind = TABLE_NULL;
 		if (used[i]) {
-			qsort(values + at[i], used[i], sizeof *values, by_value);
-			*v = values[at[i] + (used[i] * t->percent + 99) / 100 - 1];
+			*v = t->function == TABLE_PERCENTILE ? percentile(own, used[i], t->percent)
+							     : weighted_mean(own, used[i]);
 		}
 	}
 	free(at);
 	free(used);
-	free(values);
+	free(points);
 	return ok;
 }
 
-static bool add_distinct(const struct table_plan *p, uint32_t term, const uint64_t *rows, uint64_t n,
+static bool add_distinct(const struct table_plan *p, uint32_t term, const struct table_chosen *x,
 			 const struct groups *g, struct table_value *cells)
 {
 	const struct table_term *t = &p->term[term];
-	uint64_t *at = places(g, n), *used = calloc(g->count + 1u, sizeof *used);
-	struct atom *values = malloc((n + 1) * sizeof *values);
+	uint64_t *at = places(g, x), *used = calloc(g->count + 1u, sizeof *used);
+	struct atom *values = malloc((x->count + 1) * sizeof *values);
 	bool ok = at && used && values;
-	for (uint64_t i = 0; ok && i < n; i++) {
-		struct atom a = atom_of(p->view, t->column, rows[i]);
-		if (a.kind != TABLE_NULL) {
+	for (uint64_t i = 0; ok && i < x->count; i++) {
+		struct atom a = atom_of(p->view, t->column, x->rows[i]);
+		if (a.kind != TABLE_NULL && !outside(x, i)) {
 			values[at[g->of[i]] + used[g->of[i]]++] = a;
 		}
 	}
@@ -442,11 +374,11 @@ static bool add_distinct(const struct table_plan *p, uint32_t term, const uint64
 	return ok;
 }
 
-static bool answer_groups(const struct table_plan *p, const uint64_t *rows, uint64_t n, struct table_answer *r)
+static bool answer_groups(const struct table_plan *p, const struct table_chosen *x, struct table_answer *r)
 {
 	struct groups g = {0};
 	struct table_value v;
-	bool ok = find_groups(p, rows, n, &g);
+	bool ok = find_groups(p, x, &g);
 	r->rows = g.count;
 	ok = ok && (r->cells = calloc((size_t)g.count * p->terms + 1, sizeof *r->cells)) != NULL;
 	for (uint32_t i = 0; ok && i < g.count; i++) {
@@ -456,11 +388,10 @@ static bool answer_groups(const struct table_plan *p, const uint64_t *rows, uint
 		}
 	}
 	for (uint32_t k = p->keys; ok && k < p->terms; k++) {
-		switch (p->term[k].function) {
-		case TABLE_PERCENTILE: ok = add_percentiles(p, k, rows, n, &g, r->cells); break;
-		case TABLE_DISTINCT: ok = add_distinct(p, k, rows, n, &g, r->cells); break;
-		default: ok = add_sums(p, k, rows, n, &g, r->cells); break;
-		}
+		const struct table_term *t = &p->term[k];
+		ok = t->function == TABLE_PERCENTILE || t->weight >= 0 ? add_points(p, k, x, &g, r->cells)
+		     : t->function == TABLE_DISTINCT                   ? add_distinct(p, k, x, &g, r->cells)
+								       : add_sums(p, k, x, &g, r->cells);
 	}
 	free(g.of);
 	free(g.first);
@@ -504,11 +435,11 @@ static bool put_in_order(const struct table_plan *p, const struct table_ask *ask
 }
 
 /* Without groups, and in the order of the table, only the rows that are shown are looked at. */
-static bool answer_rows(const struct table_plan *p, const struct table_ask *ask, const uint64_t *rows, uint64_t n,
+static bool answer_rows(const struct table_plan *p, const struct table_ask *ask, const struct table_chosen *x,
 			struct table_answer *r)
 {
 	struct table_value v;
-	uint64_t all = n;
+	uint64_t all = x->count, n = x->count;
 	n = ask->top && p->sort < 0 ? BASE_MIN(n, ask->top) : n;
 	if (n > SIZE_MAX / 2 / sizeof *r->cells / (p->terms + 1)) {
 		return false;
@@ -517,7 +448,7 @@ static bool answer_rows(const struct table_plan *p, const struct table_ask *ask,
 	r->rows = r->cells ? n : 0;
 	for (uint64_t i = 0; i < r->rows; i++) {
 		for (uint32_t k = 0; k < p->terms; k++) {
-			table_view_value(p->view, p->term[k].column, rows[i], &v);
+			table_view_value(p->view, p->term[k].column, x->rows[i], &v);
 			copy_value(&r->cells[i * p->terms + k], &v);
 		}
 	}
@@ -526,26 +457,38 @@ static bool answer_rows(const struct table_plan *p, const struct table_ask *ask,
 	return ok;
 }
 
-struct table_answer *table_ask(struct table_set *s, const struct table_ask *ask, char *why, size_t cap)
+/* A sum of intervals is also of those that begin elsewhere. */
+static bool sums_intervals(const struct table_plan *p)
 {
-	struct table_plan p = {.view = table_set_get(s, ask->table, why, cap)};
+	for (uint32_t i = p->keys; i < p->terms; i++) {
+		if (p->term[i].function == TABLE_SUM && p->term[i].interval) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct table_answer *table_ask(struct table_set *s, const struct table_ask *asked, char *why, size_t cap)
+{
+	struct table_ask ask = *asked;
+	struct table_plan p = {.view = table_narrow(s, &ask, why, cap)};
 	struct table_answer *r = p.view ? calloc(1, sizeof *r) : NULL;
-	uint64_t *rows = NULL, n = 0;
+	struct table_chosen x = {0};
 	if (!r) {
 		if (p.view) {
 			snprintf(why, cap, "no memory");
 		}
 		return NULL;
 	}
-	r->table = ask->table;
-	if (!table_plan_make(&p, ask, r, why, cap) || !(rows = choose(s, p.view, ask, &n, why, cap))) {
+	r->table = ask.table;
+	if (!table_plan_make(&p, &ask, r, why, cap) ||
+	    !table_choose(s, p.view, &ask, p.grouped && sums_intervals(&p), &x, why, cap)) {
 		table_answer_free(r);
 		return NULL;
 	}
-	r->matched = n;
-	bool ok = p.grouped ? answer_groups(&p, rows, n, r) && put_in_order(&p, ask, r)
-			    : answer_rows(&p, ask, rows, n, r);
-	free(rows);
+	r->matched = x.within;
+	bool ok = p.grouped ? answer_groups(&p, &x, r) && put_in_order(&p, &ask, r) : answer_rows(&p, &ask, &x, r);
+	table_chosen_free(&x);
 	if (!ok) {
 		snprintf(why, cap, "no memory for the answer");
 		table_answer_free(r);

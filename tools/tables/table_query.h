@@ -12,7 +12,11 @@
  * Aggregates: count (rows), count(C), distinct(C), sum(C), min(C), avg(C), max(C), pN(C) with N from 1 to 99, errors(C)
  * (values below 0, which is what a failure is for Windows and for Linux). Like SQL's they pass over NULL, and all but the
  * counts are NULL where no row has a value. A percentile is the smallest value that N percent of the values do not
- * exceed: DuckDB's quantile_disc.
+ * exceed: DuckDB's quantile_disc. pN(C,W) and avg(C,W) let each row count as much as its column W says, a column of
+ * whole numbers: "p99(queue,duration)".
+ *
+ * With `from` and `to` a row is one of those that begin between them (`time`, else `start`). sum() of an interval's time
+ * (duration, running, ready, waiting) is of the parts that lie between them, of all rows that reach in.
  */
 #ifndef TOOLS_TABLES_TABLE_QUERY_H
 #define TOOLS_TABLES_TABLE_QUERY_H

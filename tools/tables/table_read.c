@@ -92,9 +92,10 @@ const struct table_view *table_set_made(const struct table_set *s, const char *n
 	return m ? &m->view : NULL;
 }
 
-const struct table_view *table_set_get(struct table_set *s, const char *name, char *why, size_t cap)
+/* `key`: what the set calls it. */
+static const struct table_view *get(struct table_set *s, const char *name, const char *key, char *why, size_t cap)
 {
-	struct made *m = find(s, name);
+	struct made *m = find(s, key);
 	if (m) {
 		return &m->view;
 	}
@@ -106,7 +107,7 @@ const struct table_view *table_set_get(struct table_set *s, const char *name, ch
 		return NULL;
 	}
 	m = calloc(1, sizeof *m);
-	char *copy = m ? strdup(name) : NULL;
+	char *copy = m ? strdup(key) : NULL;
 	int r = copy ? sql_columns_map(fd, &m->columns) : -ENOMEM;
 	close(fd);
 	if (r < 0) {
@@ -120,6 +121,21 @@ const struct table_view *table_set_get(struct table_set *s, const char *name, ch
 	s->made[s->count] = m;
 	order_store_release(&s->count, s->count + 1); /* B: pairs with A in find() */
 	return &m->view;
+}
+
+const struct table_view *table_set_get(struct table_set *s, const char *name, char *why, size_t cap)
+{
+	return get(s, name, name, why, cap);
+}
+
+const struct table_view *table_set_of_samples(struct table_set *s, const char *name, const char *key,
+					      table_sample_fn wanted, void *context, char *why, size_t cap)
+{
+	s->maker.sample_wanted = wanted;
+	s->maker.sample_context = context;
+	const struct table_view *v = get(s, name, key, why, cap);
+	s->maker.sample_wanted = NULL;
+	return v;
 }
 
 static bool text_is(const struct table_value *v, const char *s)

@@ -23,6 +23,7 @@
 #define TOOLS_TABLES_TABLE_READ_H
 
 #include "tools/common/cli.h"
+#include "tools/tables/kernel_event.h"
 #include "tools/sql/sql_columns.h"
 
 struct table_set;
@@ -77,6 +78,12 @@ struct table_part {
 struct table_view *table_set_part(struct table_set *s, const char *name, const struct table_part *part, char *why,
 				  size_t cap);
 void table_view_close(struct table_view *v); /* only of table_set_part(); NULL is fine */
+
+/* A table that adds samples up (functions, modules, callers, callees), of those that are wanted; the set knows it as
+ * `key` from then on. */
+typedef bool (*table_sample_fn)(void *context, const struct kevent *sample, int64_t time);
+const struct table_view *table_set_of_samples(struct table_set *s, const char *name, const char *key,
+					      table_sample_fn wanted, void *context, char *why, size_t cap);
 
 uint64_t table_view_rows(const struct table_view *v);
 uint32_t table_view_columns(const struct table_view *v);

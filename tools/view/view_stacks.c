@@ -166,6 +166,32 @@ static bool gone(void *context)
 
 /* ---- where weights come from ------------------------------------------------------------------------ */
 
+/* Weights by process and stack: a trace has many more samples than stacks, and names cost time. */
+struct sums {
+	struct {
+		uint32_t process, stack;
+		double weight;
+	} * list;
+	uint32_t count, cap;
+	struct map at; /* process and stack: which of the list */
+};
+static bool sums_add(struct sums *x, uint32_t process, uint32_t stack, double weight)
+{
+	uint64_t key = (uint64_t)process << 32 | stack;
+	size_t at = map_find(&x->at, key);
+	if (at == MAP_NONE) {
+		if (!VEC_ROOM(x->list, x->count, x->cap) || map_add(&x->at, key, x->count) < 0) {
+			return false;
+		}
+		x->list[x->count].process = process;
+		x->list[x->count].stack = stack;
+		x->list[x->count++].weight = weight;
+		return true;
+	}
+	x->list[map_value(&x->at, at)].weight += weight;
+	return true;
+}
+
 /* Rows of a table that have a stack: samples, waits. */
 static bool from_table(struct view_request *r, struct asked *a, struct table_set *set, const char *table,
 		       const char *weight, const struct view_sel *s)
@@ -181,6 +207,7 @@ static bool from_table(struct view_request *r, struct asked *a, struct table_set
 	int64_t wanted = thread ? (int64_t)strtoull(thread, NULL, 10) : -1,
 		of = process ? (int64_t)strtoull(process, NULL, 10) : -1;
 	struct table_value v;
+	struct sums sums = {0};
 	for (uint64_t i = 0; i < table_view_rows(w); i++) {
 		int64_t t = table_view_integer(w, time, i, INT64_MIN), d = ns < 0 ? 1 : table_view_integer(w, ns, i, 0);
 		uint32_t k = (uint32_t)table_view_integer(w, stack, i, 0);
@@ -198,13 +225,17 @@ static bool from_table(struct view_request *r, struct asked *a, struct table_set
 		if (ns >= 0 && kind >= 0 && table_view_value(w, kind, i, &v) && v.kind == TABLE_TEXT && v.n != 4) {
 			continue; /* preempted: it was not blocked */
 		}
-		uint32_t n = openetw_index_stack(a->trace->x, k, frames, FRAMES_MOST);
-		add_stack(a, (uint32_t)table_view_integer(w, who, i, 0), frames, BASE_MIN(n, FRAMES_MOST), ns < 0,
-			  (double)d);
+		a->tree.failed |= !sums_add(&sums, (uint32_t)table_view_integer(w, who, i, 0), k, (double)d);
 		if (i % 4096 == 0 && view_gone(r)) {
 			break;
 		}
 	}
+	for (uint32_t i = 0; i < sums.count; i++) {
+		uint32_t n = openetw_index_stack(a->trace->x, sums.list[i].stack, frames, FRAMES_MOST);
+		add_stack(a, sums.list[i].process, frames, BASE_MIN(n, FRAMES_MOST), ns < 0, sums.list[i].weight);
+	}
+	free(sums.list);
+	map_free(&sums.at);
 	return true;
 }
 
@@ -272,8 +303,29 @@ static int by_total(const void *x, const void *y, void *context)
 	return a != b ? (a < b ? 1 : -1) : (*(const uint32_t *)x > *(const uint32_t *)y ? 1 : -1);
 }
 
-/* The heaviest nodes: a parent weighs as much as its children, so it is among them. */
-static bool *pick(const struct tree *t, uint32_t most)
+/* The node whose frames, from the outermost on, are the lines of `path`; where one is missing, the last that is there. */
+static uint32_t node_at(const struct tree *t, const char *path)
+{
+	uint32_t at = 0;
+	while (path && *path) {
+		size_t n = strcspn(path, "\n");
+		uint32_t child = at + 1;
+		while (child < t->count &&
+		       (t->nodes[child].parent != at || strncmp(t->names[t->nodes[child].name], path, n) != 0 ||
+			t->names[t->nodes[child].name][n] != 0)) {
+			child++;
+		}
+		if (child == t->count) {
+			break;
+		}
+		at = child;
+		path += n + (path[n] != 0);
+	}
+	return at;
+}
+
+/* The heaviest nodes below one and the way to it: a parent weighs as much as its children, so it is among them. */
+static bool *pick(const struct tree *t, uint32_t root, uint32_t most)
 {
 	bool *wanted = calloc(t->count + 1ull, sizeof *wanted);
 	uint32_t *order = malloc((t->count + 1ull) * sizeof *order);
@@ -282,12 +334,19 @@ static bool *pick(const struct tree *t, uint32_t most)
 		free(order);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < t->count; i++) {
-		order[i] = i;
+	uint32_t count = 0;
+	for (uint32_t i = root; i < t->count; i++) { /* parents stand before their children */
+		if (i == root || (t->nodes[i].parent >= root && wanted[t->nodes[i].parent])) {
+			wanted[i] = true;
+			order[count++] = i;
+		}
 	}
-	qsort_r(order, t->count, sizeof *order, by_total, t->nodes);
-	for (uint32_t i = 0; i < BASE_MIN(most, t->count); i++) {
-		wanted[order[i]] = true;
+	qsort_r(order, count, sizeof *order, by_total, t->nodes);
+	for (uint32_t i = most; i < count; i++) {
+		wanted[order[i]] = false;
+	}
+	for (uint32_t at = root; at; at = t->nodes[at].parent) {
+		wanted[at] = true;
 	}
 	wanted[0] = true;
 	free(order);
@@ -298,7 +357,7 @@ static void put_tree(struct view_request *r, const struct asked *a, const char *
 {
 	const struct tree *t = &a->tree;
 	struct strbuf *b = &r->out;
-	bool *wanted = pick(t, most);
+	bool *wanted = pick(t, node_at(t, view_text(r, "root", NULL)), most);
 	uint32_t *number = calloc(t->count + 1ull, sizeof *number), shown = 0;
 	if (!wanted || !number) {
 		b->failed = true;
@@ -623,7 +682,7 @@ const struct view_endpoint view_stacks = {
 	.path = "stacks",
 	.params = VIEW_SEL
 	"weight:text inverted:flag kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 "
-	"processes:flag format:text",
+	"processes:flag root:text format:text",
 	.run = run_stacks};
 
 static int run_functions(struct view_request *r)

@@ -117,7 +117,7 @@ export function FlameOf({ question, state, set, label, children }) {
 		}
 	}}>
 		<div class="timetools" role="toolbar" aria-label=${`Tools of ${label}`}>
-			<label>Highlight <input type="search" class="mono" placeholder="/ regex" aria-label="Highlight frames by a regular expression" value=${state.find ?? ''} onInput=${(e) => set({ find: e.target.value })} /></label>
+			<input type="search" class="mono" placeholder="highlight  ( / )" aria-label="Highlight frames by a regular expression" value=${state.find ?? ''} onInput=${(e) => set({ find: e.target.value })} />
 			<output class="found">${state.find && found ? `${count(found.count)} frames, ${(100 * found.share).toFixed(1)} %` : ''}</output>
 			<label><input type="checkbox" checked=${Boolean(state.inverted)} onChange=${(e) => set({ inv: e.target.checked ? '1' : '' })} /> inverted</label>
 			<label><input type="checkbox" checked=${state.kernel === '0'} onChange=${(e) => set({ kernel: e.target.checked ? '0' : '' })} /> hide kernel</label>
