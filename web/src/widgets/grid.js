@@ -88,6 +88,7 @@ export class Rows {
 				const grew = a.total !== this.total;
 				this.total = a.total;
 				this.changed(p * PAGE, a.rows.length, grew, a);
+				this.arrived?.();
 			},
 			(e) => {
 				this.asked.delete(p);
@@ -118,7 +119,13 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 			defaultFormatter: (r, c, v) => v ?? '', multiSelect: false, syncColumnCellResize: true,
 		});
 		g.onClick.subscribe((e, a) => handlers.current.onChoose?.(a.row, rows.peek(a.row)));
-		g.onActiveCellChanged.subscribe((e, a) => a.row !== undefined && handlers.current.onChoose?.(a.row, rows.peek(a.row), true));
+		let waits = -1; // the chosen line is not here yet
+		g.onActiveCellChanged.subscribe((e, a) => {
+			if (a.row !== undefined) {
+				waits = rows.peek(a.row) ? -1 : a.row;
+				handlers.current.onChoose?.(a.row, rows.peek(a.row), true);
+			}
+		});
 		g.onContextMenu.subscribe((e) => {
 			const at = g.getCellFromEvent(e);
 			if (at) {
@@ -128,13 +135,19 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 		g.onKeyDown.subscribe((e) => {
 			const native = e.getNativeEvent?.() ?? e;
 			const at = g.getActiveCell();
+			if (native.ctrlKey || native.metaKey || native.altKey) {
+				return;
+			}
 			const to = { j: 1, k: -1 }[native.key];
 			if (to && at) {
 				native.preventDefault();
 				g.gotoCell(Math.max(0, Math.min(rows.getLength() - 1, at.row + to)), at.cell);
+				e.stopImmediatePropagation();
 				native.stopPropagation();
 			} else if (native.key === 'Home' || native.key === 'End') {
 				native.preventDefault();
+				e.stopImmediatePropagation();
+				native.stopPropagation();
 				g.gotoCell(native.key === 'Home' ? 0 : rows.getLength() - 1, at?.cell ?? 0);
 			} else if ((native.key === 'F10' && native.shiftKey) || native.key === 'ContextMenu') {
 				native.preventDefault();
@@ -144,6 +157,13 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 				}
 			}
 		});
+		rows.arrived = () => {
+			const at = g.getActiveCell();
+			if (at && waits === at.row && rows.peek(at.row)) {
+				waits = -1;
+				handlers.current.onChoose?.(at.row, rows.peek(at.row), true);
+			}
+		};
 		const resize = new ResizeObserver(() => g.resizeCanvas());
 		resize.observe(ref.current);
 		grid.current = g;
