@@ -57,9 +57,13 @@ function fieldName(f) {
 function Facet({ title, by, field, open = true }) {
 	const [shown, setShown] = useState(open);
 	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 });
+	/* Names of events are short, but for those that two providers have. */
+	const short = (t) => t.slice(t.indexOf('/') + 1);
+	const all = state.data?.rows ?? [];
+	const name = (r) => (by === 'level' ? level(r.id) || r.text : by === 'type' && all.every((x) => x.text === r.text || short(x.text) !== short(r.text)) ? short(r.text) : r.text) || '(no name)';
 	return html`<details open=${shown} onToggle=${(e) => setShown(e.target.open)}><summary>${visible(title)}</summary>
 		${state.data?.numeric && html`<${Spread} numeric=${state.data.numeric} field=${field} />`}
-		<ul>${state.data?.rows.map((r) => html`<li onContextMenu=${(e) => showMenu(e, filterEntries(r.filter, r.text))}><button disabled=${!r.filter} title=${visible(r.filter ?? r.text)} onClick=${() => and(r.filter)}><b>${by === 'level' ? level(r.id) || r.text : by === 'type' ? visible(r.text.slice(r.text.indexOf('/') + 1)) : visible(r.text)}</b><span>${count(r.count)}</span></button></li>`)}</ul></details>`;
+		<ul>${state.data?.rows.map((r) => html`<li onContextMenu=${(e) => showMenu(e, filterEntries(r.filter, r.text))}><button disabled=${!r.filter} title=${visible(r.filter ?? r.text)} onClick=${() => and(r.filter)}><b>${visible(name(r))}</b><span>${count(r.count)}</span></button></li>`)}</ul></details>`;
 }
 
 /* ---- one event ---- */
@@ -119,7 +123,7 @@ const presets = {
 	where: { title: 'who and where', fixed: ['time', 'cpu', 'process', 'pid', 'tid', 'event', 'text'] },
 	short: { title: 'time, event, fields', fixed: ['time', 'event', 'text'] },
 };
-const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 66, text: 1000 };
+const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: 1000 };
 
 function columnsOf(preset, fields) {
 	const out = [];
