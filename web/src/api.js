@@ -43,7 +43,7 @@ async function answer(response) {
 	if (!response.ok) {
 		let body = null;
 		try {
-			body = type.startsWith('application/json') ? await response.json() : { error: await response.text() };
+			body = type.startsWith('application/json') ? await response.json() : { error: (await response.text()).trim() };
 		} catch {
 			body = null;
 		}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The events: facets, a list of any length, everything about one, and the same as a tree of groups.
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
-import { selection, info, kept, keep, go, and, useAsk, toast, tick, live, follow, filter } from '../state.js';
+import { selection, info, kept, keep, extra, go, and, useAsk, toast, tick, live, follow, filter } from '../state.js';
 import { get } from '../api.js';
 import { count, duration, level, time, value, visible, plural } from '../text.js';
 import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
+import { placesOf } from './event_bytes.js';
 import { showMenu, filterEntries } from '../shell/menu.js';
 
 /* ---- facets ---- */
@@ -56,32 +57,54 @@ function fieldName(f) {
 function Facet({ title, by, field, open = true }) {
 	const [shown, setShown] = useState(open);
 	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 });
+	/* Names of events are short, but for those that two providers have. */
+	const short = (t) => t.slice(t.indexOf('/') + 1);
+	const all = state.data?.rows ?? [];
+	const name = (r) => (by === 'level' ? level(r.id) || r.text : by === 'type' && all.every((x) => x.text === r.text || short(x.text) !== short(r.text)) ? short(r.text) : r.text) || '(no name)';
 	return html`<details open=${shown} onToggle=${(e) => setShown(e.target.open)}><summary>${visible(title)}</summary>
 		${state.data?.numeric && html`<${Spread} numeric=${state.data.numeric} field=${field} />`}
-		<ul>${state.data?.rows.map((r) => html`<li onContextMenu=${(e) => showMenu(e, filterEntries(r.filter, r.text))}><button disabled=${!r.filter} title=${visible(r.filter ?? r.text)} onClick=${() => and(r.filter)}><b>${by === 'level' ? level(r.id) || r.text : by === 'type' ? visible(r.text.slice(r.text.indexOf('/') + 1)) : visible(r.text)}</b><span>${count(r.count)}</span></button></li>`)}</ul></details>`;
+		<ul>${state.data?.rows.map((r) => html`<li onContextMenu=${(e) => showMenu(e, filterEntries(r.filter, r.text))}><button disabled=${!r.filter} title=${visible(r.filter ?? r.text)} onClick=${() => and(r.filter)}><b>${visible(name(r))}</b><span>${count(r.count)}</span></button></li>`)}</ul></details>`;
 }
 
 /* ---- one event ---- */
 
-function Hex({ text }) {
-	const lines = [];
-	for (let at = 0; at < text.length && at < 8192; at += 32) {
-		const part = text.slice(at, at + 32);
+function Hex({ text, mark }) {
+	const cells = [];
+	for (let at = 0; at < text.length && at < 8192; at += 16) {
+		const part = text.slice(at, at + 16);
 		const bytes = part.match(/../g) ?? [];
-		lines.push(`${(at / 2).toString(16).padStart(4, '0')}  ${bytes.join(' ').padEnd(47)}  ${bytes.map((b) => (parseInt(b, 16) >= 32 && parseInt(b, 16) < 127 ? String.fromCharCode(parseInt(b, 16)) : '.')).join('')}`);
+		const marked = (i) => mark && at / 2 + i >= mark.from && at / 2 + i < mark.to;
+		const runs = (show, gap) => {
+			const out = [];
+			bytes.forEach((b, i) => {
+				const t = show(b) + (i < bytes.length - 1 ? gap : '');
+				const last = out[out.length - 1];
+				if (last && last.on === marked(i)) {
+					last.text += t;
+				} else {
+					out.push({ on: marked(i), text: t });
+				}
+			});
+			return out.map((r) => (r.on ? html`<b>${r.text}</b>` : r.text));
+		};
+		const hex = bytes.join(' ').length;
+		cells.push(`${(at / 2).toString(16).padStart(4, '0')}  `, ...runs((b) => b, ' '), ' '.repeat(25 - hex), ...runs((b) => (parseInt(b, 16) >= 32 && parseInt(b, 16) < 127 ? String.fromCharCode(parseInt(b, 16)) : '.'), ''), '\n');
 	}
-	return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes of the payload">${lines.join('\n')}${text.length > 8192 ? '\n…' : ''}</div>`;
+	return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes of the payload">${cells}${text.length > 8192 ? '…' : ''}</div>`;
 }
 
 function Details({ row, onClose }) {
 	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true });
-	const line = (name, v, f) => v !== null && v !== undefined && v !== '' && html`<tr onContextMenu=${(e) => showMenu(e, filterEntries(f, v, [{ text: `Group by ${name}`, run: () => keep('group', `field:${name}`, false) }]))}><th scope="row">${visible(name)}</th><td>${visible(v)}</td></tr>`;
+	const [mark, setMark] = useState(null);
+	const places = useMemo(() => (state.data ? placesOf(state.data) : []), [state.data]);
+	useEffect(() => setMark(null), [row]);
+	const line = (name, v, f, place) => v !== null && v !== undefined && v !== '' && html`<tr class=${place && mark === place ? 'chosen' : ''} title=${place ? `bytes ${place.from}–${place.to - 1}` : undefined} onMouseEnter=${place && (() => setMark(place))} onContextMenu=${(e) => showMenu(e, filterEntries(f, v, [{ text: `Group by ${name}`, run: () => keep('group', `field:${name}`, false) }]))}><th scope="row">${visible(name)}</th><td>${visible(v)}</td></tr>`;
 	return html`<aside class="details" aria-label="Event"><${Asked} state=${state}>${(e) => html`
 		<div class="head"><h2>${visible(e.event)}</h2><span class="grow"></span><button class="quiet" aria-label="Close" onClick=${onClose}>×</button></div>
 		<p class="dim">${visible(e.provider)} · ${e.date}</p>
 		${e.message && html`<p>${visible(e.message)}</p>`}
 		${e.not_decoded && html`<p class="warn">Not decoded: ${visible(e.not_decoded)}</p>`}
-		<h3>Fields</h3><table>${e.fields.map((f) => line(f.name, f.value, f.name.startsWith('_') ? null : `${fieldName(f.name)} == ${/^-?\d+$/.test(f.value) ? f.value : `"${f.value.replace(/"/g, '')}"`}`))}</table>
+		<h3>Fields</h3><table>${e.fields.map((f, i) => line(f.name, f.value, f.name.startsWith('_') ? null : `${fieldName(f.name)} == ${/^-?\d+$/.test(f.value) ? f.value : `"${f.value.replace(/"/g, '')}"`}`, places[i]))}</table>
 		<h3>Header</h3><table>
 			${line('time', time(e.time, 1))}${line('process', e.pid !== undefined ? `${e.process || 'process'} (${e.pid})` : null, `pid == ${e.pid}`)}${line('thread', e.tid !== undefined ? `${e.thread ? `${e.thread} ` : ''}${e.tid}` : null, `tid == ${e.tid}`)}
 			${line('processor', e.cpu, `cpu == ${e.cpu}`)}${line('level', `${e.level} ${level(e.level)}`, `level == ${e.level}`)}${line('opcode', e.opcode, `opcode == ${e.opcode}`)}${line('task', e.task)}${line('keywords', e.keywords)}${line('channel', e.channel)}
@@ -89,7 +112,7 @@ function Details({ row, onClose }) {
 		<h3>Related</h3><p>${e.activity && html`<button onClick=${() => go({ f: `activity == ${e.activity}` })}>same activity</button> `}<button onClick=${() => go({ f: `tid == ${e.tid}`, t0: e.time - 5e6, t1: e.time + 5e6 })}>same thread, ±5 ms</button></p>
 		${e.stack.length > 0 && html`<h3>Call stack</h3><ol class="stack">${e.stack.map((s) => html`<li title=${s.address}>${s.name ? html`<span class="dim">${visible(s.module)}!</span>${visible(s.name)}` : s.address}</li>`)}</ol>`}
 		<h3>Schema</h3><table>${line('provider', e.schema.guid)}${line('id', e.schema.id, `id == ${e.schema.id}`)}${line('version', e.schema.version)}${line('from', e.schema.source)}</table>
-		<h3>${plural(e.bytes, 'byte')}</h3>${e.bytes > 0 && html`<${Hex} text=${e.hex} />`}`}<//></aside>`;
+		<h3>${plural(e.bytes, 'byte')}</h3>${e.bytes > 0 && html`<${Hex} text=${e.hex} mark=${mark} />${places.length > 0 && html`<p class="note">Point at a field to see its bytes.</p>`}`}`}<//></aside>`;
 }
 
 /* ---- the list ---- */
@@ -100,7 +123,7 @@ const presets = {
 	where: { title: 'who and where', fixed: ['time', 'cpu', 'process', 'pid', 'tid', 'event', 'text'] },
 	short: { title: 'time, event, fields', fixed: ['time', 'event', 'text'] },
 };
-const widths = { time: 130, cpu: 50, process: 150, pid: 70, tid: 70, provider: 190, event: 200, level: 75, text: 900 };
+const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: 1000 };
 
 function columnsOf(preset, fields) {
 	const out = [];
@@ -113,6 +136,21 @@ function columnsOf(preset, fields) {
 	return out;
 }
 
+// Where events are missing between the rows of a selection, as lines of the list.
+const GAPS = 200; // each costs a question
+async function gapsOf(s, signal) {
+	const { lost } = info.value.lost.events > 0 || info.value.lost.buffers > 0 || info.value.lost.unknown ? await get('hist', { tr: s.tr, t0: s.t0, t1: s.t1, px: 1, by: 'nothing' }, signal) : { lost: [] };
+	const gaps = [];
+	for (const l of lost.slice(0, GAPS)) {
+		const { position } = await get('position', { ...s, t: Math.max(l.t0, s.t0 ?? -Infinity) }, signal);
+		gaps.push({ after: position - 1, text: `${l.count >= 0 ? plural(l.count, 'event') : 'events'} lost here${l.cpu >= 0 ? ` on processor ${l.cpu}` : ''}, ${time(l.t0, 1e6)} – ${time(l.t1, 1e6)}: ${visible(l.reason)}` });
+	}
+	if (lost.length > GAPS) {
+		toast(`${plural(lost.length, 'loss', 'losses')}: the list shows the first ${GAPS}, the page Diagnostics all of them`, 'info');
+	}
+	return gaps.sort((a, b) => a.after - b.after);
+}
+
 function List() {
 	const s = selection.value;
 	const fields = (kept('cols', '') || '').split('\t').filter(Boolean);
@@ -122,11 +160,9 @@ function List() {
 	const [total, setTotal] = useState(null);
 	const [answer, setAnswer] = useState(null);
 	const grid = useRef(null);
-	const losses = useRef(new Map());
 	const rows = useMemo(() => {
 		const load = async (at, n, signal) => {
 			const a = await get('rows', { ...s, at, n, cols: fields.join(',') }, signal);
-			a.lost.forEach((l) => losses.current.set(l.after, l));
 			const width = a.columns.length;
 			return {
 				total: a.total,
@@ -150,12 +186,12 @@ function List() {
 			}
 			const list = [];
 			for (let i = at; i < at + n; i++) {
-				list.push(i);
+				list.push(x.lineOf(i));
 			}
 			g.invalidateRows(list);
 			g.render();
 			if (info.value?.live && follow.value && grew) {
-				g.scrollRowIntoView(x.total - 1);
+				g.scrollRowIntoView(x.getLength() - 1);
 			}
 		});
 		x.failed = (e) => toast(e.message);
@@ -175,17 +211,30 @@ function List() {
 	const at = kept('at');
 	useEffect(() => {
 		if (at !== undefined && grid.current) {
-			const n = Number(at);
-			rows.total = Math.max(rows.total, n + 1);
+			rows.total = Math.max(rows.total, Number(at) + 1);
+			const n = rows.lineOf(Number(at));
 			grid.current.updateRowCount();
 			grid.current.scrollRowIntoView(n);
 			grid.current.setActiveCell(n, 0);
 		}
 	}, [at, rows]);
-	const menu = (e, i, column, row) => {
+	useEffect(() => {
+		const control = new AbortController();
+		gapsOf(s, control.signal).then(
+			(gaps) => {
+				rows.gaps = gaps;
+				grid.current?.updateRowCount();
+				grid.current?.invalidate();
+			},
+			(e) => e.name !== 'AbortError' && toast(e.message),
+		);
+		return () => control.abort();
+	}, [rows]);
+	const menu = (e, line, column, row) => {
 		if (!row) {
 			return;
 		}
+		const i = rows.at(line).position;
 		const f = { process: row.pid === '' ? null : `pid == ${row.pid}`, pid: `pid == ${row.pid}`, tid: `tid == ${row.tid}`, cpu: `cpu == ${row.cpu}`, provider: `provider == "${row.provider}"`, event: `provider == "${row.provider}" and event == "${row.event}"`, level: `level == ${row.lv}` }[column.id] ?? (column.id.startsWith('f:') ? `${fieldName(column.id.slice(2))} == "${row.cells[fields.indexOf(column.id.slice(2))]}"` : null);
 		const key = { process: 'process_name', tid: 'thread', provider: 'provider', event: 'type', level: 'level', cpu: 'cpu' }[column.id] ?? (column.id.startsWith('f:') ? `field:${column.id.slice(2)}` : null);
 		showMenu(e, filterEntries(f, column.id.startsWith('f:') ? row.cells[fields.indexOf(column.id.slice(2))] : row[column.id], [
@@ -209,7 +258,7 @@ function List() {
 			toast(e.message);
 		}
 	};
-	return html`<div class=${`events ${chosen ? 'withdetails' : ''}`}>
+	return html`<div class=${`events ${chosen !== null ? 'withdetails' : ''}`}>
 		<div class="facets" tabindex="0" role="region" aria-label="Facets">
 			<${Facet} title="Provider" by="provider" /><${Facet} title="Event" by="type" /><${Facet} title="Process" by="process_name" /><${Facet} title="Level" by="level" /><${Facet} title="Processor" by="cpu" open=${false} /><${Facet} title="Thread" by="thread" open=${false} />
 			${info.value.files?.length > 1 && html`<${Facet} title="File" by="file" />`}
@@ -217,14 +266,13 @@ function List() {
 		</div>
 		<div class="list">
 			<${Toolbar} total=${total} answer=${answer} fields=${fields} preset=${preset} />
-			${[...losses.current.values()].slice(0, 3).map((l) => html`<div class="lossline">${l.count >= 0 ? plural(l.count, 'event') : 'Events'} lost here${l.cpu >= 0 ? `, processor ${l.cpu}` : ''}, ${time(l.t0, 1e6)} – ${time(l.t1, 1e6)}: ${visible(l.reason)}</div>`)}
 			<${Grid} columns=${columns} rows=${rows} onReady=${(g) => {
 				grid.current = g;
 				rows.want(0);
 			}} onChoose=${(i, row) => row && setChosen(row.row)} onMenu=${menu}
-				meta=${(row, i) => ({ cssClasses: [row && row.row === chosen ? 'chosen' : '', row && row.lv === 3 ? 'warning' : row && (row.lv === 1 || row.lv === 2) ? 'error' : '', losses.current.has(i - 1) ? 'lostbefore' : '', hl && row && matchesLoosely(row, hl) ? 'match' : ''].join(' ') })} />
+				meta=${(row) => ({ cssClasses: [row && row.row === chosen ? 'chosen' : '', row && row.lv === 3 ? 'warning' : row && (row.lv === 1 || row.lv === 2) ? 'error' : '', hl && row && matchesLoosely(row, hl) ? 'match' : ''].join(' ') })} />
 		</div>
-		${chosen !== null && chosen !== undefined && chosen !== false && html`<${Details} row=${chosen} onClose=${() => setChosen(null)} />`}
+		${chosen !== null && html`<${Details} row=${chosen} onClose=${() => setChosen(null)} />`}
 	</div>`;
 }
 
@@ -265,15 +313,42 @@ function Groups() {
 	const columns = useAsk('columns', selection.value, { still: true });
 	const set = (list) => keep('group', list.join(','), false);
 	const dragged = useRef(null);
+	// Left of the bar are keys, right of it numbers: what is dragged across changes its side.
+	const drag = (what) => ({
+		draggable: true,
+		onDragStart: (e) => {
+			dragged.current = what;
+			e.dataTransfer.effectAllowed = 'move';
+			e.dataTransfer.setData('text/plain', what);
+		},
+		onDragOver: (e) => e.preventDefault(),
+	});
+	const numeric = (k) => (columns.data?.columns ?? []).some((c) => c.numeric && `field:${c.name}` === k);
+	const drop = (e, before) => {
+		e.preventDefault();
+		const what = dragged.current;
+		dragged.current = null;
+		if (!what) {
+			return;
+		}
+		const list = keys.filter((k) => k !== what);
+		const extras = { group: '', measure };
+		if (before === null) {
+			extras.measure = numeric(what) ? what.slice(6) : measure;
+		} else {
+			list.splice(before < 0 ? list.length : before, 0, what);
+			extras.measure = what === `field:${measure}` ? '' : measure;
+		}
+		extras.group = list.join(',');
+		if (list.length) {
+			go({ extra: { ...extra.value, ...extras } });
+		}
+	};
+	const name = (g, k) => visible(k === 'type' && keys.slice(0, g.depth - 1).includes('provider') ? g.text.slice(g.text.indexOf('/') + 1) : g.text);
 	const numbers = measure ? [['count', 'events'], ['sum', `sum(${measure})`], ['avg', 'avg'], ['p50', 'p50'], ['p99', 'p99'], ['max', 'max']] : [['count', 'events']];
 	return html`<div class="list stretch">
 		<div class="toolbar">
-			<span>Group by</span>${keys.map((k, i) => html`<span class="chip" draggable="true" onDragStart=${() => (dragged.current = i)} onDragOver=${(e) => e.preventDefault()} onDrop=${() => {
-				const list = [...keys];
-				const [x] = list.splice(dragged.current, 1);
-				list.splice(i, 0, x);
-				set(list);
-			}}><button title="To the left" aria-label=${`Move ${k} to the left`} disabled=${i === 0} onClick=${() => {
+			<span>Group by</span>${keys.map((k, i) => html`<span class="chip" ...${drag(k)} onDrop=${(e) => drop(e, i)}><button title="To the left" aria-label=${`Move ${k} to the left`} disabled=${i === 0} onClick=${() => {
 				const list = [...keys];
 				[list[i - 1], list[i]] = [list[i], list[i - 1]];
 				set(list);
@@ -301,7 +376,7 @@ function Groups() {
 				return true;
 			});
 			const most = Math.max(1, ...all.filter((g) => g.depth === 1).map((g) => g.count));
-			return html`<div class="tablewrap" tabindex="0" role="region" aria-label="Groups"><table class="data" role="treegrid" aria-label="Groups"><thead><tr>${keys.map((k, i) => html`<th scope="col" class=${i === keys.length - 1 ? 'lastkey' : ''}><button tabindex="-1">${visible(keyNames[k] ?? k.replace('field:', ''))}</button></th>`)}${numbers.map(([, t]) => html`<th class="num" scope="col"><button tabindex="-1">${visible(t)}</button></th>`)}</tr></thead>
+			return html`<div class="tablewrap" tabindex="0" role="region" aria-label="Groups"><table class="data" role="treegrid" aria-label="Groups"><thead><tr>${keys.map((k, i) => html`<th scope="col" class=${`dragged ${i === keys.length - 1 ? 'lastkey' : ''}`} title="Drag it across the bar, or to another place" ...${drag(k)} onDrop=${(e) => drop(e, i)}><button tabindex="-1">${visible(keyNames[k] ?? k.replace('field:', ''))}</button></th>`)}${numbers.map(([n, t]) => html`<th class="num" scope="col" ...${n === 'count' ? { onDragOver: (e) => e.preventDefault() } : drag(`field:${measure}`)} onDrop=${(e) => drop(e, null)}><button tabindex="-1">${visible(t)}</button></th>`)}</tr></thead>
 				<tbody>${shown.slice(0, 3000).map((g) => {
 					const i = all.indexOf(g), leaf = g.depth === keys.length;
 					const toggle = () => {
@@ -313,7 +388,7 @@ function Groups() {
 						}
 						setOpen(next);
 					};
-					return html`<tr aria-level=${g.depth} aria-expanded=${leaf ? undefined : open.has(i)} onContextMenu=${(e) => showMenu(e, filterEntries(g.filter, g.text))}>${keys.map((k, c) => html`<td class=${c === keys.length - 1 ? 'lastkey' : ''}>${c + 1 === g.depth ? (leaf || g.rest ? html`${visible(g.text)}` : html`<button class="quiet" aria-label=${open.has(i) ? 'Close' : 'Open'} onClick=${toggle}>${open.has(i) ? '▾' : '▸'}</button>${visible(g.text)}`) : ''}</td>`)}
+					return html`<tr aria-level=${g.depth} aria-expanded=${leaf ? undefined : open.has(i)} onContextMenu=${(e) => showMenu(e, filterEntries(g.filter, g.text))}>${keys.map((k, c) => html`<td class=${c === keys.length - 1 ? 'lastkey' : ''}>${c + 1 === g.depth ? (leaf || g.rest ? html`${name(g, k)}` : html`<button class="quiet" aria-label=${open.has(i) ? 'Close' : 'Open'} onClick=${toggle}>${open.has(i) ? '▾' : '▸'}</button>${name(g, k)}`) : ''}</td>`)}
 						${numbers.map(([n]) => html`<td class="num">${n === 'count' ? count(g.count) : value(g[n], 'none')}${n === 'count' && html`<span class="share" ref=${(e) => e && (e.style.width = `${(100 * g.count) / most}%`)}></span>`}</td>`)}</tr>`;
 				})}</tbody></table></div>`;
 		}}<//></div>`;

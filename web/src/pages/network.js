@@ -17,7 +17,7 @@ export default function Network() {
 	if (h.net === 0) {
 		return html`<div class="teach"><h1>${plural(h.packets, 'packet')}</h1>
 			<p>This trace has whole packets. Wireshark reads them: export the selection as pcapng, each packet with the name of its process.</p>
-			<p><button class="main-button" onClick=${() => (exportOpen.value = true)}>Export as pcapng</button> <button onClick=${() => go({ page: 'events' })}>Show them as events</button></p></div>`;
+			<p><button class="main-button" onClick=${() => (exportOpen.value = 'pcapng')}>Export as pcapng</button> <button onClick=${() => go({ page: 'events' })}>Show them as events</button></p></div>`;
 	}
 	return html`<${TablePage} title="Network" views=${views} top=${html`<${CounterChart} list=${['net_bytes']} />`} />`;
 }

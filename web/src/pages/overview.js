@@ -99,7 +99,7 @@ function Processes() {
 	const i = info.value;
 	const w = Math.max(1, i.last - Math.min(0, i.first)), x0 = Math.min(0, i.first);
 	return html`<${Asked} state=${state}>${(a) => html`<div class="tablewrap" tabindex="0" role="region" aria-label="Processes"><table class="data">
-		<thead><tr>${['Process', 'pid', 'Life', 'Exit code', 'Events', 'Command line'].map((t) => html`<th scope="col"><button tabindex="-1">${t}</button></th>`)}</tr></thead>
+		<thead><tr>${['Process', 'pid', 'Life', 'Exit code', 'Events', 'Command line'].map((t) => html`<th scope="col" class=${['pid', 'Exit code', 'Events'].includes(t) ? 'num' : ''}><button tabindex="-1">${t}</button></th>`)}</tr></thead>
 		<tbody>${tree(a.processes).slice(0, 3000).map(([p, depth]) => html`<tr onContextMenu=${(e) => showMenu(e, filterEntries(`pid == ${p.pid}`, p.name, [{ text: 'Select its lifetime', run: () => zoom(p.start ?? x0, p.end ?? i.last) }]))}>
 			<td ref=${(e) => e && (e.style.paddingLeft = `${0.6 + depth * 1.1}rem`)}><button class="quiet" onClick=${() => and(`pid == ${p.pid}`)}>${visible(p.name) || `process ${p.pid}`}</button>${p.container && html` <span class="dim">${visible(p.container)}</span>`}</td>
 			<td class="num">${p.pid}</td>

@@ -6,7 +6,7 @@ import { get, post, address } from '../api.js';
 import { Command, commandLine } from './command.js';
 import { visible } from '../text.js';
 
-export const exportOpen = signal(false);
+export const exportOpen = signal(false); // true, or the kind that is wanted
 
 export function ExportDialog() {
 	const [kinds, setKinds] = useState([]);
@@ -16,6 +16,10 @@ export function ExportDialog() {
 	const shown = exportOpen.value;
 	useEffect(() => {
 		if (shown) {
+			if (typeof shown === 'string') {
+				setKind(shown);
+			}
+			setJob(null);
 			get('kinds', { tr: tr.value }).then((a) => setKinds(a.kinds), (e) => toast(e.message));
 			ref.current?.focus();
 		}
@@ -41,7 +45,7 @@ export function ExportDialog() {
 			}
 		}}>
 			<h2>Export this selection</h2>
-			<label>Form <select value=${kind} onChange=${(e) => setKind(e.target.value)}>${kinds.map((x) => html`<option value=${x.name}>${x.name}</option>`)}</select></label>
+			<label>Form <select value=${kind} onChange=${(e) => setKind(e.target.value)}>${kinds.map((x) => html`<option value=${x.name} selected=${x.name === kind}>${x.name}</option>`)}</select></label>
 			<p>${k?.help}</p>
 			${k?.cannot && html`<p class="note">It cannot represent: ${k.cannot}.</p>`}
 			<p><code class="wide">${commandLine(['export', '--as', kind, '-o', `out${k?.suffix ?? ''}`])}</code></p>

@@ -113,7 +113,7 @@ export function FilterBox() {
 				onScroll=${() => mark.current && (mark.current.scrollLeft = ref.current.scrollLeft)} />
 			${filter.value && html`<button class="quiet" aria-label="Remove the filter" onClick=${() => go({ f: '' })}>×</button>`}
 		</div>
-		${error && html`<div class="mistake" role="alert">column ${error.column}: ${visible(error.text)}</div>`}
+		${error && html`<div class="mistake" role="alert">column ${error.column}: ${visible(error.text)}${error.nearest && !error.text.includes(error.nearest) ? html`; nearest: <b>${visible(error.nearest)}</b>` : ''}</div>`}
 		${offers.length > 0 &&
 		html`<ul class="offers" id="offers" role="listbox" aria-label="Completions">
 			${offers.map(

@@ -15,7 +15,7 @@ const everywhere = [
 	['F', 'the whole trace'],
 	['M', 'mark this time'],
 	['[  ]', 'the match before, the next match'],
-	['g then a letter', `a page: ${'the underlined letters of the rail'}`],
+	['G, letter', `a page: ${pages.map((p) => `${p.key} ${p.title}`).join(', ')}`],
 	['?', 'these keys'],
 ];
 

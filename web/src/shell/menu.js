@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The menu of a right-click (or of the menu key): entries of who was clicked.
 import { html, signal, useEffect, useLayoutEffect, useRef } from '../ui.js';
-import { and, andNot, keep, toast } from '../state.js';
+import { and, andNot, keep, toast, page, tr } from '../state.js';
 import { visible } from '../text.js';
 
 const open = signal(null); // { x, y, entries, from }
@@ -54,6 +54,10 @@ export function Menu() {
 			ref.current.querySelector('button')?.focus();
 		}
 	}, [m]);
+	/* Another page has other cells. */
+	useEffect(() => {
+		open.value = null;
+	}, [page.value, tr.value]);
 	useEffect(() => {
 		if (!m) {
 			return undefined;

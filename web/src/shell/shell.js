@@ -17,7 +17,7 @@ function Rail() {
 	return html`<nav class="rail" aria-label="Pages">
 		${pages.map((p) => {
 			const there = p.alone || !info.value ? true : p.has ? p.has(info.value.has) === true : true;
-			return html`<a href=${`#${p.id}`} class=${`${page.value === p.id ? 'here' : ''} ${there ? '' : 'lacks'}`} aria-current=${page.value === p.id ? 'page' : undefined} title=${there ? p.title : `${p.title}: not in this trace`} onClick=${(e) => {
+			return html`<a href=${`#${p.id}`} class=${`${page.value === p.id ? 'here' : ''} ${there ? '' : 'lacks'}`} aria-current=${page.value === p.id ? 'page' : undefined} title=${`${p.title} (g ${p.key})${there ? '' : ': not in this trace'}`} onClick=${(e) => {
 				e.preventDefault();
 				go({ page: p.id });
 			}}><${Icon} name=${p.id} /><span>${p.title}</span></a>`;
@@ -63,7 +63,7 @@ function Light() {
 	return html`<a class=${`light ${i.light}`} href="#diagnostics" title=${i.light_sentence} onClick=${(e) => {
 		e.preventDefault();
 		go({ page: 'diagnostics' });
-	}}><span class="dot" aria-hidden="true"></span>${i.light === 'green' ? 'Trustworthy' : i.light === 'yellow' ? 'Gaps' : 'Damaged'}</a>`;
+	}}><span class="dot" aria-hidden="true"></span>${i.light === 'green' ? 'Trustworthy' : i.light === 'yellow' ? (i.lost.events > 0 || i.lost.buffers > 0 || i.lost.unknown ? 'Gaps' : 'Usable') : 'Damaged'}</a>`;
 }
 
 function Progress() {

@@ -8,7 +8,8 @@ window.Sortable = Sortable; // SlickGrid looks for it there
 
 const PAGE = 200, KEPT = 60;
 
-// load(at, n, signal) → { total, rows }; columns as SlickGrid has them, with `get(row)`.
+// load(at, n, signal) → { total, rows }. The grid counts lines: rows by their position, and gaps between them. gaps: [{ after }] in
+// order, where `after` is the position of the row above (-1: above all).
 export class Rows {
 	constructor(load, changed) {
 		this.load = load;
@@ -16,11 +17,33 @@ export class Rows {
 		this.total = 0;
 		this.pages = new Map();
 		this.asked = new Map();
+		this.gaps = [];
+	}
+	// The line of a position, and what a line is: { gap } or { position }.
+	lineOf(position) {
+		let n = 0;
+		while (n < this.gaps.length && this.gaps[n].after < position) {
+			n++;
+		}
+		return position + n;
+	}
+	at(line) {
+		for (let n = 0; n < this.gaps.length; n++) {
+			const there = this.gaps[n].after + 1 + n;
+			if (there >= line) {
+				return there === line ? { gap: this.gaps[n] } : { position: line - n };
+			}
+		}
+		return { position: line - this.gaps.length };
 	}
 	getLength() {
-		return this.total;
+		return this.total + this.gaps.length;
 	}
-	getItem(i) {
+	getItem(line) {
+		const { gap, position: i } = this.at(line);
+		if (gap) {
+			return gap;
+		}
 		const p = Math.floor(i / PAGE);
 		const page = this.pages.get(p);
 		if (page) {
@@ -29,11 +52,17 @@ export class Rows {
 		this.want(p);
 		return null;
 	}
-	getItemMetadata(i) {
-		return this.meta?.(this.peek(i), i) ?? null;
+	getItemMetadata(line) {
+		const { gap, position } = this.at(line);
+		if (gap) {
+			return { cssClasses: 'gap', selectable: false, columns: { 0: { colspan: '*', formatter: () => gap.text } } };
+		}
+		return this.meta?.(this.peek(line), position) ?? null;
 	}
-	peek(i) {
-		return this.pages.get(Math.floor(i / PAGE))?.[i % PAGE] ?? null;
+	// The row of a line, if it is here and no gap.
+	peek(line) {
+		const { position: i } = this.at(line);
+		return i === undefined ? null : this.pages.get(Math.floor(i / PAGE))?.[i % PAGE] ?? null;
 	}
 	want(p) {
 		if (this.asked.has(p) || p < 0) {
@@ -59,6 +88,7 @@ export class Rows {
 				const grew = a.total !== this.total;
 				this.total = a.total;
 				this.changed(p * PAGE, a.rows.length, grew, a);
+				this.arrived?.();
 			},
 			(e) => {
 				this.asked.delete(p);
@@ -114,7 +144,13 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 		});
 		roles(ref.current);
 		g.onClick.subscribe((e, a) => handlers.current.onChoose?.(a.row, rows.peek(a.row)));
-		g.onActiveCellChanged.subscribe((e, a) => a.row !== undefined && handlers.current.onChoose?.(a.row, rows.peek(a.row), true));
+		let waits = -1; // the chosen line is not here yet
+		g.onActiveCellChanged.subscribe((e, a) => {
+			if (a.row !== undefined) {
+				waits = rows.peek(a.row) ? -1 : a.row;
+				handlers.current.onChoose?.(a.row, rows.peek(a.row), true);
+			}
+		});
 		g.onContextMenu.subscribe((e) => {
 			const at = g.getCellFromEvent(e);
 			if (at) {
@@ -124,14 +160,20 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 		g.onKeyDown.subscribe((e) => {
 			const native = e.getNativeEvent?.() ?? e;
 			const at = g.getActiveCell();
+			if (native.ctrlKey || native.metaKey || native.altKey) {
+				return;
+			}
 			const to = { j: 1, k: -1 }[native.key];
 			if (to && at) {
 				native.preventDefault();
-				g.gotoCell(Math.max(0, Math.min(rows.total - 1, at.row + to)), at.cell);
+				g.gotoCell(Math.max(0, Math.min(rows.getLength() - 1, at.row + to)), at.cell);
+				e.stopImmediatePropagation();
 				native.stopPropagation();
 			} else if (native.key === 'Home' || native.key === 'End') {
 				native.preventDefault();
-				g.gotoCell(native.key === 'Home' ? 0 : rows.total - 1, at?.cell ?? 0);
+				e.stopImmediatePropagation();
+				native.stopPropagation();
+				g.gotoCell(native.key === 'Home' ? 0 : rows.getLength() - 1, at?.cell ?? 0);
 			} else if ((native.key === 'F10' && native.shiftKey) || native.key === 'ContextMenu') {
 				native.preventDefault();
 				if (at) {
@@ -140,6 +182,13 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 				}
 			}
 		});
+		rows.arrived = () => {
+			const at = g.getActiveCell();
+			if (at && waits === at.row && rows.peek(at.row)) {
+				waits = -1;
+				handlers.current.onChoose?.(at.row, rows.peek(at.row), true);
+			}
+		};
 		const resize = new ResizeObserver(() => g.resizeCanvas());
 		resize.observe(ref.current);
 		grid.current = g;
