@@ -30,6 +30,8 @@ everything = dumped()
 assert info["rows"] == len(everything), (info["rows"], len(everything))
 assert ("1 event " in info["sentence"]) == (info["rows"] == 1), info["sentence"]
 filters = ["", "pid > 1000", "level <= warning", "event ~ Start", 'process ~ "e"', "not cpu == 0"] + info["examples"]
+if info["rows"] > 50000:  # dump takes a second for each
+    filters = [filters[0], filters[3]]
 first, last = info["first"], info["last"]
 middle = (first + last) // 2
 for f in filters:

@@ -269,11 +269,9 @@ static void put_files(struct strbuf *b, const struct view_trace *t)
 	strbuf_addc(b, ']');
 }
 
-static void put_progress(struct strbuf *b, const struct view_trace *t)
+static void put_progress(struct strbuf *b, struct openetw_index_progress p)
 {
-	OPENETW_SIZED(struct openetw_index_progress, p);
-	uint32_t code = openetw_index_progress(t->x, &p);
-	bool whole = code != ERROR_SUCCESS || p.code != ERROR_IO_PENDING;
+	bool whole = p.code != ERROR_IO_PENDING;
 	json_put_name(b, "progress");
 	strbuf_addc(b, '{');
 	json_put_truth(b, "whole", whole);
@@ -324,6 +322,11 @@ static int run(struct view_request *r)
 	if (!t) {
 		return r->status;
 	}
+	/* First how far it is: what is said to be whole is whole below. */
+	OPENETW_SIZED(struct openetw_index_progress, progress);
+	if (openetw_index_progress(t->x, &progress) != ERROR_SUCCESS) {
+		progress = (struct openetw_index_progress){.code = ERROR_SUCCESS};
+	}
 	view_trace_about(t, &a);
 	learn(t, &a, &f);
 	view_losses_of(t, &losses);
@@ -361,7 +364,7 @@ static int run(struct view_request *r)
 		      : f.has[HAS_UNDECODED] ? "Usable: some events cannot be decoded"
 					     : "Trustworthy: nothing was lost");
 	put_examples(b, t, &f, &a);
-	put_progress(b, t);
+	put_progress(b, progress);
 	if (t->live) {
 		view_live_put(b, t);
 	}
