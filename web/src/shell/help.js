@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The keys of this page.
-import { html, signal, useEffect, useRef } from '../ui.js';
+import { html, signal, useLayoutEffect, useRef } from '../ui.js';
 import { page } from '../state.js';
 import { pages } from '../pages/index.js';
 
@@ -21,7 +21,7 @@ const everywhere = [
 
 export function Help() {
 	const ref = useRef(null);
-	useEffect(() => ref.current?.focus(), [helpOpen.value]);
+	useLayoutEffect(() => ref.current?.focus(), [helpOpen.value]);
 	if (!helpOpen.value) {
 		return null;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The palette: pages, commands, processes, providers and events, found by some of their letters.
-import { html, signal, useEffect, useRef, useState } from '../ui.js';
+import { html, signal, useLayoutEffect, useRef, useState } from '../ui.js';
 import fuzzysort from 'fuzzysort';
 import { go, and, tr, zoomOut, theme } from '../state.js';
 import { get } from '../api.js';
@@ -40,7 +40,7 @@ export function Palette() {
 	const [at, setAt] = useState(0);
 	const ref = useRef(null);
 	const shown = paletteOpen.value;
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (shown) {
 			setText('');
 			setAt(0);

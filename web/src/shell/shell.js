@@ -160,7 +160,11 @@ function onKey(e) {
 		paletteOpen.value = !paletteOpen.value;
 		return;
 	}
-	if (typing || e.ctrlKey || e.metaKey || e.altKey || paletteOpen.value || helpOpen.value) {
+	if (e.key === 'Escape' && (helpOpen.value || paletteOpen.value || exportOpen.value)) {
+		helpOpen.value = paletteOpen.value = exportOpen.value = false;
+		return;
+	}
+	if (typing || e.ctrlKey || e.metaKey || e.altKey || paletteOpen.value || helpOpen.value || exportOpen.value) {
 		return;
 	}
 	if (pending && Date.now() - pending < 1500) {
