@@ -214,3 +214,20 @@ bool allowed_begin(const struct cli_args *a, struct allowed *may, int count, cha
 	}
 	return may->root_fds || (cli_tell(a, "no memory"), false);
 }
+
+void allowed_end(struct allowed *may)
+{
+	for (int i = 0; may->files && i < may->file_count; i++) {
+		free(may->files[i]);
+	}
+	for (int i = 0; may->roots && i < may->root_count; i++) {
+		free(may->roots[i]);
+	}
+	for (int i = 0; may->root_fds && i < may->root_count; i++) {
+		close(may->root_fds[i]);
+	}
+	free(may->files);
+	free(may->roots);
+	free(may->root_fds);
+	*may = (struct allowed){0};
+}

@@ -22,6 +22,8 @@ struct allowed {
 /* Files and folders of a command line. False: said why. */
 bool allowed_begin(const struct cli_args *a, struct allowed *may, int count, char **files,
 		   const struct cli_words *roots);
+/* Frees what it took. */
+void allowed_end(struct allowed *may);
 /* The whole path of each word, which has to be of this kind. False: said why. */
 bool allowed_whole(const struct cli_args *a, int count, char **words, mode_t kind, char ***ret);
 /* A file that may be read: an O_PATH descriptor, and its whole path, to be freed. The path may lead to another file as soon

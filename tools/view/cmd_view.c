@@ -72,7 +72,8 @@ static void open_browser(const char *address)
 	}
 }
 
-static int ready(struct view *v)
+/* Prints the address; `again`: another one, for another browser. */
+static int ready(struct view *v, bool again)
 {
 	const struct view_options *o = v->args->given;
 	unsigned port = (unsigned)strtoul(strrchr(v->address, ':') + 1, NULL, 10);
@@ -86,7 +87,7 @@ static int ready(struct view *v)
 		}
 	}
 	fflush(stdout);
-	if (!o->socket && !o->no_open && has_screen()) {
+	if (!again && !o->socket && !o->no_open && has_screen()) {
 		open_browser(v->address);
 	}
 	return CLI_OK;
@@ -132,6 +133,7 @@ static int run(struct cli_args *a)
 		return cli_tell(a, "%s", why);
 	}
 	v.guard.hosts = o->host.text;
+	v.guard.host_count = o->host.count;
 	if (!allowed_begin(a, &v.may, a->count, a->words, &o->root) || !open_first(&v, a)) {
 		return CLI_FAILED;
 	}
@@ -142,6 +144,7 @@ static int run(struct cli_args *a)
 	int status = view_serve(&v, &listen, ready);
 	view_jobs_end(&v);
 	close_all(&v);
+	allowed_end(&v.may);
 	cli_signals_restore();
 	return status;
 }
@@ -157,7 +160,10 @@ const struct cli_command cli_view = {
 		   "trace. Without files it begins with what can be opened and recorded. The page asks while the "
 		   "trace's index is\n"
 		   "made. Ctrl-C ends it.\n\n"
-		   "The address holds a code that lets one browser in, once. Nobody else's requests are answered: no "
+		   "The address holds a code that lets one browser in, once and within ten minutes; Enter prints "
+		   "another one. "
+		   "Nobody\n"
+		   "else's requests are answered: no "
 		   "other user's,\n"
 		   "no other page's. From another machine go through ssh -L. docs/viewer.md has more.\n\n"
 		   "Examples:\n"

@@ -20,6 +20,7 @@ struct view {
 	struct view_trace *traces[VIEW_TRACES_MAX];
 	uint32_t next_id;
 	struct view_jobs *jobs; /* view_jobs.h; NULL: none yet */
+	char recording[160];    /* which recipe; "": none */
 	uint32_t ending;        /* order_… */
 };
 
@@ -40,15 +41,18 @@ struct view_file {
 extern const struct view_file view_bundle[];
 
 /* view_live.c: "event: rows" when something came, and the member "live_state" of info. */
-void view_live_tell(struct view *v, struct view_trace *t, struct strbuf *b);
+void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b);
 void view_live_put(struct strbuf *b, const struct view_trace *t);
+
+/* A name for a new trace, below the first root or in the present folder. */
+void view_new_file(const struct view *v, const char *what, char *out, size_t cap);
 
 /* view_http.c: listens and serves until a signal. CLI_OK, or said why. */
 struct view_listen {
 	unsigned port;      /* 0: any */
 	const char *socket; /* a path instead */
 };
-int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v));
+int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v, bool again));
 
 /* view_events.c: the next piece of a stream of server-sent events. */
 struct view_stream;

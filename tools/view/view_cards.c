@@ -93,7 +93,6 @@ static struct table_answer *ask(struct view_request *r, const struct view_sel *s
 				const char *columns, const char *sort, uint64_t top)
 {
 	char why[600];
-	struct table_set *s = view_tables_with(sel->trace, table, gone, r, why, sizeof why);
 	struct table_ask q = {.table = table,
 			      .group_by = by,
 			      .columns = columns,
@@ -101,7 +100,7 @@ static struct table_answer *ask(struct view_request *r, const struct view_sel *s
 			      .top = top,
 			      .from = sel->from,
 			      .to = sel->to};
-	return s ? table_ask(s, &q, why, sizeof why) : NULL;
+	return view_table_ask(sel->trace, &q, gone, r, why, sizeof why);
 }
 
 static void card_cpu(struct view_request *r, const struct view_sel *sel, bool switches)

@@ -37,9 +37,9 @@ struct view;
 struct view_request;
 
 struct view_endpoint {
-	const char *path;                   /* behind "/api/" */
-	const char *params;                 /* "NAME:KIND …": text, time, real, flag, or FROM-TO for a whole number */
-	bool post;                          /* with a JSON body of at most JSON_BYTES_MAX */
+	const char *path;   /* behind "/api/" */
+	const char *params; /* "NAME:KIND …": text, time, real, flag, list, or FROM-TO for a whole number */
+	bool post;          /* with a JSON body of at most JSON_BYTES_MAX */
 	int (*run)(struct view_request *r); /* the status: 200, … */
 };
 extern const struct view_endpoint *const view_endpoints[]; /* NULL-terminated */

@@ -18,7 +18,7 @@ struct view_stream {
 	struct view_trace *trace; /* NULL: none */
 	int socket;
 	bool told_whole;
-	uint64_t rows, jobs;
+	uint64_t rows, jobs, live_rows;
 	int quiet_ms;
 };
 
@@ -44,7 +44,7 @@ void view_stream_destroy(struct view_stream *s)
 static void put_progress(struct view_stream *s, struct strbuf *b)
 {
 	OPENETW_SIZED(struct openetw_index_progress, p);
-	if (!s->trace || s->told_whole || openetw_index_progress(s->trace->x, &p) != ERROR_SUCCESS) {
+	if (!s->trace || s->told_whole || s->trace->live || openetw_index_progress(s->trace->x, &p) != ERROR_SUCCESS) {
 		return;
 	}
 	bool whole = p.code != ERROR_IO_PENDING;
@@ -77,7 +77,7 @@ ssize_t view_stream_read(struct view_stream *s, char *buf, size_t cap)
 		strbuf_clear(&b);
 		put_progress(s, &b);
 		view_jobs_tell(s->view, &s->jobs, &b);
-		view_live_tell(s->view, s->trace, &b);
+		view_live_tell(s->view, s->trace, &s->live_rows, &b);
 		if (b.len == 0 && s->quiet_ms >= QUIET_MS) {
 			strbuf_adds(&b, ": still here\n\n");
 		}

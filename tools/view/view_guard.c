@@ -31,6 +31,17 @@ int view_guard_begin(struct view_guard *g, unsigned port, uint64_t code_until_ns
 	return err < 0 ? err : secret(g->cookie);
 }
 
+int view_guard_new_code(struct view_guard *g, uint64_t code_until_ns)
+{
+	char code[VIEW_SECRET_TEXT];
+	int err = secret(code);
+	if (err == 0) {
+		memcpy(g->code, code, sizeof code);
+		g->code_until_ns = code_until_ns;
+	}
+	return err;
+}
+
 /* Takes as long whatever differs, so that time tells nothing. */
 static bool same(const char secret_text[VIEW_SECRET_TEXT], const char *s, size_t n)
 {
@@ -61,7 +72,7 @@ bool view_guard_host(const struct view_guard *g, const char *host)
 			return true;
 		}
 	}
-	for (size_t i = 0; host && g->hosts && g->hosts[i]; i++) {
+	for (int i = 0; host && i < g->host_count; i++) {
 		if (is_name(host, g->hosts[i])) {
 			return true;
 		}

@@ -19,10 +19,13 @@ struct view_guard {
 	char cookie[VIEW_SECRET_TEXT];
 	char nonce[VIEW_SECRET_TEXT]; /* of the style elements that the page's libraries make */
 	char cookie_name[32];
-	const char *const *hosts; /* more names that Host may have, without port; NULL-terminated, or NULL */
+	const char *const *hosts; /* more names that Host may have, without port */
+	int host_count;
 };
 /* New secrets from the kernel. -errno. */
 int view_guard_begin(struct view_guard *g, unsigned port, uint64_t code_until_ns);
+/* Another code, in the place of the one before. -errno. */
+int view_guard_new_code(struct view_guard *g, uint64_t code_until_ns);
 /* Is Host this machine's? "localhost:PORT", "127.0.0.1:PORT", "[::1]:PORT", any port, since it may be forwarded. NULL: no. */
 bool view_guard_host(const struct view_guard *g, const char *host);
 /* Is Origin that of a page which `host` sent? NULL: nobody said; then it is no browser's request from elsewhere. */

@@ -26,7 +26,7 @@
 #define IDLE_SECONDS      60u
 #define HEAD_NS           15000000000ull  /* a request has to be there whole within this time */
 #define CODE_NS           600000000000ull /* how long the printed address is good */
-#define FILE_BODY_MAX     (32u << 20)     /* of /api/manifest */
+#define RUNNING_MAX       32u             /* questions that are being answered */
 #define STACK_BYTES       (1u << 20)
 #define EVENTS_BLOCK      4096u
 
@@ -44,6 +44,7 @@ struct server {
 	struct connection *all;
 	struct MHD_Daemon *daemons[2];
 	int daemon_count;
+	uint32_t running; /* order_… */
 };
 
 static void on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
@@ -262,15 +263,19 @@ static enum MHD_Result send_page(struct view *v, struct MHD_Connection *c, const
 /* ---- a request -------------------------------------------------------------------------------------- */
 
 struct call {
+	struct server *server;
 	struct view_request r;
 	struct strbuf upload;
-	size_t upload_most;
 	bool refused; /* what else comes of it is not looked at */
+	bool counted; /* among those that run */
 };
 
 static void call_free(struct call *x)
 {
 	if (x) {
+		if (x->counted) {
+			order_add_full(&x->server->running, -1u);
+		}
 		if (x->r.trace) {
 			view_trace_let_go(x->r.view, x->r.trace);
 		}
@@ -365,11 +370,17 @@ static enum MHD_Result answer(struct call *x, struct MHD_Connection *c)
 		return send_answer(x, c);
 	}
 	view_mhd.get_connection_values(c, MHD_GET_ARGUMENT_KIND, take_parameter, r);
-	if (!view_request_check(r) || (r->endpoint->post && !take_body(x))) {
+	if ((r->endpoint->post && !take_body(x)) || !view_request_check(r)) {
 		return send_answer(x, c);
 	}
 	if (!r->endpoint->run) {
 		return send_events(x, c);
+	}
+	x->counted = order_add_full(&x->server->running, 1u) < RUNNING_MAX;
+	if (!x->counted) {
+		order_add_full(&x->server->running, -1u);
+		view_fail(r, 429, "%u questions are being answered already", RUNNING_MAX);
+		return send_answer(x, c);
 	}
 	r->status = r->endpoint->run(r);
 	return send_answer(x, c);
@@ -392,9 +403,10 @@ static enum MHD_Result enter(struct view *v, struct MHD_Connection *c, const cha
 	bool ok = view_guard_code(&v->guard, code, clock_read_system_ns());
 	pthread_mutex_unlock(&v->lock);
 	if (!ok) {
-		return refuse(c, 403,
-			      "This address was used already, or is too old. Start \"openetw view\" again for another "
-			      "one.\n");
+		return refuse(
+			c, 403,
+			"This address was used already, or is too old. Press Enter where \"openetw view\" runs: it "
+			"prints another one.\n");
 	}
 	struct MHD_Response *m =
 		view_mhd.create_response_from_buffer(0, (char *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
@@ -429,14 +441,27 @@ static struct call *begin(struct view *v, struct MHD_Connection *c, const char *
 		return NULL;
 	}
 	if (!view_guard_cookie(&v->guard, view_mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Cookie"))) {
-		*ret = refuse(c, 403,
-			      "Open the address that \"openetw view\" printed: this browser has not been let in.\n");
+		*ret = refuse(
+			c, 403,
+			"Open the address that \"openetw view\" printed: this browser has not been let in. Was it used "
+			"already? Press Enter where that command runs: it prints another one.\n");
 		return NULL;
 	}
 	const char *origin = view_mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Origin");
 	const char *header = view_mhd.lookup_connection_value(c, MHD_HEADER_KIND, "X-OpenETW");
 	if ((post && (!header || strcmp(header, "1") != 0)) || !view_guard_origin(origin, host)) {
 		*ret = refuse(c, 403, "This request does not come from the viewer's page.\n");
+		return NULL;
+	}
+	/* More than is taken is refused before it is read. */
+	const char *length = view_mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+	if (length && strtoull(length, NULL, 10) > JSON_BYTES_MAX) {
+		*ret = refuse(c, 413, "The body is too long.\n");
+		return NULL;
+	}
+	const char *type = view_mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type");
+	if (post && (!type || strncmp(type, "application/json", 16) != 0)) {
+		*ret = refuse(c, 400, "The body is to be application/json.\n");
 		return NULL;
 	}
 	if (!api) {
@@ -454,7 +479,6 @@ static struct call *begin(struct view *v, struct MHD_Connection *c, const char *
 			view_mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 		x->r = (struct view_request){
 			.view = v, .endpoint = e, .socket = info ? info->connect_fd : -1, .file = -1};
-		x->upload_most = strcmp(e->path, "manifest") == 0 ? FILE_BODY_MAX : JSON_BYTES_MAX;
 	}
 	return x;
 }
@@ -471,13 +495,14 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 		if (!x) {
 			return result;
 		}
+		x->server = s;
 		*context = x;
 		if (x->r.endpoint->post) {
 			return MHD_YES; /* its body comes next */
 		}
 	}
 	if (*upload_bytes) {
-		if (x->upload.len + *upload_bytes > x->upload_most) {
+		if (x->upload.len + *upload_bytes > JSON_BYTES_MAX) {
 			x->refused = true;
 		}
 		if (!x->refused) {
@@ -488,7 +513,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 	}
 	waited_for(c, false);
 	if (x->refused || x->upload.failed) {
-		view_fail(&x->r, 413, "the body is longer than %zu bytes", x->upload_most);
+		view_fail(&x->r, 413, "the body is longer than %u bytes", JSON_BYTES_MAX);
 		return send_answer(x, c);
 	}
 	return answer(x, c);
@@ -602,10 +627,12 @@ static int start(struct server *s, const struct view_listen *l, unsigned *ret_po
 	*ret_port = l->socket ? 0 : port_of(fd);
 	/* Before anybody can ask. */
 	const char *const *hosts = s->view->guard.hosts;
+	int host_count = s->view->guard.host_count;
 	if (view_guard_begin(&s->view->guard, *ret_port, clock_read_system_ns() + CODE_NS) < 0) {
 		return cli_tell(s->view->args, "the kernel gives no random bytes");
 	}
 	s->view->guard.hosts = hosts;
+	s->view->guard.host_count = host_count;
 	/* The same port by IPv6, where there is one and nobody else has it. */
 	if (!l->socket && listen_on(AF_INET6, *ret_port, &fd6) < 0) {
 		fd6 = -1;
@@ -616,17 +643,47 @@ static int start(struct server *s, const struct view_listen *l, unsigned *ret_po
 	return CLI_OK;
 }
 
-int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v))
+static void set_address(struct view *v, unsigned port)
+{
+	snprintf(v->address, sizeof v->address, "http://127.0.0.1:%u/?code=%s", port, v->guard.code);
+}
+
+/* Enter makes another address, for another browser. */
+static void look_at_input(struct view *v, unsigned port, struct pollfd *in, int (*ready)(struct view *v, bool again))
+{
+	char line[256];
+	if (isatty(in->fd) && tcgetpgrp(in->fd) != getpgrp()) {
+		return; /* it is another program's line */
+	}
+	ssize_t n = read(in->fd, line, sizeof line);
+	if (n <= 0) {
+		in->fd = -1; /* poll() passes over it */
+	} else if (memchr(line, '\n', (size_t)n)) {
+		pthread_mutex_lock(&v->lock);
+		int err = view_guard_new_code(&v->guard, clock_read_system_ns() + CODE_NS);
+		set_address(v, port);
+		pthread_mutex_unlock(&v->lock);
+		if (err == 0) {
+			ready(v, true);
+		}
+	}
+}
+
+int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct view *v, bool again))
 {
 	struct server s = {.view = v, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct pollfd in = {.fd = 0, .events = POLLIN};
 	unsigned port = 0;
 	int status = start(&s, l, &port);
 	if (status == CLI_OK) {
-		snprintf(v->address, sizeof v->address, "http://127.0.0.1:%u/?code=%s", port, v->guard.code);
-		status = ready(v);
+		set_address(v, port);
+		status = ready(v, false);
 	}
 	while (status == CLI_OK && !cli_signal_caught()) {
-		poll(NULL, 0, 200);
+		if (poll(&in, 1, 200) > 0) {
+			look_at_input(v, port, &in, ready);
+			poll(NULL, 0, 50);
+		}
 		cut_slow_ones(&s);
 	}
 	order_store_relaxed(&v->ending, 1);

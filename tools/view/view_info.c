@@ -239,10 +239,12 @@ static void put_loss(struct strbuf *out, const struct openetw_index_about *a, co
 		add_count(&b, a->buffers_lost, "buffer was lost", "buffers were lost");
 	} else if (a->loss_unknown) {
 		strbuf_adds(&b, "The end of the recording is missing, so nobody knows whether events were lost");
+	} else if (l->count) {
+		strbuf_adds(&b, "No event is known to be lost, but parts of the recording are missing");
 	} else {
 		strbuf_adds(&b, "Nothing was lost");
 	}
-	if (l->count && (a->events_lost || a->buffers_lost)) {
+	if (l->count) {
 		strbuf_addf(&b, " between %.3f s and %.3f s", (double)l->from / 1e9, (double)l->to / 1e9);
 	}
 	strbuf_addc(&b, '.');
@@ -267,11 +269,9 @@ static void put_files(struct strbuf *b, const struct view_trace *t)
 	strbuf_addc(b, ']');
 }
 
-static void put_progress(struct strbuf *b, const struct view_trace *t)
+static void put_progress(struct strbuf *b, struct openetw_index_progress p)
 {
-	OPENETW_SIZED(struct openetw_index_progress, p);
-	uint32_t code = openetw_index_progress(t->x, &p);
-	bool whole = code != ERROR_SUCCESS || p.code != ERROR_IO_PENDING;
+	bool whole = p.code != ERROR_IO_PENDING;
 	json_put_name(b, "progress");
 	strbuf_addc(b, '{');
 	json_put_truth(b, "whole", whole);
@@ -322,6 +322,11 @@ static int run(struct view_request *r)
 	if (!t) {
 		return r->status;
 	}
+	/* First how far it is: what is said to be whole is whole below. */
+	OPENETW_SIZED(struct openetw_index_progress, progress);
+	if (openetw_index_progress(t->x, &progress) != ERROR_SUCCESS) {
+		progress = (struct openetw_index_progress){.code = ERROR_SUCCESS};
+	}
 	view_trace_about(t, &a);
 	learn(t, &a, &f);
 	view_losses_of(t, &losses);
@@ -359,7 +364,7 @@ static int run(struct view_request *r)
 		      : f.has[HAS_UNDECODED] ? "Usable: some events cannot be decoded"
 					     : "Trustworthy: nothing was lost");
 	put_examples(b, t, &f, &a);
-	put_progress(b, t);
+	put_progress(b, progress);
 	if (t->live) {
 		view_live_put(b, t);
 	}

@@ -238,7 +238,8 @@ static int run_export(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_export = {.path = "export", .params = "", .post = true, .run = run_export};
+const struct view_endpoint view_export = {
+	.path = "export", .params = VIEW_SEL "kind:text", .post = true, .run = run_export};
 
 static int run_jobs(struct view_request *r)
 {
@@ -277,7 +278,8 @@ static int run_cancel(struct view_request *r)
 	strbuf_adds(&r->out, "{}");
 	return view_done(r);
 }
-const struct view_endpoint view_jobs_cancel = {.path = "jobs", .params = "", .post = true, .run = run_cancel};
+const struct view_endpoint view_jobs_cancel = {
+	.path = "jobs", .params = "cancel:0-4294967295", .post = true, .run = run_cancel};
 
 static int run_download(struct view_request *r)
 {

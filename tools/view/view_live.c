@@ -1,17 +1,261 @@
 /* SPDX-License-Identifier: MIT
- * Live traces.
+ * attach and live: traces that grow.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 
-void view_live_tell(struct view *v, struct view_trace *t, struct strbuf *b)
+#include "base/order.h"
+#include "tools/view/view_child.h"
+
+#include <openetw/error.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RING_DEFAULT (256ull << 20)
+#define RING_MOST    (4ull << 30)
+
+static bool never(void *context)
 {
+	(void)context;
+	return false;
+}
+static bool gone(void *context)
+{
+	return view_gone(context);
+}
+
+struct view_trace *view_live_create(const struct cli_args *a, const char *session, uint64_t ring_bytes, bool own,
+				    char *why, size_t cap)
+{
+	OPENETW_SIZED(struct openetw_live_options, o);
+	struct view_trace *t = calloc(1, sizeof *t);
+	struct view_live *l = calloc(1, sizeof *l);
+	if (!t || !l) {
+		free(t);
+		free(l);
+		snprintf(why, cap, "no memory");
+		return NULL;
+	}
+	pthread_mutex_init(&t->lock, NULL);
+	t->args = a;
+	snprintf(l->session, sizeof l->session, "%s", session);
+	t->name = strdup(session);
+	o.session = session;
+	o.ring_bytes = ring_bytes;
+	uint32_t code = t->name ? openetw_index_open_live(&o, &t->x) : ERROR_NOT_ENOUGH_MEMORY;
+	if (code) {
+		const char *said = openetw_last_error_text();
+		snprintf(why, cap, "%s", said[0] ? said : openetw_error_text(code));
+		t->x = NULL;
+		free(l);
+		view_trace_destroy(t);
+		return NULL;
+	}
+	l->own = own;
+	t->live = l;
+	return t;
+}
+
+static void stop_session(const char *name)
+{
+	struct strbuf out = {0}, err = {0};
+	char *words[] = {(char *)"openetw", (char *)"stop", (char *)"-q", (char *)"--", (char *)(uintptr_t)name, NULL};
+	view_child_run(words, 4096, &out, &err, never, NULL);
+	strbuf_finish(&out);
+	strbuf_finish(&err);
+}
+
+void view_live_destroy(struct view_live *l)
+{
+	if (l && l->own) {
+		stop_session(l->session);
+	}
+	free(l);
+}
+
+/* ---- what the page hears ---------------------------------------------------------------------------- */
+
+static void put_state(struct strbuf *b, const struct view_live *l, const struct openetw_live_progress *p)
+{
+	json_put_count(b, "rows", p->rows);
+	json_put_count(b, "total", p->rows - BASE_MIN(p->first_row, p->rows));
+	json_put_count(b, "first_row", p->first_row);
+	json_put_count(b, "lost", p->events_lost + p->events_refused);
+	json_put_count(b, "buffers_lost", p->buffers_lost);
+	json_put_integer(b, "now", p->newest == INT64_MIN ? 0 : p->newest);
+	json_put_integer(b, "lag_ms", p->newest == INT64_MIN ? -1 : p->lag / 1000000);
+	json_put_real(b, "rate", l->rate);
+	json_put_truth(b, "ended", p->ended);
+	json_put_name(b, "lost_by");
+	strbuf_addc(b, '{');
+	json_put_count(b, "session", p->events_lost);
+	json_put_count(b, "viewer", p->events_refused);
+	strbuf_addc(b, '}');
+}
+
+void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b)
+{
+	OPENETW_SIZED(struct openetw_live_progress, p);
 	(void)v;
-	(void)t;
-	(void)b;
+	if (!t || !t->live || openetw_index_live_progress(t->x, &p) != ERROR_SUCCESS || p.rows == *inout_rows) {
+		return;
+	}
+	*inout_rows = p.rows;
+	pthread_mutex_lock(&t->lock);
+	struct view_live *l = t->live;
+	uint64_t now = clock_read_system_ns();
+	if (now - l->told_ns > 500000000) {
+		l->rate = l->told_ns
+				  ? (double)(p.rows - BASE_MIN(l->told_rows, p.rows)) * 1e9 / (double)(now - l->told_ns)
+				  : 0;
+		l->told_rows = p.rows;
+		l->told_ns = now;
+	}
+	strbuf_adds(b, "event: rows\ndata: {");
+	json_put_count(b, "tr", t->id);
+	put_state(b, l, &p);
+	strbuf_adds(b, "}\n\n");
+	pthread_mutex_unlock(&t->lock);
 }
 
 void view_live_put(struct strbuf *b, const struct view_trace *t)
 {
-	(void)b;
-	(void)t;
+	OPENETW_SIZED(struct openetw_live_progress, p);
+	if (openetw_index_live_progress(t->x, &p) != ERROR_SUCCESS) {
+		return;
+	}
+	json_put_name(b, "live_state");
+	strbuf_addc(b, '{');
+	put_state(b, t->live, &p);
+	strbuf_addc(b, '}');
 }
+
+/* ---- endpoints -------------------------------------------------------------------------------------- */
+
+static int add(struct view_request *r, struct view_trace *t, const char *why)
+{
+	if (!t) {
+		return view_fail(r, 400, "%s", why);
+	}
+	if (!view_trace_add(r->view, t)) {
+		view_trace_destroy(t);
+		return view_fail(r, 429, "%u traces are open; close one first", VIEW_TRACES_MAX);
+	}
+	strbuf_addc(&r->out, '{');
+	json_put_count(&r->out, "tr", t->id);
+	json_put_text(&r->out, "session", t->live->session);
+	strbuf_addc(&r->out, '}');
+	return view_done(r);
+}
+
+static int run_attach(struct view_request *r)
+{
+	char why[600] = "";
+	const char *session = NULL;
+	int64_t bytes = (int64_t)RING_DEFAULT;
+	json_integer(json_member(r->body, "bytes"), &bytes);
+	if (!json_text(json_member(r->body, "session"), &session) || !session[0] || strlen(session) >= 150) {
+		return view_fail(r, 400, "\"session\" is to be the name of a session");
+	}
+	if (bytes < (1 << 20) || (uint64_t)bytes > RING_MOST) {
+		return view_fail(r, 400, "\"bytes\" is to be from 1 MiB to 4 GiB");
+	}
+	return add(r, view_live_create(r->view->args, session, (uint64_t)bytes, false, why, sizeof why), why);
+}
+const struct view_endpoint view_attach = {.path = "attach", .params = "", .post = true, .run = run_attach};
+
+/* What the page calls them, and Windows' flags. */
+static const struct {
+	const char *kind, *flags;
+} kinds[] = {{"process", "PROC_THREAD"},
+	     {"image", "LOADER"},
+	     {"file", "FILE_IO+FILE_IO_INIT+FILENAME"},
+	     {"network", "NETWORKTRACE"},
+	     {"cpu", "PROFILE"}};
+
+static int run_live(struct view_request *r)
+{
+	char why[600] = "", name[64], flags[200] = "PROC_THREAD";
+	struct strbuf out = {0}, err = {0};
+	struct json_value *list = json_member(r->body, "kinds");
+	static uint64_t number;
+	for (size_t i = 0; i < json_count(list); i++) {
+		const char *kind = "";
+		size_t k = 0;
+		json_text(json_at(list, i), &kind);
+		while (k < BASE_ARRAY_LEN(kinds) && strcmp(kinds[k].kind, kind) != 0) {
+			k++;
+		}
+		if (k == BASE_ARRAY_LEN(kinds)) {
+			return view_fail(r, 400, "'%.40s' is none of process, image, file, network, cpu", kind);
+		}
+		size_t n = strlen(flags);
+		if (!strstr(flags, kinds[k].flags)) {
+			snprintf(flags + n, sizeof flags - n, "+%s", kinds[k].flags);
+		}
+	}
+	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(), (unsigned)order_add_relaxed(&number, 1));
+	char *words[] = {(char *)"openetw",
+			 (char *)"start",
+			 name,
+			 (char *)"-r",
+			 (char *)"--buffer-size",
+			 (char *)"64K",
+			 (char *)"--buffers",
+			 (char *)"16:512",
+			 (char *)"--kernel",
+			 flags,
+			 NULL};
+	int status = view_child_run(words, 1 << 16, &out, &err, gone, r);
+	if (status != 0) {
+		view_fail(r, 400, "%s", err.len ? err.s : "the session could not be started");
+	} else {
+		struct view_trace *t = view_live_create(r->view->args, name, RING_DEFAULT, true, why, sizeof why);
+		if (!t) {
+			stop_session(name);
+		}
+		add(r, t, why);
+	}
+	strbuf_finish(&out);
+	strbuf_finish(&err);
+	return r->status;
+}
+const struct view_endpoint view_live_start = {.path = "live", .params = "", .post = true, .run = run_live};
+
+/* The ring, or a part of it, as a file: below a root, or where openetw view was started. */
+static int run_keep(struct view_request *r)
+{
+	OPENETW_SIZED(struct openetw_answer, a);
+	char path[4096];
+	int64_t id = -1;
+	const char *filter = NULL;
+	double from = -9e18, to = 9e18;
+	json_integer(json_member(r->body, "tr"), &id);
+	json_text(json_member(r->body, "f"), &filter);
+	json_real(json_member(r->body, "t0"), &from);
+	json_real(json_member(r->body, "t1"), &to);
+	r->trace = id >= 0 && id <= UINT32_MAX ? view_trace_hold(r->view, (uint32_t)id) : NULL;
+	if (!r->trace || !r->trace->live) {
+		return view_fail(r, 404, "no such live trace is open");
+	}
+	view_new_file(r->view, "live", path, sizeof path);
+	struct view_sel s = {.trace = r->trace,
+			     .from = (int64_t)from,
+			     .to = (int64_t)to,
+			     .filter = filter && filter[0] ? filter : NULL};
+	struct openetw_query *q = view_query_take(r, &s);
+	if (!q) {
+		return r->status;
+	}
+	uint32_t code = openetw_query_save(q, path, &a);
+	view_query_give(r, &s, q);
+	if (code != ERROR_SUCCESS) {
+		return view_fail_code(r, code);
+	}
+	strbuf_addc(&r->out, '{');
+	json_put_text(&r->out, "path", path);
+	json_put_count(&r->out, "events", a.matched);
+	strbuf_addc(&r->out, '}');
+	return view_done(r);
+}
+const struct view_endpoint view_keep = {.path = "keep", .params = "", .post = true, .run = run_keep};

@@ -100,4 +100,5 @@ static int run_post(struct view_request *r)
 	strbuf_adds(&r->out, "{}");
 	return view_done(r);
 }
-const struct view_endpoint view_marks_post = {.path = "marks", .params = "", .post = true, .run = run_post};
+const struct view_endpoint view_marks_post = {
+	.path = "marks", .params = VIEW_TRACE_PARAM "marks:list views:list", .post = true, .run = run_post};

@@ -154,7 +154,7 @@ static int run_open(struct view_request *r)
 	}
 	return status;
 }
-const struct view_endpoint view_open = {.path = "open", .params = "", .post = true, .run = run_open};
+const struct view_endpoint view_open = {.path = "open", .params = "paths:list", .post = true, .run = run_open};
 
 static int run_close(struct view_request *r)
 {
@@ -166,7 +166,7 @@ static int run_close(struct view_request *r)
 	strbuf_adds(&r->out, "{}");
 	return view_done(r);
 }
-const struct view_endpoint view_close = {.path = "close", .params = "", .post = true, .run = run_close};
+const struct view_endpoint view_close = {.path = "close", .params = VIEW_TRACE_PARAM, .post = true, .run = run_close};
 
 static int run_cancel(struct view_request *r)
 {
@@ -180,7 +180,8 @@ static int run_cancel(struct view_request *r)
 	strbuf_adds(&r->out, "{}");
 	return view_done(r);
 }
-const struct view_endpoint view_cancel = {.path = "cancel", .params = "", .post = true, .run = run_cancel};
+const struct view_endpoint view_cancel = {
+	.path = "cancel", .params = VIEW_TRACE_PARAM, .post = true, .run = run_cancel};
 
 /* ---- what may be opened ----------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
  * Parameters of a request, and failures.
  */
 #include "tools/view/view.h"
+#include "tools/view/view_param.h"
 
-#include "base/nearest.h"
 #include "filter/filter_parse.h"
 #include "regex/regex.h"
 
@@ -60,11 +60,24 @@ int view_fail_code(struct view_request *r, uint32_t code)
 	const char *why = openetw_last_error_text();
 	switch (code) {
 	case ERROR_CANCELLED: return fail_text(r, 503, "nobody waited for the answer any more");
+	case ERROR_FILE_NOT_FOUND:
 	case ERROR_NOT_FOUND: return fail_text(r, 404, "there is no such thing in the trace");
 	case ERROR_NOT_ENOUGH_MEMORY: return fail_text(r, 500, "no memory");
 	default:
 		return fail_text(r, code == ERROR_INVALID_PARAMETER ? 400 : 500,
 				 why[0] ? why : openetw_error_text(code));
+	}
+}
+
+/* "no level 'eror'; did you mean 'error'?" has the word that comes nearest. */
+static void put_nearest(struct strbuf *b, const char *text)
+{
+	static const char ask[] = "did you mean '";
+	const char *word = strstr(text, ask), *end = word ? strchr(word + sizeof ask - 1, '\'') : NULL;
+	if (end) {
+		word += sizeof ask - 1;
+		json_put_name(b, "nearest");
+		strbuf_add_json(b, word, (size_t)(end - word));
 	}
 }
 
@@ -82,70 +95,33 @@ int view_fail_filter(struct view_request *r, const char *filter)
 	fail_text(r, 400, d.text);
 	reopen(&r->out);
 	json_put_count(&r->out, "column", d.column);
+	put_nearest(&r->out, d.text);
 	strbuf_addc(&r->out, '}');
 	return r->status;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------- */
 
-/* The kind of a parameter in "NAME:KIND NAME:KIND"; NULL: it is none. */
-static const char *kind_of(const char *params, const char *name, size_t *ret_length)
-{
-	size_t n = strlen(name);
-	for (const char *s = params; s && *s;) {
-		s += strspn(s, " ");
-		size_t word = strcspn(s, " ");
-		if (word > n && strncmp(s, name, n) == 0 && s[n] == ':') {
-			*ret_length = word - n - 1;
-			return s + n + 1;
-		}
-		s += word;
-	}
-	return NULL;
-}
-
-static bool number_of(const char *s, double *ret)
-{
-	char *end;
-	*ret = strtod(s, &end);
-	return end != s && *end == 0 && isfinite(*ret);
-}
-
-static bool fits(const char *kind, size_t n, const char *value)
-{
-	double d;
-	char *end;
-	if (strncmp(kind, "text", n) == 0) {
-		return true;
-	}
-	if (!number_of(value, &d)) {
-		return false;
-	}
-	if (strncmp(kind, "time", n) == 0) {
-		return fabs(d) < 9e18;
-	}
-	if (strncmp(kind, "real", n) == 0) {
-		return true;
-	}
-	if (strncmp(kind, "flag", n) == 0) {
-		return d == 0 || d == 1;
-	}
-	double least = strtod(kind, &end), most = strtod(end + 1, NULL);
-	return d == floor(d) && d >= least && d <= most;
-}
-
 bool view_request_check(struct view_request *r)
 {
+	char why[300];
+	const char *name, *params = r->endpoint->params;
+	struct json_value *v;
 	for (size_t i = 0; i < r->given_count; i++) {
-		size_t n;
-		const char *kind = kind_of(r->endpoint->params, r->given[i].name, &n);
-		if (!kind) {
-			view_fail(r, 400, "/api/%s has no parameter '%.60s'", r->endpoint->path, r->given[i].name);
+		const char *wrong = r->endpoint->post ? "what a POST asks for stands in its body"
+						      : view_param_problem(params, r->given[i].name, r->given[i].value,
+									   why, sizeof why);
+		for (size_t k = 0; k < i && !wrong; k++) {
+			wrong = strcmp(r->given[i].name, r->given[k].name) == 0 ? "a parameter is there twice" : NULL;
+		}
+		if (wrong) {
+			view_fail(r, 400, "/api/%s: %s", r->endpoint->path, wrong);
 			return false;
 		}
-		if (!fits(kind, n, r->given[i].value)) {
-			view_fail(r, 400, "%.60s=%.60s: this is to be %s%.*s", r->given[i].name, r->given[i].value,
-				  kind[0] >= '0' && kind[0] <= '9' ? "a whole number of " : "a ", (int)n, kind);
+	}
+	for (size_t i = 0; json_member_at(r->body, i, &name, &v); i++) {
+		if (view_param_problem(params, name, NULL, why, sizeof why)) {
+			view_fail(r, 400, "/api/%s: %s", r->endpoint->path, why);
 			return false;
 		}
 	}
@@ -166,21 +142,21 @@ double view_real(const struct view_request *r, const char *name, double absent)
 {
 	const char *s = view_text(r, name, NULL);
 	double d;
-	return s && number_of(s, &d) ? d : absent;
+	return s && view_param_number(s, &d) ? d : absent;
 }
 
 uint64_t view_number(const struct view_request *r, const char *name, uint64_t absent)
 {
 	const char *s = view_text(r, name, NULL);
 	double d;
-	return s && number_of(s, &d) && d >= 0 && d < 1.8e19 ? (uint64_t)d : absent;
+	return s && view_param_number(s, &d) && d >= 0 && d < 1.8e19 ? (uint64_t)d : absent;
 }
 
 int64_t view_time(const struct view_request *r, const char *name, int64_t absent)
 {
 	const char *s = view_text(r, name, NULL);
 	double d;
-	return s && number_of(s, &d) && fabs(d) < 9e18 ? (int64_t)d : absent;
+	return s && view_param_number(s, &d) && fabs(d) < 9e18 ? (int64_t)d : absent;
 }
 
 bool view_flag(const struct view_request *r, const char *name, bool absent)
@@ -190,19 +166,10 @@ bool view_flag(const struct view_request *r, const char *name, bool absent)
 
 bool view_numbers(struct view_request *r, const char *text, uint32_t *ret, uint32_t most, uint32_t *ret_count)
 {
-	uint32_t n = 0;
-	for (const char *s = text; *s; n++) {
-		char *end;
-		unsigned long v = *s >= '0' && *s <= '9' ? strtoul(s, &end, 10) : (end = NULL, 0);
-		if (!end || v > UINT32_MAX || n == most || (*end && *end != ',')) {
-			view_fail(r, 400, "'%.60s' is no list of up to %u numbers with commas between them", text,
-				  most);
-			return false;
-		}
-		ret[n] = (uint32_t)v;
-		s = *end ? end + 1 : end;
+	if (!view_param_numbers(text, ret, most, ret_count)) {
+		view_fail(r, 400, "'%.60s' is no list of up to %u numbers with commas between them", text, most);
+		return false;
 	}
-	*ret_count = n;
 	return true;
 }
 
@@ -419,6 +386,9 @@ void view_filter_text(struct strbuf *b, struct view_trace *t, enum openetw_key b
 	OPENETW_SIZED(struct openetw_index_type, type);
 	OPENETW_SIZED(struct openetw_index_process, process);
 	OPENETW_SIZED(struct openetw_index_thread, thread);
+	/* Nothing in the language stands for a text with both kinds of quotes, or for a name that nobody knows. */
+	bool plain = text && !(strchr(text, '"') && strchr(text, '\''));
+	bool named = plain && text[0];
 	if (id == UINT32_MAX) {
 		return;
 	}
@@ -431,14 +401,24 @@ void view_filter_text(struct strbuf *b, struct view_trace *t, enum openetw_key b
 			put_value(b, type.name);
 		}
 		return;
-	case OPENETW_BY_PROVIDER: strbuf_adds(b, "provider == "), put_value(b, text); return;
+	case OPENETW_BY_PROVIDER:
+		if (named) {
+			strbuf_adds(b, "provider == ");
+			put_value(b, text);
+		}
+		return;
 	case OPENETW_BY_LEVEL: strbuf_addf(b, "level == %u", id); return;
 	case OPENETW_BY_PROCESS:
 		if (openetw_index_process(t->x, id, &process) == ERROR_SUCCESS && process.pid != OPENETW_UNKNOWN_ID) {
 			strbuf_addf(b, "pid == %u", process.pid);
 		}
 		return;
-	case OPENETW_BY_PROCESS_NAME: strbuf_adds(b, "process == "), put_value(b, text); return;
+	case OPENETW_BY_PROCESS_NAME:
+		if (named) {
+			strbuf_adds(b, "process == ");
+			put_value(b, text);
+		}
+		return;
 	case OPENETW_BY_THREAD:
 		if (openetw_index_thread(t->x, id, &thread) == ERROR_SUCCESS && thread.tid != OPENETW_UNKNOWN_ID) {
 			strbuf_addf(b, "tid == %u", thread.tid);
@@ -446,7 +426,7 @@ void view_filter_text(struct strbuf *b, struct view_trace *t, enum openetw_key b
 		return;
 	case OPENETW_BY_CPU: strbuf_addf(b, "cpu == %u", id); return;
 	case OPENETW_BY_FIELD:
-		if (id != 0 && field) {
+		if (id != 0 && field && plain) {
 			put_field(b, field);
 			strbuf_adds(b, " == ");
 			put_value(b, text);

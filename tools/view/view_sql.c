@@ -94,4 +94,5 @@ static int run_sql(struct view_request *r)
 	strbuf_finish(&err);
 	return r->status;
 }
-const struct view_endpoint view_sql = {.path = "sql", .params = "", .post = true, .run = run_sql};
+const struct view_endpoint view_sql = {
+	.path = "sql", .params = VIEW_TRACE_PARAM "text:text most:1-1000000", .post = true, .run = run_sql};

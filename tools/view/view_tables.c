@@ -159,7 +159,7 @@ static int run_table(struct view_request *r)
 	}
 	int64_t from = view_text(r, "t0", NULL) ? s.from : INT64_MIN, to = view_text(r, "t1", NULL) ? s.to : INT64_MAX;
 	if (make_question(r, set, view_text(r, "name", "cpu"), from, to, &q)) {
-		struct table_answer *t = table_ask(set, &q.ask, why, sizeof why);
+		struct table_answer *t = view_table_ask(s.trace, &q.ask, gone, r, why, sizeof why);
 		if (t) {
 			put_answer(&r->out, t);
 			view_done(r);
@@ -196,7 +196,7 @@ static struct table_answer *ask_one(struct view_request *r, uint32_t id, const c
 	if (make_question(r, s, view_text(r, "name", "cpu"), view_time(r, from, INT64_MIN), view_time(r, to, INT64_MAX),
 			  &q)) {
 		q.ask.top = 0;
-		t = table_ask(s, &q.ask, why, cap);
+		t = view_table_ask(*ret, &q.ask, gone, r, why, cap);
 	}
 	filter_expr_destroy(q.filter);
 	return t;

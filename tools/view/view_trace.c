@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/view/view_trace.h"
+#include "tools/view/view_live.h"
 
 #include "base/order.h"
 #include "base/parse.h"
@@ -99,6 +99,7 @@ void view_trace_destroy(struct view_trace *t)
 	table_set_close(t->code);
 	pthread_mutex_unlock(&tables_lock);
 	openetw_index_close(t->x);
+	view_live_destroy(t->live);
 	for (int i = 0; i < t->count; i++) {
 		free(t->files[i]);
 	}
@@ -214,6 +215,10 @@ static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
 struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
 				   char *why, size_t cap)
 {
+	if (t->live) {
+		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+		return NULL;
+	}
 	struct table_set *s = order_load_acquire(&t->tables); /* C: pairs with D below */
 	if (s && table_set_made(s, name)) {
 		return s;
@@ -230,9 +235,29 @@ struct table_set *view_tables_with(struct view_trace *t, const char *name, bool 
 	return s;
 }
 
+struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask *ask, bool (*gone)(void *context),
+				    void *context, char *why, size_t cap)
+{
+	struct table_set *s = view_tables_with(t, ask->table, gone, context, why, cap);
+	if (!s || !table_is_of_calls(ask->table)) {
+		return s ? table_ask(s, ask, why, cap) : NULL;
+	}
+	/* Those that add samples up are made anew for other times, processes and threads. */
+	if (!lock_for(&tables_lock, gone, context, why, cap)) {
+		return NULL;
+	}
+	struct table_answer *a = table_ask(s, ask, why, cap);
+	pthread_mutex_unlock(&tables_lock);
+	return a;
+}
+
 struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
 				    size_t cap)
 {
+	if (t->live) {
+		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+		return NULL;
+	}
 	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&t->naming, gone, context, why, cap)) {
 		return NULL;
 	}

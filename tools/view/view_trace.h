@@ -67,6 +67,9 @@ void view_decoder_give(struct view_trace *t, struct openetw_decoder *d);
  * It waits, for the index and for others, as long as `gone` says false. NULL: `why`. */
 struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
 				   char *why, size_t cap);
+/* The answer of a table, which is made first where it has to be. NULL: `why`. */
+struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask *ask, bool (*gone)(void *context),
+				    void *context, char *why, size_t cap);
 /* Names of code, the caller's until view_names_unlock(). The first time the trace is read for them. NULL: `why`, and nothing
  * is locked. */
 struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,

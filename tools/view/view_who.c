@@ -181,12 +181,12 @@ static void add_rows(struct view_request *r, const struct table_view *w, const s
 {
 	int start = table_view_column(w, "start"), running = table_view_column(w, "running"),
 	    ready = table_view_column(w, "ready"), waiting = table_view_column(w, "waiting"),
-	    thread = table_view_column(w, "thread"), process = table_view_column(w, "process");
+	    thread = table_view_column(w, "thread"), pid = table_view_column(w, "pid");
 	for (uint64_t i = 0; i < table_view_rows(w) && (i % 65536 || !view_gone(r)); i++) {
 		int64_t at = table_view_integer(w, start, i, 0), run = table_view_integer(w, running, i, -1),
 			able = table_view_integer(w, ready, i, 0), wait = table_view_integer(w, waiting, i, 0);
 		uint32_t id = (uint32_t)table_view_integer(w, thread, i, 0);
-		if (id == 0 || id >= n || table_view_integer(w, process, i, 1) == 0) {
+		if (id == 0 || id >= n || table_view_integer(w, pid, i, 1) == 0) { /* 0: the idle threads */
 			continue;
 		}
 		run = BASE_MAX(run, 0); /* its end is not in the trace: nobody knows how long */
@@ -333,7 +333,7 @@ static void count_rows(struct view_request *r, const struct counter *c, const st
 		       const struct view_sel *s, double *out, uint32_t px)
 {
 	int time = table_view_column(w, "time"), value = c->value ? table_view_column(w, c->value) : -1,
-	    only = c->only ? table_view_column(w, c->only) : -1, process = table_view_column(w, "process");
+	    only = c->only ? table_view_column(w, c->only) : -1, pid = table_view_column(w, "pid");
 	time = time < 0 ? table_view_column(w, "start") : time;
 	struct table_value v;
 	for (uint64_t i = 0; i < table_view_rows(w) && (i % 65536 || !view_gone(r)); i++) {
@@ -344,7 +344,7 @@ static void count_rows(struct view_request *r, const struct counter *c, const st
 			continue;
 		}
 		if (c->interval) {
-			bool idle = strcmp(c->table, "cpu") == 0 && table_view_integer(w, process, i, 1) == 0;
+			bool idle = strcmp(c->table, "cpu") == 0 && table_view_integer(w, pid, i, 1) == 0;
 			bool before = strcmp(c->name, "ready") == 0;
 			if (!idle && n > 0) {
 				spread(out, px, s, (double)(before ? t - n : t), (double)n);

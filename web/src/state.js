@@ -187,7 +187,7 @@ function listen() {
 		return;
 	}
 	events = new EventSource(`/api/events?tr=${tr.value}`);
-	let last = 0;
+	let last = 0, asked = Date.now();
 	events.addEventListener('progress', (e) => {
 		const p = JSON.parse(e.data);
 		if (info.value && p.tr === tr.value) {
@@ -208,6 +208,10 @@ function listen() {
 			}
 			if (follow.value) {
 				tick.value += 1;
+			}
+			if (Date.now() - asked > 3000) {
+				asked = Date.now();
+				askInfo();
 			}
 		}
 	});

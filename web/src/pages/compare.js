@@ -7,8 +7,10 @@ import { DataTable } from '../widgets/table.js';
 import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
 import { cell, visible, time } from '../text.js';
+import { Choice, FlameOf, useFlame } from './parts.js';
+import { setParams } from './use.js';
 
-const tables = [['cpu', 'process_name'], ['samples', 'module,function'], ['waits', 'process_name,reason'], ['io', 'layer,operation,process_name'], ['net', 'process_name,remote'], ['faults', 'process_name,kind'], ['syscalls', 'process_name,call'], ['spans', 'provider,name'], ['gc', 'process_name,generation'], ['events', 'provider,event']];
+const tables = [['cpu', 'process_name'], ['samples', 'module,function'], ['waits', 'process_name,reason'], ['io', 'layer,operation,process_name'], ['net', 'process_name,remote'], ['faults', 'process_name,kind'], ['syscalls', 'process_name,call'], ['spans', 'provider,name'], ['gc', 'process_name,generation'], ['events', 'provider,event'], ['stacks', '']];
 
 function Pick({ which }) {
 	const [path, setPath] = useState('');
@@ -45,15 +47,19 @@ export default function Compare() {
 	const by = tables.find(([t]) => t === name)?.[1] ?? '';
 	const per = kept('per', 'absolute');
 	const [a0, a1] = times('a'), [b0, b1] = times('b');
-	const same = a === b && a0 === b0 && a1 === b1;
-	const state = useAsk(same ? null : 'compare', { a, b, a0, a1, b0, b1, name, group_by: by });
-	const table = useMemo(() => (state.data ? join(state.data, per, [a1 !== null ? a1 - a0 : info.value.last, b1 !== null ? b1 - b0 : info.value.last]) : null), [state.data, per]);
+	const same = a === b && a0 === b0 && a1 === b1, flame = name === 'stacks';
+	const [flameState, setFlame] = useFlame((w) => kept(w, ''), setParams);
+	const lengths = [a1 !== null ? a1 - a0 : info.value.last, b1 !== null ? b1 - b0 : info.value.last];
+	const state = useAsk(same || flame ? null : 'compare', { a, b, a0, a1, b0, b1, name, group_by: by });
+	const table = useMemo(() => (state.data ? join(state.data, per, lengths) : null), [state.data, per]);
 	return html`<div class="stretch"><div class="head"><h1>Compare</h1>
-			<label>Table <select value=${name} onChange=${(e) => keep('table', e.target.value, false)}>${tables.map(([t]) => html`<option value=${t} selected=${t === name}>${t}</option>`)}</select></label>
+			<label>Table <select value=${name} onChange=${(e) => keep('table', e.target.value, false)}>${tables.map(([t]) => html`<option value=${t} selected=${t === name}>${t === 'stacks' ? 'stacks (flame graph)' : t}</option>`)}</select></label>
 			<label>Numbers <select value=${per} onChange=${(e) => keep('per', e.target.value, false)}><option value="absolute">as they are</option><option value="second" selected=${per === 'second'}>per second</option></select></label>
 			<span class="grow"></span><${Command} words=${['diff', '--table', name, '--group-by', by]} where=${false} /></div>
 		<div class="cards"><${Pick} which="a" /><${Pick} which="b" /></div>
-		${same ? html`<div class="teach"><p>Choose another trace, or two different times: select a part anywhere, then press "the present selection".</p></div>` : html`<${Asked} state=${state}>${() => table && html`<p class="note">${table.onlyA} only in the base, ${table.onlyB} only in the new one.</p><${DataTable} label="Differences" columns=${table.columns} rows=${table.rows} render=${(row, i, c) => (c.ratio ? html`<span class=${row[i] > 1.05 ? 'up' : row[i] < 0.95 ? 'down' : ''}>${row[i] === null ? '' : `${row[i].toFixed(2)}×`}</span>` : c.diff ? html`<span class=${row[i] > 0 ? 'up' : row[i] < 0 ? 'down' : ''}>${row[i] > 0 ? '+' : ''}${cell(row[i], c)}</span>` : undefined)} />`}<//>`}</div>`;
+		${same ? html`<div class="teach"><p>Choose another trace, or two different times: select a part anywhere, then press "the present selection".</p></div>` : flame ? html`<${FlameOf} label="the difference" state=${flameState} set=${setFlame} scale=${per === 'second' ? lengths.map((ns) => 1e9 / Math.max(1, ns)) : [1, 1]}
+			question=${{ tr: b, t0: b0, t1: b1, weight: kept('weight', 'samples') }} base=${{ tr: a, t0: a0, t1: a1, weight: kept('weight', 'samples') }}>
+			<${Choice} label="Weight" value=${kept('weight', 'samples')} options=${[['samples', 'CPU samples'], ['blocked', 'time blocked'], ['events', 'events']]} set=${(v) => keep('weight', v)} /><//>` : html`<${Asked} state=${state}>${() => table && html`<p class="note">${table.onlyA} only in the base, ${table.onlyB} only in the new one.</p><${DataTable} label="Differences" columns=${table.columns} rows=${table.rows} render=${(row, i, c) => (c.ratio ? html`<span class=${row[i] > 1.05 ? 'up' : row[i] < 0.95 ? 'down' : ''}>${row[i] === null ? '' : `${row[i].toFixed(2)}×`}</span>` : c.diff ? html`<span class=${row[i] > 0 ? 'up' : row[i] < 0 ? 'down' : ''}>${row[i] > 0 ? '+' : ''}${cell(row[i], c)}</span>` : undefined)} />`}<//>`}</div>`;
 }
 
 // The first number of each group on both sides, with difference and ratio; largest change first.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // CPU: who burned it. Sampled (flame graph, functions with callers and callees, modules), precise (what each switch says), interrupts.
 import { html, useState } from '../ui.js';
-import { post } from '../api.js';
 import { info, selection, useAsk } from '../state.js';
 import { Asked } from '../widgets/asked.js';
 import { DataTable } from '../widgets/table.js';
 import { Tabs } from '../widgets/tabs.js';
 import { Command } from '../shell/command.js';
 import { Teach } from '../shell/shell.js';
-import { count, plural, visible } from '../text.js';
+import { count, visible } from '../text.js';
 import { amount, Choice, FlameOf, linkOf, TableOf, useFlame, WeightChoice } from './parts.js';
 import { param, setParam, setParams, showPage, useSettled } from './use.js';
 
@@ -71,27 +70,19 @@ function Functions({ question, children }) {
 		}}<//>`;
 }
 
-// How many modules have names. A folder with symbols can be given.
+// How many modules have names, and where names come from.
 function Symbols({ tr }) {
 	const [open, setOpen] = useState(false);
-	const [folder, setFolder] = useState('');
-	const [told, setTold] = useState('');
 	const state = useAsk('diag', { tr });
 	const modules = state.data?.modules ?? [];
 	const without = modules.filter((m) => !(m.symbols ?? m.named > 0));
 	if (!modules.length) {
 		return null;
 	}
-	const look = (e) => {
-		e.preventDefault();
-		setTold('Looking …');
-		post('symbols', { tr, folder }).then((a) => setTold(`${plural(a.modules, 'module')} can be named now; the graphs are made anew.`), (x) => setTold(x.message));
-	};
 	return html`<div class="symbols"><button aria-expanded=${open} onClick=${() => setOpen(!open)}>Symbols: ${modules.length - without.length} of ${count(modules.length)} modules</button>
 		${open && html`<div class="symbolbox" role="region" aria-label="Symbols">
-			<form onSubmit=${look}><label>Folder with symbols <input class="mono" value=${folder} placeholder="/usr/lib/debug" onInput=${(e) => setFolder(e.target.value)} onKeyDown=${(e) => e.stopPropagation()} /></label> <button>Look again</button></form>
-			<p class="note" role="status">${told}</p>
-			<ul>${without.slice(0, 30).map((m) => html`<li><b>${visible(m.name)}</b> ${m.why ? visible(m.why) : 'has no names'}</li>`)}</ul>
+			<p>Names come from the trace itself, from files of this machine that are of the same build, and from their debug information below <code>/usr/lib/debug</code>. What is installed now is seen when the trace is opened again.</p>
+			${without.length > 0 && html`<p>Modules without names:</p><ul>${without.slice(0, 30).map((m) => html`<li><b>${visible(m.name)}</b> ${m.why ? visible(m.why) : `${count(m.addresses)} addresses`}</li>`)}</ul>`}
 			<button class="link" onClick=${() => showPage('diagnostics')}>All modules</button>
 		</div>`}</div>`;
 }

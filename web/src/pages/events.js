@@ -197,7 +197,16 @@ function List() {
 		x.failed = (e) => toast(e.message);
 		x.total = 1;
 		return x;
-	}, [s.tr, s.t0, s.t1, s.f, fields.join('\t'), Math.floor(tick.value / 1)]);
+	}, [s.tr, s.t0, s.t1, s.f, fields.join('\t')]);
+	const gone = live.value?.first_row ?? 0, seen = useRef({ tick: tick.value, gone, at: 0 });
+	useEffect(() => {
+		const now = Date.now();
+		if (seen.current.tick === tick.value || now - seen.current.at < ((live.value?.rate ?? 0) > 5000 ? 1000 : 250)) {
+			return;
+		}
+		rows.refresh(seen.current.gone !== gone || info.value?.progress?.whole !== seen.current.whole);
+		seen.current = { tick: tick.value, gone, at: now, whole: info.value?.progress?.whole };
+	}, [tick.value, rows]);
 	const columns = useMemo(() => columnsOf(preset, fields), [preset, fields.join('\t')]);
 	const at = kept('at');
 	useEffect(() => {

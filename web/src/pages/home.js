@@ -55,10 +55,17 @@ function Sessions() {
 	const d = useSessions();
 	return html`<section class="card"><h2>Running sessions</h2>
 		${d?.problem && html`<p class="warn">${visible(d.problem)}</p>`}
+		${d?.recording && html`<p><b>Recording</b> (${visible(d.recording)}) <button class="main-button" onClick=${async () => {
+			const a = await act({ do: 'stop', recipe: d.recording }, 'Recorded');
+			if (a?.tr !== undefined) {
+				await askTraces();
+				go({ page: 'overview', tr: a.tr, t0: null, t1: null, f: '' });
+			}
+		}}>Stop and look at it</button></p>`}
 		${d && d.sessions.length === 0 && !d.problem && html`<p class="dim">No session runs. A recipe below starts one.</p>`}
-		${d && d.sessions.length > 0 && html`<div class="tablewrap"><table class="data"><thead><tr>${['Name', 'Mode', 'Events/s', 'Lost', 'Buffers', 'File', ''].map((t) => html`<th scope="col"><button tabindex="-1">${t}</button></th>`)}</tr></thead><tbody>
-			${d.sessions.map((s) => html`<tr><td>${visible(s.name)}</td><td>${visible(s.mode)}</td><td class="num">${s.rate === null || s.rate === undefined ? '' : count(s.rate)}</td><td class=${`num ${s.lost ? 'bad' : ''}`}>${count(s.lost)}</td><td class="num">${s.buffers ?? ''}</td><td title=${visible(s.file)}>${visible(s.file)}${s.bytes ? ` (${bytes(s.bytes)})` : ''}</td>
-				<td><button onClick=${() => follow(s.name)}>Watch</button> <button onClick=${() => act({ do: 'flush', session: s.name })}>Flush</button> <button onClick=${async () => {
+		${d && d.sessions.length > 0 && html`<div class="tablewrap"><table class="data"><thead><tr>${['Name', 'Mode', 'Events', 'Lost', 'Buffers', 'File', ''].map((t) => html`<th scope="col"><button tabindex="-1">${t}</button></th>`)}</tr></thead><tbody>
+			${d.sessions.map((s) => html`<tr><td>${visible(s.name)}</td><td>${Number(s.mode) & 0x100 ? 'real time' : Number(s.mode) & 0x400 ? 'memory' : 'file'}</td><td class="num">${count(s.events)}</td><td class=${`num ${s.eventsLost ? 'bad' : ''}`}>${count(s.eventsLost)}</td><td class="num">${s.buffers - s.freeBuffers}/${s.buffers}</td><td title=${visible(s.file)}>${visible(s.file)}${s.bytesWritten ? ` (${bytes(s.bytesWritten)})` : ''}</td>
+				<td>${(Number(s.mode) & 0x100) !== 0 && html`<button onClick=${() => follow(s.name)}>Watch</button>`} <button onClick=${() => act({ do: 'flush', session: s.name })}>Flush</button> <button onClick=${async () => {
 					const a = await act({ do: 'stop', session: s.name }, `${s.name} has stopped`);
 					if (a && s.file) {
 						open(s.file);

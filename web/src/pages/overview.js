@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What is in this trace: a sentence, a picture, the first answers.
 import { html, useState } from '../ui.js';
-import { info, selection, range, useAsk, go, and, zoom, tick } from '../state.js';
+import { info, selection, range, useAsk, go, and, zoom, tick, toast } from '../state.js';
+import { post } from '../api.js';
 import { count, duration, time, visible, bytes, plural } from '../text.js';
 import { Density } from '../widgets/density.js';
 import { Tabs } from '../widgets/tabs.js';
@@ -37,8 +38,25 @@ function Card({ card }) {
 	</section>`;
 }
 
+function LiveCard() {
+	const [path, setPath] = useState('');
+	const s = selection.value;
+	const save = async () => {
+		try {
+			const a = await post('keep', { tr: s.tr, t0: s.t0, t1: s.t1, f: s.f });
+			setPath(a.path);
+		} catch (e) {
+			toast(e.message);
+		}
+	};
+	return html`<section class="card"><p>This is a session as it runs: the last events are kept in memory, and every page shows them as they come.</p><p><button class="main-button" onClick=${save}>Keep what is there as a file</button> ${path && html`<span role="status">written: <code>${visible(path)}</code></span>`}</p></section>`;
+}
+
 function Cards() {
-	const state = useAsk(info.value.progress.whole ? 'cards' : null, selection.value);
+	const state = useAsk(info.value.progress.whole && !info.value.live ? 'cards' : null, selection.value);
+	if (info.value.live) {
+		return html`<${LiveCard} />`;
+	}
 	if (!info.value.progress.whole) {
 		return html`<p class="note">The answers come when the index is whole; what is there can be looked at already.</p>`;
 	}

@@ -6,6 +6,7 @@ import { tick, useAsk } from '../state.js';
 import { Asked } from '../widgets/asked.js';
 import { DataTable } from '../widgets/table.js';
 import { Teach } from '../shell/shell.js';
+import { differenceOf } from '../widgets/flame_difference.js';
 import { cell, count, duration, time, visible } from '../text.js';
 import { useDark, useSettled } from './use.js';
 
@@ -36,8 +37,9 @@ export function speedscopeOf(question) {
 	return `/speedscope/#profileURL=${encodeURIComponent(address('stacks', { ...question, format: 'speedscope' }))}`;
 }
 
-// The flame graph of a question to /api/stacks with its tools. `state` {inverted, kernel, by, find} and `set` are the page's.
-export function FlameOf({ question, state, set, label, children }) {
+// The flame graph of a question to /api/stacks with its tools. `state` {inverted, kernel, by, find} and `set` are the page's. With
+// `base`, another question, it shows what is different: numbers of both times `scale`.
+export function FlameOf({ question, base, scale, state, set, label, children }) {
 	const host = useRef(null), box = useRef(null), flame = useRef(null), shown = useRef(null);
 	const [answer, setAnswer] = useState(null);
 	const [error, setError] = useState(null);
@@ -46,14 +48,16 @@ export function FlameOf({ question, state, set, label, children }) {
 	const [words, setWords] = useState('');
 	const [path, setPath] = useState(null); // of the frame below which the server was asked again
 	const dark = useDark();
-	const asked = useSettled({ ...question, inverted: state.inverted ? 1 : undefined, kernel: state.kernel === '0' ? 0 : undefined, by: state.by || undefined });
-	const key = JSON.stringify(asked);
+	const how = { inverted: state.inverted ? 1 : undefined, kernel: state.kernel === '0' ? 0 : undefined, by: state.by || undefined, processes: base ? 0 : undefined };
+	const [asked, other, times] = useSettled([{ ...question, ...how }, base ? { ...base, ...how } : null, scale ?? [1, 1]]);
+	const key = JSON.stringify([asked, other, times]);
 	const below = path && path.key === key ? path.frames.join('\n') : undefined;
 
 	useEffect(() => {
 		const control = new AbortController();
 		setBusy(true);
-		get('stacks', { ...asked, max: 3000, root: below }, control.signal).then(
+		const answers = other ? Promise.all([other, asked].map((q) => get('stacks', { ...q, max: 3000 }, control.signal))).then(([a, b]) => differenceOf(a, b, times)) : get('stacks', { ...asked, max: 3000, root: below }, control.signal);
+		answers.then(
 			(data) => {
 				setAnswer({ data, frames: below ? path.frames : null, key });
 				setError(null);
@@ -72,13 +76,14 @@ export function FlameOf({ question, state, set, label, children }) {
 	useEffect(() => {
 		let ended = false, made = null;
 		const of = (node) => (shown.current?.total ? (100 * node.value) / shown.current.total : 0);
+		const sides = (node) => `${amount(shown.current?.unit, node.a)} before, ${amount(shown.current?.unit, node.b)} now: ${node.b >= node.a ? '+' : '−'}${amount(shown.current?.unit, Math.abs(node.b - node.a))}`;
 		import('../widgets/flame.js').then(({ createFlame }) => {
 			if (ended || !host.current) {
 				return;
 			}
 			made = createFlame(host.current, {
-				words: (node) => `${visible(node.name)}${node.module ? `, ${visible(node.module)}` : ''}: ${amount(shown.current?.unit, node.value)}, ${of(node).toFixed(1)} %${node.self ? `; itself ${amount(shown.current?.unit, node.self)}` : ''}`,
-				picked: (node) => setWords(`${visible(node.name)}${node.module ? ` · ${visible(node.module)}` : ''} — ${amount(shown.current?.unit, node.value)} (${of(node).toFixed(2)} %), itself ${amount(shown.current?.unit, node.self)}`),
+				words: (node) => (node.a !== undefined ? `${visible(node.name)}, ${visible(node.module)}: ${sides(node)}` : `${visible(node.name)}${node.module ? `, ${visible(node.module)}` : ''}: ${amount(shown.current?.unit, node.value)}, ${of(node).toFixed(1)} %${node.self ? `; itself ${amount(shown.current?.unit, node.self)}` : ''}`),
+				picked: (node) => setWords(node.a !== undefined ? `${visible(node.name)} · ${visible(node.module)} — ${sides(node)}` : `${visible(node.name)}${node.module ? ` · ${visible(node.module)}` : ''} — ${amount(shown.current?.unit, node.value)} (${of(node).toFixed(2)} %), itself ${amount(shown.current?.unit, node.self)}`),
 				found: setFound,
 				zoomed: (frames) => {
 					if (frames === null) {
@@ -118,14 +123,14 @@ export function FlameOf({ question, state, set, label, children }) {
 	}}>
 		<div class="timetools" role="toolbar" aria-label=${`Tools of ${label}`}>
 			<input type="search" class="mono" placeholder="highlight  ( / )" aria-label="Highlight frames by a regular expression" value=${state.find ?? ''} onInput=${(e) => set({ find: e.target.value })} />
-			<output class="found">${state.find && found ? `${count(found.count)} frames, ${(100 * found.share).toFixed(1)} %` : ''}</output>
+			<output class="found">${state.find && found ? `${count(found.count)} frames, ${data?.cut ? 'at least ' : ''}${(100 * found.share).toFixed(1)} %` : ''}</output>
 			<label><input type="checkbox" checked=${Boolean(state.inverted)} onChange=${(e) => set({ inv: e.target.checked ? '1' : '' })} /> inverted</label>
 			<label><input type="checkbox" checked=${state.kernel === '0'} onChange=${(e) => set({ kernel: e.target.checked ? '0' : '' })} /> hide kernel</label>
 			<label><input type="checkbox" checked=${state.by === 'module'} onChange=${(e) => set({ fby: e.target.checked ? 'module' : '' })} /> by module</label>
 			${children}
-			<a class="button" target="_blank" rel="noopener" href=${speedscopeOf(asked)}>Open in speedscope</a>
+			${!base && html`<a class="button" target="_blank" rel="noopener" href=${speedscopeOf(asked)}>Open in speedscope</a>`}
 		</div>
-		<p class="flamewords" aria-hidden="true">${words || (data ? `${amount(data.unit, data.total)} in all${data.cut ? `; ${count(data.cut)} narrow frames are shown when you zoom` : ''}` : '\u00a0')}</p>
+		<p class="flamewords" aria-hidden="true">${words || (data ? `${data.sides ? `${amount(data.unit, data.sides[0])} before, ${amount(data.unit, data.sides[1])} now${data.left ? `; ${count(data.left)} narrow frames are left out` : ''}` : `${amount(data.unit, data.total)} in all`}${data.cut ? `; ${count(data.cut)} narrow frames are shown when you zoom` : ''}` : '\u00a0')}</p>
 		${error && (error.teach ? html`<${Teach} text=${`${error.message} \`${error.teach}\``} />` : html`<p class="empty" role="alert">${visible(error.message)}</p>`)}
 		${data?.total === 0 && !error && html`<${Teach} text=${`There are no stacks for ${label} in this selection. \`openetw record --cpu --wait --stacks\` records them.`} />`}
 		<div class=${`flamehost ${busy ? 'busy' : ''}`} ref=${host} aria-busy=${busy}></div>

@@ -23,6 +23,18 @@ function Provider({ guid }) {
 	</div>`}<//>`;
 }
 
+// Providers of the trace, those with a manifest, and those that processes have registered now, each once.
+function withRegistered(a) {
+	const by = new Map(a.providers.map((p) => [p.guid.toLowerCase(), { ...p }]));
+	for (const r of a.registered ?? []) {
+		const guid = (String(r.guid).startsWith('{') ? r.guid : `{${r.guid}}`).toLowerCase();
+		const p = by.get(guid) ?? { guid, name: r.name || guid, kind: r.kind };
+		p.registered = [...(p.registered ?? []), { pid: r.pid, process: r.process }];
+		by.set(guid, p);
+	}
+	return [...by.values()];
+}
+
 export default function Providers() {
 	const q = kept('q', '');
 	const [text, setText] = useState(q);
@@ -34,6 +46,6 @@ export default function Providers() {
 				keep('q', text.trim(), false);
 			}
 		}} /><button onClick=${() => keep('q', text.trim(), false)}>Search</button></div>
-		<div class="two"><${Asked} state=${state}>${(a) => html`<div class="card side"><p class="dim">${plural(a.providers.length, 'provider')}</p><ul class="pick">${a.providers.slice(0, 2000).map((p) => html`<li><button aria-current=${p.guid === guid} onClick=${() => keep('guid', p.guid, false)}>${visible(p.name)}<br /><small class="dim">${[p.seen ? `${count(p.seen)} events` : '', p.registered?.length ? 'registered now' : '', p.installed ? 'installed' : '', p.kind].filter(Boolean).join(' · ')}</small></button></li>`)}</ul></div>`}<//>
+		<div class="two"><${Asked} state=${state}>${(a) => html`<div class="card side"><p class="dim">${plural(a.providers.length, 'provider')}</p><ul class="pick">${withRegistered(a).slice(0, 2000).map((p) => html`<li><button aria-current=${p.guid === guid} onClick=${() => keep('guid', p.guid, false)}>${visible(p.name)}<br /><small class="dim">${[p.seen ? `${count(p.seen)} events` : '', p.registered?.length ? 'registered now' : '', p.installed ? 'installed' : '', p.kind].filter(Boolean).join(' · ')}</small></button></li>`)}</ul></div>`}<//>
 		${guid ? html`<${Provider} key=${guid} guid=${guid} />` : html`<div class="teach"><p>Choose a provider to see its events, keywords and fields.</p></div>`}</div>`;
 }

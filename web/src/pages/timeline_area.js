@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tabs below the lanes: what exactly the selected area says, or what is in view where no area is selected.
 import { html } from '../ui.js';
-import { useAsk } from '../state.js';
+import { info, useAsk } from '../state.js';
 import { Asked } from '../widgets/asked.js';
 import { DataTable } from '../widgets/table.js';
 import { Tabs } from '../widgets/tabs.js';
@@ -52,9 +52,9 @@ function Selection({ question }) {
 		</div>
 		<${Asked} state=${state}>${(a) => html`<dl class=${`figures ${state.loading ? 'busy' : ''}`}>
 				<${Figure} name="Events" value=${count(a.count)} note=${seconds > 0 && `${count(a.count / seconds)} a second`} />
-				<${Figure} name="Ran" value=${duration(a.running)} note=${seconds > 0 && `${(a.running / 1e9 / seconds).toFixed(2)} processors`} />
+				${info.value?.has.switches > 0 && html`<${Figure} name="Ran" value=${duration(a.running)} note=${seconds > 0 && `${(a.running / 1e9 / seconds).toFixed(2)} processors`} />
 				<${Figure} name="Ready" value=${duration(a.ready)} note="could run, did not" />
-				<${Figure} name="Waited" value=${duration(a.waiting)} note=${`${count(a.rows.length)} threads`} />
+				<${Figure} name="Waited" value=${duration(a.waiting)} note=${`${count(a.rows.length)} threads`} />`}
 			</dl>
 			${field && (a.field?.values ? html`<h3>${visible(field)}</h3><dl class="figures">
 				<${Figure} name="Count" value=${count(a.field.values)} /><${Figure} name="Sum" value=${figure(a.field.sum)} /><${Figure} name="Min" value=${figure(a.field.min)} />

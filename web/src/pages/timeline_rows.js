@@ -116,6 +116,13 @@ export function makeRows(known, view) {
 	}
 	let shown = 0;
 	for (const p of known.has.switches ? processes(known.threads.filter(wantedProcess)) : []) {
+		if (p.pid === 0) {
+			continue; /* the idle threads: the lanes of processors show them */
+		}
+		if (p.threads.length === 1) {
+			add(threadRow(p.threads[0], 't', 'thread', false));
+			continue;
+		}
 		const g = group(`p${p.process}`, `${visible(p.name)}`, `${p.pid} · ${p.threads.length === 1 ? '1 thread' : `${count(p.threads.length)} threads`}`,
 			shown < 24 && p.threads.length <= 16);
 		shown += g.open ? p.threads.length : 0;

@@ -9,7 +9,8 @@ export function LaneSearch({ known, version, reveal, pin }) {
 	const [text, setText] = useState('');
 	const [at, setAt] = useState(0);
 	const targets = useMemo(() => [
-		...known.threads.map((t) => ({ key: `t:${t.thread}`, text: visible(`${t.process_name || 'process'} ${t.name && t.name !== t.process_name ? `${t.name} ` : ''}${t.tid}`) })),
+		/* Without context switches those have a lane that have spans. */
+		...known.threads.filter((t) => known.has.switches || known.spans.get('activities')?.has(t.thread)).map((t) => ({ key: `${known.has.switches ? 't' : 's'}:${t.thread}`, text: visible(`${t.process_name || 'process'} ${t.name && t.name !== t.process_name ? `${t.name} ` : ''}${t.tid}`) })),
 		...known.cpus.map((c) => ({ key: `c:${c.id}`, text: `CPU ${c.cpu}` })),
 		...COUNTERS.filter((c) => known.has[c.has]).map((c) => ({ key: `n:${c.id}`, text: c.label })),
 	], [version]);

@@ -51,11 +51,12 @@ export function threadName(known, thread) {
 
 export function spanName(tile, i) {
 	const type = tile.types[tile.type[i]];
-	return type ? (Array.isArray(type) ? type[0] : type) : 'span';
+	const name = type ? (Array.isArray(type) ? type[0] : type) : 'span';
+	return name.replace(/\/Start$/, '');
 }
 
 export function counterText(unit, value) {
-	return unit === 'bytes' ? bytes(value) : `${value >= 100 ? count(value) : Math.round(value * 100) / 100} ${unit ?? ''}`;
+	return unit === 'bytes' ? bytes(value) : `${value >= 100 ? count(value) : Math.round(value * 100) / 100} ${value === 1 ? (unit ?? '').replace(/s$/, '') : unit ?? ''}`;
 }
 
 function runWords(known, { row, tile, i }) {

@@ -40,7 +40,7 @@ export function Palette() {
 	const [at, setAt] = useState(0);
 	const ref = useRef(null);
 	const shown = paletteOpen.value;
-	useLayoutEffect(() => {
+	useLayoutEffect(() => { /* before the next key comes */
 		if (shown) {
 			setText('');
 			setAt(0);

@@ -98,6 +98,18 @@ export class Rows {
 			},
 		);
 	}
+	// There is more: the last page is asked again. `all`: what was there may stand elsewhere now, so it is all asked again as it is seen.
+	refresh(all) {
+		const last = Math.max(0, Math.floor((this.total - 1) / PAGE));
+		if (all) {
+			this.stale = new Map(this.pages); // shown until the new ones are there
+			this.pages.clear();
+		}
+		if (!this.asked.has(last)) {
+			this.pages.delete(last);
+			this.want(last);
+		}
+	}
 	forget() {
 		for (const control of this.asked.values()) {
 			control.abort();
@@ -105,6 +117,18 @@ export class Rows {
 		this.asked.clear();
 		this.pages.clear();
 	}
+}
+
+// SlickGrid calls its container a grid, with panes that can be focused between it and the rows, which no reader of a screen allows. The
+// rows' parent is the grid; the headers are named by the cells' places.
+function roles(e) {
+	e.setAttribute('role', 'group');
+	e.setAttribute('aria-label', 'Events');
+	e.querySelectorAll('.slick-header-columns, .slick-header-column').forEach((x) => x.removeAttribute('role'));
+	e.querySelectorAll('.slick-pane').forEach((x) => x.removeAttribute('tabindex'));
+	const canvas = e.querySelector('.grid-canvas-left.grid-canvas-top, .grid-canvas');
+	canvas?.setAttribute('role', 'grid');
+	canvas?.setAttribute('aria-label', 'Events, one a row');
 }
 
 export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta }) {
@@ -118,6 +142,7 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 			nonce, rowHeight: 24, headerRowHeight: 26, enableHtmlRendering: false, enableCellNavigation: true, enableColumnReorder: true, forceFitColumns: false, enableTextSelectionOnCells: true,
 			defaultFormatter: (r, c, v) => v ?? '', multiSelect: false, syncColumnCellResize: true,
 		});
+		roles(ref.current);
 		g.onClick.subscribe((e, a) => handlers.current.onChoose?.(a.row, rows.peek(a.row)));
 		let waits = -1; // the chosen line is not here yet
 		g.onActiveCellChanged.subscribe((e, a) => {
@@ -176,6 +201,7 @@ export function Grid({ columns, rows, onReady, onChoose, onMenu, onHeader, meta 
 	}, [rows]);
 	useEffect(() => {
 		grid.current?.setColumns(columns);
+		roles(ref.current);
 	}, [columns]);
 	return html`<div class="grid" ref=${ref}></div>`;
 }

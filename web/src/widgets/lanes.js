@@ -541,7 +541,10 @@ export function createLanes(host, use) {
 		loadSoon(60);
 		use.view(state.view, 'moves');
 		clearTimeout(restTimer);
-		restTimer = setTimeout(() => use.view(state.view, 'rests'), how === 'jump' ? 0 : 250);
+		restTimer = setTimeout(() => {
+			restTimer = 0;
+			use.view(state.view, 'rests');
+		}, how === 'jump' ? 0 : 250);
 	}
 
 	function centre() {
@@ -838,6 +841,9 @@ export function createLanes(host, use) {
 			changed(true);
 		},
 		setView(view) {
+			if (restTimer) {
+				return; /* somebody is moving it: what that comes to is told when it rests */
+			}
 			const next = clampView(view, state.bounds);
 			if (next.t0 !== state.view.t0 || next.t1 !== state.view.t1) {
 				state.view = next;

@@ -89,8 +89,75 @@ export function runBox(tile, i, view, width) {
 	return [x, Math.max(w, 0.8)];
 }
 
+/* ---- many runs: a strip of pixels ---- */
+
+const DENSE = 250; /* runs of a lane from which on single rectangles cost more than pixels */
+let strip = null;
+const parsed = new Map();
+
+/* A colour as the canvas understands it, as 0xBBGGRR. */
+function rgbOf(colour) {
+	let rgb = parsed.get(colour);
+	if (rgb === undefined) {
+		const canvas = document.createElement('canvas');
+		canvas.width = 1;
+		canvas.height = 1;
+		const one = canvas.getContext('2d', { willReadFrequently: true });
+		one.fillStyle = colour;
+		one.fillRect(0, 0, 1, 1);
+		const [r, g, b] = one.getImageData(0, 0, 1, 1).data;
+		rgb = (b << 16) | (g << 8) | r;
+		parsed.set(colour, rgb);
+	}
+	return rgb;
+}
+
+/* Three rows of pixels, what runs, what is ready and what waits, are stretched to their heights. Thousands of narrow
+ * rectangles took three times as long. */
+function paintStrip(g, row, tile, from, to, view, width, y, height, paint) {
+	if (!strip || strip.canvas.width !== width) {
+		const canvas = document.createElement('canvas');
+		canvas.width = width;
+		canvas.height = 3;
+		strip = canvas.getContext('2d');
+		strip.image = strip.createImageData(width, 3);
+		strip.pixels = new Uint32Array(strip.image.data.buffer);
+	}
+	const { pixels } = strip;
+	pixels.fill(0);
+	const each = (tile.t1 - tile.t0) / tile.px;
+	const scale = width / (view.t1 - view.t0);
+	const offset = (tile.t0 - view.t0) * scale;
+	const step = each * scale;
+	const running = rgbOf(paint.colours.running);
+	const ready = rgbOf(paint.colours.ready);
+	const waiting = rgbOf(paint.colours.waiting);
+	for (let i = from; i < to; i++) {
+		const doing = tile.doing[i];
+		if (doing < DOING.RUNNING || doing > DOING.WAITING) {
+			continue;
+		}
+		const x0 = Math.max(0, Math.round(offset + tile.first[i] * step));
+		const x1 = Math.min(width, Math.max(x0 + 1, Math.round(offset + (tile.first[i] + tile.pixels[i]) * step)));
+		const alpha = tile.pixels[i] > 2 ? 255 : 100 + Math.round(155 * Math.min(1, tile.coverage[i]));
+		const rgb = doing === DOING.READY ? ready : doing === DOING.WAITING ? waiting : row.kind === 'cpu' ? rgbOf(paint.threadColour(tile.thread[i])) : running;
+		pixels.fill(((alpha << 24) | rgb) >>> 0, (doing - 1) * width + x0, (doing - 1) * width + x1);
+	}
+	strip.putImageData(strip.image, 0, 0);
+	g.imageSmoothingEnabled = false;
+	g.drawImage(strip.canvas, 0, 0, width, 1, 0, y + 2, width, height - 4);
+	if (row.kind === 'thread') {
+		g.drawImage(strip.canvas, 0, 1, width, 1, 0, y + height / 2, width, height / 2 - 2);
+		g.drawImage(strip.canvas, 0, 2, width, 1, 0, y + height / 2 - 1, width, 3);
+	}
+}
+
 function paintRuns(g, row, tile, view, width, y, height, paint) {
 	const [from, to] = visibleRuns(tile, view);
+	if (to - from > DENSE) {
+		paintStrip(g, row, tile, from, to, view, width, y, height, paint);
+		return;
+	}
 	const labels = [];
 	const cpus = row.kind === 'cpu';
 	for (let i = from; i < to; i++) {

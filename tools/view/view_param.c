@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/view/view_param.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The kind of a parameter; NULL: there is none of this name. */
+static const char *kind_of(const char *params, const char *name, size_t *ret_length)
+{
+	size_t n = strlen(name);
+	for (const char *s = params; s && *s && n;) {
+		s += strspn(s, " ");
+		size_t word = strcspn(s, " ");
+		if (word > n && strncmp(s, name, n) == 0 && s[n] == ':') {
+			*ret_length = word - n - 1;
+			return s + n + 1;
+		}
+		s += word;
+	}
+	return NULL;
+}
+
+bool view_param_number(const char *s, double *ret)
+{
+	char *end;
+	if (strlen(s) > 40 || !s[0] || s[strspn(s, "0123456789+-.eE")]) { /* no blanks, no "0x", no "nan" */
+		return false;
+	}
+	*ret = strtod(s, &end);
+	return end != s && *end == 0 && isfinite(*ret);
+}
+
+bool view_param_numbers(const char *text, uint32_t *ret, uint32_t most, uint32_t *ret_count)
+{
+	uint32_t n = 0;
+	for (const char *s = text; *s; n++) {
+		char *end = NULL;
+		unsigned long v = *s >= '0' && *s <= '9' ? strtoul(s, &end, 10) : 0;
+		if (!end || v > UINT32_MAX || n == most || (*end && *end != ',')) {
+			return false;
+		}
+		ret[n] = (uint32_t)v;
+		s = *end ? end + 1 : end;
+	}
+	*ret_count = n;
+	return true;
+}
+
+static bool is(const char *kind, size_t n, const char *word)
+{
+	return n == strlen(word) && strncmp(kind, word, n) == 0;
+}
+
+static bool fits(const char *kind, size_t n, const char *value)
+{
+	double d;
+	char *end;
+	if (is(kind, n, "text")) {
+		return strlen(value) <= VIEW_TEXT_MOST;
+	}
+	if (is(kind, n, "list") || !view_param_number(value, &d)) {
+		return false;
+	}
+	if (is(kind, n, "time")) {
+		return fabs(d) < 9e18;
+	}
+	if (is(kind, n, "real")) {
+		return true;
+	}
+	if (is(kind, n, "flag")) {
+		return d == 0 || d == 1;
+	}
+	double least = strtod(kind, &end), most = strtod(end + 1, NULL);
+	return d == floor(d) && d >= least && d <= most;
+}
+
+const char *view_param_problem(const char *params, const char *name, const char *value, char *why, size_t cap)
+{
+	size_t n = 0;
+	const char *kind = kind_of(params, name, &n);
+	if (!kind) {
+		snprintf(why, cap, "there is no parameter '%.60s'", name);
+	} else if (!value || fits(kind, n, value)) {
+		return NULL;
+	} else if (is(kind, n, "text")) {
+		snprintf(why, cap, "%.60s is longer than %u bytes", name, VIEW_TEXT_MOST);
+	} else {
+		snprintf(why, cap, "%.60s=%.60s: this is to be %s%.*s", name, value,
+			 kind[0] >= '0' && kind[0] <= '9' ? "a whole number of " : "a ", (int)n, kind);
+	}
+	return why;
+}
