@@ -107,33 +107,6 @@ const journeys = {
 			assert.equal(await page.$('.details'), null);
 		});
 	},
-	// Pointing at a field marks its bytes: of the first event, too, and after End of the last one.
-	async bytes() {
-		await look('windows', '#events', async (page) => {
-			await page.waitForSelector('.slick-row .slick-cell');
-			const last = (await api(page, 'rows?at=0&n=1')).total - 1;
-			const titled = () => page.$$eval('.details tr[title]', (l) => l.map((r) => [r.children[0].textContent, r.children[1].textContent, r.title]));
-			for (const [key, at] of [['Home', 0], ['End', last]]) {
-				await page.click('.slick-row .slick-cell');
-				await page.keyboard.press(key);
-				const row = (await api(page, `rows?at=${at}&n=1`)).rows[0][0], e = await api(page, `row?row=${row}`);
-				await page.waitForFunction((date) => document.querySelector('.details')?.textContent.includes(date), e.date);
-				assert.equal(await page.$eval('.slick-cell.active', (c) => [...c.parentElement.children].indexOf(c)), 0, `${key} stays in its column`);
-				for (const [name, value, title] of await titled()) {
-					const [from, to] = title.match(/\d+/g).map(Number);
-					if (/^\d+$/.test(value) && to - from < 8) {
-						const bytes = e.hex.slice(2 * from, 2 * to + 2).match(/../g).reverse().join('');
-						assert.equal(parseInt(bytes, 16), Number(value), `${name} is in the bytes that are marked`);
-					}
-				}
-			}
-			const field = (await page.$('.details tr[title]'));
-			if (field) {
-				await field.hover();
-				await page.waitForSelector('.hex b');
-			}
-		});
-	},
 	// A key that is dragged across the bar is no key any more; one of two keys is left.
 	async drags() {
 		await look('windows', '#events?group=provider,type', async (page) => {
@@ -144,35 +117,6 @@ const journeys = {
 			await page.dragAndDrop('.chip', '.chip'); // onto itself: nothing
 			assert.ok(/group=provider(&|$)/.test(page.url()));
 		});
-	},
-	// What is missing stands where it is missing, and rows behind it are where they were.
-	async losses() {
-		const server = await Server.start([files.windows]);
-		const page = await open(context, server);
-		await page.waitForSelector('.sentence');
-		const rows = (await api(page, 'rows?at=0&n=40')).rows;
-		const after = rows.findIndex((r, i) => i > 3 && rows[i + 1] && rows[i + 1][1] > r[1]), t = rows[after + 1][1];
-		await page.route('**/api/info*', async (route) => {
-			const answer = await route.fetch(), i = await answer.json();
-			await route.fulfill({ response: answer, json: { ...i, lost: { events: 7, buffers: 0, unknown: false, t0: t, t1: t } } });
-		});
-		await page.route('**/api/hist*', async (route) => {
-			const answer = await route.fetch(), body = await answer.body(), end = body.indexOf(10);
-			const head = JSON.parse(body.subarray(0, end).toString());
-			head.lost = [{ t0: t, t1: t, cpu: 1, count: 7, reason: 'no buffer' }];
-			const line = Buffer.from(JSON.stringify(head));
-			const pad = Buffer.alloc(Math.ceil((line.length + 1) / 8) * 8 - line.length - 1, 32);
-			await route.fulfill({ response: answer, body: Buffer.concat([pad, line, body.subarray(end)]) });
-		});
-		await page.reload();
-		await page.waitForSelector('.sentence');
-		await show(page, '#events');
-		await page.waitForSelector('.slick-row.gap');
-		assert.match(await text(page, '.slick-row.gap'), /7 events lost here on processor 1/);
-		const lines = await page.$$eval('.slick-row', (l) => l.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((r) => r.classList.contains('gap')));
-		assert.equal(lines.indexOf(true), after + 1, 'it stands behind the last row before it');
-		await page.close();
-		await server.stop();
 	},
 	// Facets, right-click, group by: the same numbers everywhere.
 	async narrows() {
