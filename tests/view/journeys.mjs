@@ -107,6 +107,17 @@ const journeys = {
 			assert.equal(await page.$('.details'), null);
 		});
 	},
+	// A key that is dragged across the bar is no key any more; one of two keys is left.
+	async drags() {
+		await look('windows', '#events?group=provider,type', async (page) => {
+			await page.waitForSelector('[role=treegrid] tbody tr');
+			await page.dragAndDrop('th.dragged:nth-child(2)', 'th.num');
+			await page.waitForFunction(() => /group=provider(&|$)/.test(location.hash));
+			await page.waitForFunction(() => document.querySelectorAll('th.dragged').length === 1);
+			await page.dragAndDrop('.chip', '.chip'); // onto itself: nothing
+			assert.ok(/group=provider(&|$)/.test(page.url()));
+		});
+	},
 	// Facets, right-click, group by: the same numbers everywhere.
 	async narrows() {
 		await look('windows', '#events', async (page) => {
@@ -146,6 +157,8 @@ const journeys = {
 			await page.keyboard.press('Enter');
 			await page.waitForFunction(() => location.hash.includes('cpu'));
 			await page.keyboard.press('Escape');
+			await page.click('.slick-row .slick-cell'); // the list has keys of its own
+			await page.waitForSelector('.details table');
 			await page.keyboard.press('Control+k');
 			await page.waitForSelector('.palette input');
 			await page.keyboard.type('diagn');

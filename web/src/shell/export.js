@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The selection as a file: a smaller trace, or in the form of another program.
-import { html, signal, useEffect, useRef, useState } from '../ui.js';
+import { html, signal, useLayoutEffect, useRef, useState } from '../ui.js';
 import { tr, t0, t1, filter, jobs, toast } from '../state.js';
 import { get, post, address } from '../api.js';
 import { Command, commandLine } from './command.js';
@@ -14,7 +14,7 @@ export function ExportDialog() {
 	const [job, setJob] = useState(null);
 	const ref = useRef(null);
 	const shown = exportOpen.value;
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (shown) {
 			if (typeof shown === 'string') {
 				setKind(shown);

@@ -164,7 +164,7 @@ function onKey(e) {
 		helpOpen.value = paletteOpen.value = exportOpen.value = false;
 		return;
 	}
-	if (typing || e.ctrlKey || e.metaKey || e.altKey || paletteOpen.value || helpOpen.value) {
+	if (typing || e.ctrlKey || e.metaKey || e.altKey || paletteOpen.value || helpOpen.value || exportOpen.value) {
 		return;
 	}
 	if (pending && Date.now() - pending < 1500) {
