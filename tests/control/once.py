@@ -24,6 +24,7 @@ SEVERAL_TIMES = {
     "manifest_manifest_meta": "once|predefined", # a table, filled in
     "sandbox_sandbox_serve": "question|answer",   # in the child alone, which has no other side
     "query_build_index": "reading_stops",        # of a thread, while it makes an index
+    "query_query_ring_session": "scratch",       # of a thread, while it adds an event
     "kernel_kernel_mark": "count",               # numbers files in the command, which is the only one that makes such
     "kernel_kernel_probe": "number",             # the same
 }

@@ -48,6 +48,16 @@ export async function open(context, server, hash = '') {
 	page.on('pageerror', (e) => page.complaints.push(`${e.message} ${e.stack ?? ''}`));
 	await page.goto(server.address);
 	await page.waitForSelector('nav.rail');
+	/* The index is whole, and the page has heard of it: what is asked later is asked once. */
+	await page.waitForFunction(async () => {
+		const traces = await (await fetch('/api/traces')).json();
+		if (traces.traces.length === 0) {
+			return true;
+		}
+		const info = await (await fetch('/api/info')).json();
+		return info.progress.whole && document.querySelector('.header .name') && !document.querySelector('.progress');
+	}, null, { polling: 250 });
+	await page.waitForTimeout(300);
 	if (hash) {
 		await show(page, hash);
 	}
