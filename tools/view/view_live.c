@@ -162,7 +162,8 @@ static int run_attach(struct view_request *r)
 	}
 	return add(r, view_live_create(r->view->args, session, (uint64_t)bytes, false, why, sizeof why), why);
 }
-const struct view_endpoint view_attach = {.path = "attach", .params = "", .post = true, .run = run_attach};
+const struct view_endpoint view_attach = {
+	.path = "attach", .params = "session:text bytes:real", .post = true, .run = run_attach};
 
 /* What the page calls them, and Windows' flags. */
 static const struct {
@@ -220,7 +221,7 @@ static int run_live(struct view_request *r)
 	strbuf_finish(&err);
 	return r->status;
 }
-const struct view_endpoint view_live_start = {.path = "live", .params = "", .post = true, .run = run_live};
+const struct view_endpoint view_live_start = {.path = "live", .params = "kinds:list", .post = true, .run = run_live};
 
 /* The ring, or a part of it, as a file: below a root, or where openetw view was started. */
 static int run_keep(struct view_request *r)
@@ -258,4 +259,5 @@ static int run_keep(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_keep = {.path = "keep", .params = "", .post = true, .run = run_keep};
+const struct view_endpoint view_keep = {
+	.path = "keep", .params = "tr:0-1000000 t0:time t1:time f:text", .post = true, .run = run_keep};

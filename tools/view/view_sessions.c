@@ -265,4 +265,5 @@ static int run_post(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_sessions_post = {.path = "sessions", .params = "", .post = true, .run = run_post};
+const struct view_endpoint view_sessions_post = {
+	.path = "sessions", .params = "do:text session:text recipe:text", .post = true, .run = run_post};

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""A session that is followed: what its program wrote is in the answers, is kept as a file, and the session goes with its trace."""
+import json
+import subprocess
+import sys
+import time
+
+from view_client import Server
+
+folder, emitter = sys.argv[1:3]
+
+
+def openetw(*words):
+    return subprocess.run(["openetw", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def until(what, question):
+    for _ in range(200):
+        answer = question()
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(what)
+
+
+s = Server(folder, "--root", folder + "/roots")
+s.enter()
+assert s.get("traces")["traces"] == []
+assert openetw("start", "followed", "-r", "-p", "OpenETW.Sample.Hello").returncode == 0
+s.post("attach", {"session": "nobody"}, want=400)
+tr = s.post("attach", {"session": "followed", "bytes": 1 << 22})["tr"]
+subprocess.run([emitter, "5", "1"], stdout=subprocess.DEVNULL, check=True)
+rows = until("no event came", lambda: (lambda a: a["total"] >= 20 and a)(s.get("rows", tr=tr, n=500)))
+names = {t[1] for t in rows["types"].values()}
+assert "Hello" in names and "Order" in names, names
+info = s.get("info", tr=tr)
+assert info["live"] and info["live_state"]["lost"] == 0, info
+facets = s.get("facets", tr=tr, by="type")
+assert sum(r["count"] for r in facets["rows"]) == facets["answer"]["matched"], facets
+s.get("table", 400, tr=tr, name="events")  # tables are made of files
+kept = s.post("keep", {"tr": tr, "f": "event == Order"})
+dump = openetw("dump", "-q", kept["path"], "--filter", "event == Order").stdout.splitlines()
+assert len(dump) == kept["events"] > 0, (kept, dump[:3])
+assert openetw("stop", "followed").returncode == 0
+until("nobody said that it ended", lambda: s.get("info", tr=tr)["live_state"]["ended"])
+assert s.get("rows", tr=tr, n=1)["total"] >= 20  # what was there stays
+s.post("close", {"tr": tr})
+s.get("info", 404, tr=tr)
+
+# Sessions and recipes: verbs of openetw.
+assert {"cpu", "disk", "network"} <= {r["id"] for r in s.get("recipes")["recipes"]}
+s.post("sessions", {"do": "start", "recipe": "../../x"}, want=404)
+s.post("sessions", {"do": "stop", "session": "nobody"}, want=400)
+assert openetw("start", "listed", "-r", "-p", "OpenETW.Sample.Hello").returncode == 0
+assert [x["name"] for x in s.get("sessions")["sessions"]] == ["listed"]
+s.post("sessions", {"do": "stop", "session": "listed"})
+assert s.get("sessions")["sessions"] == []
+assert any(p["name"] == "Microsoft-Windows-DotNETRuntime" for p in s.get("providers", q="dotnetruntime")["providers"])
+s.child.send_signal(2)
+assert s.child.wait(20) == 0, "Ctrl-C"
+print(json.dumps(sorted(names)))
