@@ -45,7 +45,7 @@ class Error(Exception):
 
 _openetw.set_error(Error)
 _EPOCH = datetime.datetime(1601, 1, 1, tzinfo=datetime.timezone.utc)
-_JSON, _NAMES, _EVENTS = 2, 4, 8
+_RAW, _JSON, _NAMES, _EVENTS = 1, 2, 4, 8
 _ORIGIN, _STACKS, _CPU = 1, 2, 4
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _RESULTS = {0: "decoded", 1168: "no_schema", 15005: "partly"}
@@ -69,14 +69,15 @@ def filetime_of(when):
 
 
 class Event:
-    """One event. `fields` is a dict of the payload, read when it is asked for."""
+    """One event. `fields` is a dict of the payload, read when it is asked for; `payload` its bytes as they were recorded, None
+    without the option `payload`."""
 
     __slots__ = ("filetime", "provider", "name", "id", "version", "level", "pid", "tid", "cpu", "process", "file", "stack",
-                 "_result", "json", "_fields")
+                 "_result", "json", "payload", "_fields")
 
     def __init__(self, parts):
         (self.filetime, self.provider, self.name, self.id, self.version, self.level, self.pid, self.tid, self.cpu,
-         self.process, self.file, self.stack, self._result, self.json) = parts
+         self.process, self.file, self.stack, self._result, self.json, self.payload) = parts
         self._fields = None
 
     @property
@@ -110,12 +111,12 @@ class Reader:
     it; it is closed at the end of the events, too. With `headers` come the records that a file has for itself, too."""
 
     def __init__(self, *files, session=None, fields=True, origin=False, stacks=False, cpu=False, headers=False, pids=(),
-                 processes=(), providers=(), start=None, stop=None):
+                 processes=(), providers=(), start=None, stop=None, payload=False):
         self._reader = _openetw.Reader()
         self._losses = (0, 0, 0)
         for path in files:
             self._reader.add_file(path)
-        self._reader.set(session, (_JSON if fields else 0) | _NAMES | (0 if headers else _EVENTS),
+        self._reader.set(session, (_RAW if payload else 0) | (_JSON if fields else 0) | _NAMES | (0 if headers else _EVENTS),
                          (_ORIGIN if origin else 0) | (_STACKS if stacks else 0) | (_CPU if cpu else 0), tuple(pids),
                          tuple(processes), tuple(providers), 0 if start is None else filetime_of(start),
                          (1 << 64) - 1 if stop is None else filetime_of(stop))
@@ -185,17 +186,17 @@ class Reader:
         self.close()
 
 
-def events(*files, filter=None, start=None, stop=None, **options):
+def events(*files, filter=None, start=None, stop=None, payload=False, **options):
     """The events of trace files, in the order of time. With a filter (docs/filters.md) the trace's index answers; `start` and
     `stop` are dates."""
     if filter is None:
-        with Reader(*files, start=start, stop=stop, **options) as reader:
+        with Reader(*files, start=start, stop=stop, payload=payload, **options) as reader:
             yield from reader
         return
     if options:
         raise TypeError("a filter cannot be combined with " + ", ".join(sorted(options)))
     with Trace(*files) as trace:
-        yield from trace.events(filter=filter, start=start, stop=stop)
+        yield from trace.events(filter=filter, start=start, stop=stop, payload=payload)
 
 
 def live(session, **options):
@@ -454,8 +455,8 @@ class Trace:
             values.append(known[i])
         return _as_column(values)
 
-    def events(self, filter=None, start=None, stop=None, position=0, count=None):
-        """The events of a result, one after the other."""
+    def events(self, filter=None, start=None, stop=None, position=0, count=None, payload=False):
+        """The events of a result, one after the other; with `payload` with their bytes."""
         step = 4096
         end = None if count is None else position + count
         with self._query(filter, start, stop) as q:
@@ -465,16 +466,16 @@ class Trace:
                 rows = memoryview(rows).cast("Q")
                 columns = [memoryview(c).cast("I") for c in (types, processes, threads, cpus, stacks)]
                 for i, time in enumerate(memoryview(times).cast("q")):
-                    yield self._event(q, time, rows[i], *(c[i] for c in columns))
+                    yield self._event(q, payload, time, rows[i], *(c[i] for c in columns))
                 if len(rows) < n:
                     return
                 position += n
 
-    def _event(self, q, time, row, type_, process, thread, cpu, stack):
+    def _event(self, q, payload, time, row, type_, process, thread, cpu, stack):
         t, p = self.type(type_), self.process(process)
-        text, result = q.json(row)
+        text, result, raw = q.json(row, payload)
         return Event((self.about["start_filetime"] + time // 100, t.provider, t.name, t.id, t.version, t.level, p.pid,
-                      self.thread(thread).tid, cpu, p.name or None, None, self.stack(stack) if stack else (), result, text))
+                      self.thread(thread).tid, cpu, p.name or None, None, self.stack(stack) if stack else (), result, text, raw))
 
 
 class _Query:

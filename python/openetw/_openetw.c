@@ -11,6 +11,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <etw/evntcons.h>
 #include <openetw/decode.h>
 #include <openetw/error.h>
 #include <openetw/openetw.h>
@@ -276,6 +277,15 @@ static PyObject *stack_tuple(const uint64_t *stack, uint32_t count)
 	return t;
 }
 
+/* The payload as it was recorded; None when no record was asked for. */
+static PyObject *payload_bytes(const openetw_event_record *e)
+{
+	if (!e) {
+		Py_RETURN_NONE;
+	}
+	return PyBytes_FromStringAndSize(e->UserDataLength ? e->UserData : "", e->UserDataLength);
+}
+
 /* In the order of Event's slots. */
 static PyObject *event_tuple(const struct openetw_event *e)
 {
@@ -292,7 +302,8 @@ static PyObject *event_tuple(const struct openetw_event *e)
 			     text_or_none(e->file),
 			     stack_tuple(e->stack, e->stack ? e->stack_count : 0),
 			     PyLong_FromUnsignedLong(e->result),
-			     e->json ? text_of(e->json, e->json_length) : text_or_none(NULL)};
+			     e->json ? text_of(e->json, e->json_length) : text_or_none(NULL),
+			     payload_bytes(e->record)};
 	enum { N = sizeof parts / sizeof parts[0] };
 	PyObject *t = PyTuple_New(N);
 	bool whole = t != NULL;
@@ -1057,11 +1068,12 @@ static PyObject *query_position(PyObject *o, PyObject *args)
 static PyObject *query_json(PyObject *o, PyObject *args)
 {
 	struct query *self;
-	const openetw_event_record *e;
+	const openetw_event_record *e = NULL;
 	struct openetw_text t = {0};
 	unsigned long long row;
 	uint32_t code, result = 0;
-	if (!PyArg_ParseTuple(args, "K", &row) || !(self = query_of(o))) {
+	int payload; /* wanted? */
+	if (!PyArg_ParseTuple(args, "Kp", &row, &payload) || !(self = query_of(o))) {
 		return NULL;
 	}
 	self->busy = true;
@@ -1072,7 +1084,8 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	Py_END_ALLOW_THREADS code = interrupted(code);
 	PyObject *ret = code                  ? raise_last(code)
 			: t.failed || !t.data ? PyErr_NoMemory()
-					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+					      : Py_BuildValue("(NkN)", text_of(t.data, t.length), (unsigned long)result,
+							      payload_bytes(payload ? e : NULL));
 	openetw_text_free(&t);
 	return not_busy(&self->busy, ret);
 }

@@ -83,6 +83,24 @@ class Events(unittest.TestCase):
                          sum(e.filetime >= middle for e in all_))
         self.assertEqual(openetw.filetime_of(openetw.datetime_of(middle)), middle // 10 * 10)
 
+    def test_payload_bytes_come_when_they_are_wanted(self):
+        # What a known event of the file says, found in its bytes.
+        for words in ({}, {"filter": "event == PrimitiveTypesTest"}):
+            found = [e for e in openetw.events(PRIMITIVE, payload=True, **words) if e.name == "PrimitiveTypesTest"]
+            self.assertGreater(len(found), 0)
+            for e in found:
+                self.assertTrue(e.payload.startswith(e["string_type"].encode() + b"\0"))
+                self.assertIn((e["int32_type"] & 0xFFFFFFFF).to_bytes(4, "little"), e.payload)
+        # What nobody can decode is shown as these bytes.
+        raw = [e for e in openetw.events(NET, payload=True) if e.decoded == "no_schema"]
+        for e in raw:
+            self.assertEqual(e["_raw"].lower(), e.payload.hex()[:len(e["_raw"])])
+        with openetw.Trace(NET) as t:
+            of_index = sorted((e.filetime, e.payload) for e in t.events(payload=True))
+        self.assertEqual(of_index, sorted((e.filetime, e.payload) for e in openetw.events(NET, payload=True, origin=True)))
+        self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE)))
+        self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE, filter="id >= 0")))
+
     def test_a_reader_that_is_closed_early_ends(self):
         reader = openetw.Reader(NET)
         next(reader)
