@@ -28,7 +28,8 @@ except ImportError:
     _numpy = None
 
 __all__ = ["Answer", "Columns", "Error", "Event", "Facet", "Group", "Histogram", "Process", "Reader", "Session", "StackNode",
-           "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "__version__"]
+           "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "read",
+           "__version__"]
 __version__ = _openetw.version()
 
 
@@ -197,6 +198,28 @@ def events(*files, filter=None, start=None, stop=None, payload=False, **options)
         raise TypeError("a filter cannot be combined with " + ", ".join(sorted(options)))
     with Trace(*files) as trace:
         yield from trace.events(filter=filter, start=start, stop=stop, payload=payload)
+
+
+def read(*args, **options):
+    """read(file, …, callback): calls callback(event) for each event of trace files, in the order of time, until it returns
+    False. `options` are those of events(). Returns how many events it was called for; what it raises ends the reading."""
+    *files, callback = args or (None,)
+    return _call(events(*files, **options), callback)
+
+
+def _call(found, callback):
+    if not callable(callback):
+        found.close()
+        raise TypeError("the last argument has to be a function that takes an event")
+    count = 0
+    try:
+        for event in found:
+            count += 1
+            if callback(event) is False:
+                break
+    finally:
+        found.close()
+    return count
 
 
 def live(session, **options):
@@ -532,6 +555,11 @@ class Session:
     def events(self, **options):
         """A Reader of what comes while it runs; the session has to be live. `options` are those of Reader."""
         return live(self.name, **options)
+
+    def listen(self, callback, **options):
+        """Calls callback(event) for each event that comes, until it returns False or the session ends. Returns how many events
+        it was called for. The session has to be live; `options` are those of Reader."""
+        return _call(self.events(**options), callback)
 
     @property
     def note(self):

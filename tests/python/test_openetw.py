@@ -101,6 +101,19 @@ class Events(unittest.TestCase):
         self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE)))
         self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE, filter="id >= 0")))
 
+    def test_a_callback_gets_the_events_until_it_says_no(self):
+        found = []
+        wanted = [e.filetime for e in openetw.events(NET, PRIMITIVE, fields=False)]
+        self.assertEqual(openetw.read(NET, PRIMITIVE, lambda e: found.append(e.filetime), fields=False), len(wanted))
+        self.assertEqual(found, wanted)
+        self.assertEqual(openetw.read(NET, lambda e: False), 1)
+        self.assertEqual(openetw.read(NET, lambda e: False, filter="id >= 0"), 1)
+        with self.assertRaises(ZeroDivisionError):
+            openetw.read(NET, lambda e: 1 // 0)
+        for wrong in ((), (NET,), (NET, PRIMITIVE)):
+            with self.assertRaises(TypeError):
+                openetw.read(*wrong)
+
     def test_a_reader_that_is_closed_early_ends(self):
         reader = openetw.Reader(NET)
         next(reader)
@@ -526,6 +539,23 @@ class Sessions(unittest.TestCase):
                 finally:
                     program.kill()
                     program.wait()
+
+    def test_a_callback_gets_the_events_of_a_live_session(self):
+        found = []
+
+        def callback(event):
+            found.append(event)
+            return len(found) < 3
+
+        with openetw.Session("python-listen", live=True, providers=["OpenETW.Sample.Hello"], replace=True) as session:
+            program = subprocess.Popen([HELLO, "1000", "20"], stdout=subprocess.DEVNULL)
+            try:
+                self.assertEqual(session.listen(callback, payload=True), 3)
+            finally:
+                program.kill()
+                program.wait()
+        self.assertEqual({e.provider for e in found}, {"OpenETW.Sample.Hello"})
+        self.assertTrue(all(e.payload for e in found))
 
     def test_mistakes_are_said_before_anything_starts(self):
         with self.assertRaises(openetw.Error) as caught:
