@@ -28,7 +28,7 @@ except ImportError:
     _numpy = None
 
 __all__ = ["Answer", "Columns", "Error", "Event", "Facet", "Group", "Histogram", "Process", "Reader", "Session", "StackNode",
-           "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "read",
+           "Symbols", "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "read",
            "__version__"]
 __version__ = _openetw.version()
 
@@ -225,6 +225,22 @@ def _call(found, callback):
 def live(session, **options):
     """A Reader of a running session."""
     return Reader(session=session, **options)
+
+
+class Symbols:
+    """Names of the code that stacks of a trace file lie in. It reads the file once, for its modules."""
+
+    def __init__(self, file):
+        self._symbols = _openetw.Symbols(file)
+
+    def name(self, address, pid, filetime):
+        """"module!function+0x10"; "module+0x1234" where no function is known; code that was
+        made at run time has no module; None where nothing is known."""
+        return self._symbols.name(0xFFFFFFFF if pid is None else pid, filetime, address)
+
+    def stack_names(self, event):
+        """The names of an event's stack, innermost first, as long as `event.stack`."""
+        return tuple(self.name(address, event.pid, event.filetime) for address in event.stack)
 
 
 # ---- questions --------------------------------------------------------------------------------------------

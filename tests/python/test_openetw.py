@@ -76,6 +76,21 @@ class Events(unittest.TestCase):
             self.assertEqual([e.name for e in reader][0], "EventTrace/Header")
         self.assertTrue(all(e.cpu is None and not e.stack for e in openetw.events(PRIMITIVE, fields=False)))
 
+    def test_frames_of_stacks_have_the_names_that_dump_shows(self):
+        symbols = openetw.Symbols(NET)
+        names = set()
+        for e in openetw.events(NET, fields=False, origin=True, stacks=True):
+            found = symbols.stack_names(e)
+            self.assertEqual(len(found), len(e.stack))
+            names.update(n for n in found if n)
+        text = subprocess.run([OPENETW, "dump", "-q", "--stacks", NET], check=True, capture_output=True).stdout.decode()
+        self.assertTrue(any(n.startswith("System.TimeSpan.") for n in names))  # made at run time
+        self.assertTrue(any(n.startswith("ntoskrnl.exe+0x") for n in names))
+        self.assertEqual([n for n in names if n not in text][:5], [])
+        self.assertIsNone(symbols.name(1, None, 0))
+        with self.assertRaises(openetw.Error):
+            openetw.Symbols("/no/such.etl")
+
     def test_a_range_of_dates_selects(self):
         all_ = list(openetw.events(NET, fields=False))
         middle = all_[len(all_) // 2].filetime
