@@ -28,7 +28,8 @@ except ImportError:
     _numpy = None
 
 __all__ = ["Answer", "Columns", "Error", "Event", "Facet", "Group", "Histogram", "Process", "Reader", "Session", "StackNode",
-           "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "__version__"]
+           "Symbols", "Thread", "Trace", "Type", "datetime_of", "events", "filetime_of", "live", "load_schema", "read",
+           "__version__"]
 __version__ = _openetw.version()
 
 
@@ -45,7 +46,7 @@ class Error(Exception):
 
 _openetw.set_error(Error)
 _EPOCH = datetime.datetime(1601, 1, 1, tzinfo=datetime.timezone.utc)
-_JSON, _NAMES, _EVENTS = 2, 4, 8
+_RAW, _JSON, _NAMES, _EVENTS = 1, 2, 4, 8
 _ORIGIN, _STACKS, _CPU = 1, 2, 4
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _RESULTS = {0: "decoded", 1168: "no_schema", 15005: "partly"}
@@ -69,14 +70,15 @@ def filetime_of(when):
 
 
 class Event:
-    """One event. `fields` is a dict of the payload, read when it is asked for."""
+    """One event. `fields` is a dict of the payload, read when it is asked for; `payload` its bytes as they were recorded, None
+    without the option `payload`."""
 
     __slots__ = ("filetime", "provider", "name", "id", "version", "level", "pid", "tid", "cpu", "process", "file", "stack",
-                 "_result", "json", "_fields")
+                 "_result", "json", "payload", "_fields")
 
     def __init__(self, parts):
         (self.filetime, self.provider, self.name, self.id, self.version, self.level, self.pid, self.tid, self.cpu,
-         self.process, self.file, self.stack, self._result, self.json) = parts
+         self.process, self.file, self.stack, self._result, self.json, self.payload) = parts
         self._fields = None
 
     @property
@@ -110,12 +112,12 @@ class Reader:
     it; it is closed at the end of the events, too. With `headers` come the records that a file has for itself, too."""
 
     def __init__(self, *files, session=None, fields=True, origin=False, stacks=False, cpu=False, headers=False, pids=(),
-                 processes=(), providers=(), start=None, stop=None):
+                 processes=(), providers=(), start=None, stop=None, payload=False):
         self._reader = _openetw.Reader()
         self._losses = (0, 0, 0)
         for path in files:
             self._reader.add_file(path)
-        self._reader.set(session, (_JSON if fields else 0) | _NAMES | (0 if headers else _EVENTS),
+        self._reader.set(session, (_RAW if payload else 0) | (_JSON if fields else 0) | _NAMES | (0 if headers else _EVENTS),
                          (_ORIGIN if origin else 0) | (_STACKS if stacks else 0) | (_CPU if cpu else 0), tuple(pids),
                          tuple(processes), tuple(providers), 0 if start is None else filetime_of(start),
                          (1 << 64) - 1 if stop is None else filetime_of(stop))
@@ -185,22 +187,60 @@ class Reader:
         self.close()
 
 
-def events(*files, filter=None, start=None, stop=None, **options):
+def events(*files, filter=None, start=None, stop=None, payload=False, **options):
     """The events of trace files, in the order of time. With a filter (docs/filters.md) the trace's index answers; `start` and
     `stop` are dates."""
     if filter is None:
-        with Reader(*files, start=start, stop=stop, **options) as reader:
+        with Reader(*files, start=start, stop=stop, payload=payload, **options) as reader:
             yield from reader
         return
     if options:
         raise TypeError("a filter cannot be combined with " + ", ".join(sorted(options)))
     with Trace(*files) as trace:
-        yield from trace.events(filter=filter, start=start, stop=stop)
+        yield from trace.events(filter=filter, start=start, stop=stop, payload=payload)
+
+
+def read(*args, **options):
+    """read(file, …, callback): calls callback(event) for each event of trace files, in the order of time, until it returns
+    False. `options` are those of events(). Returns how many events it was called for; what it raises ends the reading."""
+    *files, callback = args or (None,)
+    return _call(events(*files, **options), callback)
+
+
+def _call(found, callback):
+    if not callable(callback):
+        found.close()
+        raise TypeError("the last argument has to be a function that takes an event")
+    count = 0
+    try:
+        for event in found:
+            count += 1
+            if callback(event) is False:
+                break
+    finally:
+        found.close()
+    return count
 
 
 def live(session, **options):
     """A Reader of a running session."""
     return Reader(session=session, **options)
+
+
+class Symbols:
+    """Names of the code that stacks of a trace file lie in. It reads the file once, for its modules."""
+
+    def __init__(self, file):
+        self._symbols = _openetw.Symbols(file)
+
+    def name(self, address, pid, filetime):
+        """"module!function+0x10"; "module+0x1234" where no function is known; code that was
+        made at run time has no module; None where nothing is known."""
+        return self._symbols.name(0xFFFFFFFF if pid is None else pid, filetime, address)
+
+    def stack_names(self, event):
+        """The names of an event's stack, innermost first, as long as `event.stack`."""
+        return tuple(self.name(address, event.pid, event.filetime) for address in event.stack)
 
 
 # ---- questions --------------------------------------------------------------------------------------------
@@ -454,8 +494,8 @@ class Trace:
             values.append(known[i])
         return _as_column(values)
 
-    def events(self, filter=None, start=None, stop=None, position=0, count=None):
-        """The events of a result, one after the other."""
+    def events(self, filter=None, start=None, stop=None, position=0, count=None, payload=False):
+        """The events of a result, one after the other; with `payload` with their bytes."""
         step = 4096
         end = None if count is None else position + count
         with self._query(filter, start, stop) as q:
@@ -465,16 +505,16 @@ class Trace:
                 rows = memoryview(rows).cast("Q")
                 columns = [memoryview(c).cast("I") for c in (types, processes, threads, cpus, stacks)]
                 for i, time in enumerate(memoryview(times).cast("q")):
-                    yield self._event(q, time, rows[i], *(c[i] for c in columns))
+                    yield self._event(q, payload, time, rows[i], *(c[i] for c in columns))
                 if len(rows) < n:
                     return
                 position += n
 
-    def _event(self, q, time, row, type_, process, thread, cpu, stack):
+    def _event(self, q, payload, time, row, type_, process, thread, cpu, stack):
         t, p = self.type(type_), self.process(process)
-        text, result = q.json(row)
+        text, result, raw = q.json(row, payload)
         return Event((self.about["start_filetime"] + time // 100, t.provider, t.name, t.id, t.version, t.level, p.pid,
-                      self.thread(thread).tid, cpu, p.name or None, None, self.stack(stack) if stack else (), result, text))
+                      self.thread(thread).tid, cpu, p.name or None, None, self.stack(stack) if stack else (), result, text, raw))
 
 
 class _Query:
@@ -531,6 +571,11 @@ class Session:
     def events(self, **options):
         """A Reader of what comes while it runs; the session has to be live. `options` are those of Reader."""
         return live(self.name, **options)
+
+    def listen(self, callback, **options):
+        """Calls callback(event) for each event that comes, until it returns False or the session ends. Returns how many events
+        it was called for. The session has to be live; `options` are those of Reader."""
+        return _call(self.events(**options), callback)
 
     @property
     def note(self):

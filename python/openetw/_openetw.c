@@ -11,12 +11,14 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <etw/evntcons.h>
 #include <openetw/decode.h>
 #include <openetw/error.h>
 #include <openetw/openetw.h>
 #include <openetw/query.h>
 #include <openetw/reader.h>
 #include <openetw/recorder.h>
+#include <openetw/state.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +278,15 @@ static PyObject *stack_tuple(const uint64_t *stack, uint32_t count)
 	return t;
 }
 
+/* The payload as it was recorded; None when no record was asked for. */
+static PyObject *payload_bytes(const openetw_event_record *e)
+{
+	if (!e) {
+		Py_RETURN_NONE;
+	}
+	return PyBytes_FromStringAndSize(e->UserDataLength ? e->UserData : "", e->UserDataLength);
+}
+
 /* In the order of Event's slots. */
 static PyObject *event_tuple(const struct openetw_event *e)
 {
@@ -292,7 +303,8 @@ static PyObject *event_tuple(const struct openetw_event *e)
 			     text_or_none(e->file),
 			     stack_tuple(e->stack, e->stack ? e->stack_count : 0),
 			     PyLong_FromUnsignedLong(e->result),
-			     e->json ? text_of(e->json, e->json_length) : text_or_none(NULL)};
+			     e->json ? text_of(e->json, e->json_length) : text_or_none(NULL),
+			     payload_bytes(e->record)};
 	enum { N = sizeof parts / sizeof parts[0] };
 	PyObject *t = PyTuple_New(N);
 	bool whole = t != NULL;
@@ -399,6 +411,108 @@ static PyType_Slot reader_slots[] = {
 	{Py_tp_new, reader_new}, {Py_tp_dealloc, reader_free}, {Py_tp_methods, reader_methods}, {0}};
 static PyType_Spec reader_spec = {"openetw._openetw.Reader", sizeof(struct reader), 0, Py_TPFLAGS_DEFAULT,
 				  reader_slots};
+
+/* ---- Symbols -------------------------------------------------------------------------------------------- */
+
+struct symbols {
+	PyObject_HEAD struct openetw_state *s;
+	bool busy;
+};
+
+static bool on_buffers(void *context, uint32_t done, uint32_t total)
+{
+	(void)context;
+	(void)done;
+	(void)total;
+	PyGILState_STATE g = PyGILState_Ensure();
+	bool go_on = PyErr_CheckSignals() == 0;
+	PyGILState_Release(g);
+	return go_on;
+}
+
+static void symbols_free(PyObject *o)
+{
+	openetw_state_destroy(((struct symbols *)o)->s);
+	free_object(o);
+}
+
+/* Symbols(path) */
+static PyObject *symbols_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+	allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+	PyObject *path;
+	uint32_t code;
+	(void)keywords;
+	if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) {
+		return NULL;
+	}
+	struct symbols *self = (struct symbols *)make(type, 0);
+	if (!self || !(self->s = openetw_state_create(0))) {
+		Py_DECREF(path);
+		Py_XDECREF(self);
+		return PyErr_NoMemory();
+	}
+	Py_BEGIN_ALLOW_THREADS code = openetw_state_read_file(self->s, PyBytes_AsString(path), on_buffers, NULL);
+	Py_END_ALLOW_THREADS Py_DECREF(path);
+	if (code || PyErr_Occurred()) {
+		raise_last(code);
+		Py_DECREF(self);
+		return NULL;
+	}
+	return (PyObject *)self;
+}
+
+/* "module!function+0x10", "module+0x1234", or None. */
+static PyObject *symbol_text(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time)
+{
+	OPENETW_SIZED(struct openetw_symbol, y);
+	OPENETW_SIZED(struct openetw_module, m);
+	char offset[32];
+	PyObject *name, *module, *ret = NULL;
+	if (openetw_state_symbol(s, pid, address, time, &y) == 0) {
+		PyOS_snprintf(offset, sizeof offset, "+0x%llx", (unsigned long long)y.offset);
+		name = text_of(y.name, strlen(y.name));
+		module = y.module ? text_of(y.module, strlen(y.module)) : NULL;
+		if (name && (module || !y.module)) {
+			ret = module ? PyUnicode_FromFormat("%U!%U%s", module, name, offset)
+				     : PyUnicode_FromFormat("%U%s", name, offset);
+		}
+		Py_XDECREF(name);
+		Py_XDECREF(module);
+		return ret;
+	}
+	if (openetw_state_module(s, pid, address, time, &m) == 0) {
+		PyOS_snprintf(offset, sizeof offset, "+0x%llx", (unsigned long long)(address - m.base));
+		module = text_of(m.name, strlen(m.name));
+		ret = module ? PyUnicode_FromFormat("%U%s", module, offset) : NULL;
+		Py_XDECREF(module);
+		return ret;
+	}
+	Py_RETURN_NONE;
+}
+
+/* name(pid, FILETIME, address) */
+static PyObject *symbols_name(PyObject *o, PyObject *args)
+{
+	struct symbols *self = (struct symbols *)o;
+	unsigned long pid;
+	unsigned long long time, address;
+	if (!PyArg_ParseTuple(args, "kKK", &pid, &time, &address)) {
+		return NULL;
+	}
+	if (self->busy) {
+		PyErr_SetString(PyExc_RuntimeError, "the symbols are in use");
+		return NULL;
+	}
+	self->busy = true;
+	return not_busy(&self->busy, symbol_text(self->s, (uint32_t)pid, address, time));
+}
+
+static PyMethodDef symbols_methods[] = {{"name", symbols_name, METH_VARARGS, NULL}, {0}};
+static PyType_Slot symbols_slots[] = {
+	{Py_tp_new, symbols_new}, {Py_tp_dealloc, symbols_free}, {Py_tp_methods, symbols_methods}, {0}};
+static PyType_Spec symbols_spec = {"openetw._openetw.Symbols", sizeof(struct symbols), 0, Py_TPFLAGS_DEFAULT,
+				   symbols_slots};
 
 /* ---- Index ---------------------------------------------------------------------------------------------- */
 
@@ -1057,11 +1171,12 @@ static PyObject *query_position(PyObject *o, PyObject *args)
 static PyObject *query_json(PyObject *o, PyObject *args)
 {
 	struct query *self;
-	const openetw_event_record *e;
+	const openetw_event_record *e = NULL;
 	struct openetw_text t = {0};
 	unsigned long long row;
 	uint32_t code, result = 0;
-	if (!PyArg_ParseTuple(args, "K", &row) || !(self = query_of(o))) {
+	int payload; /* wanted? */
+	if (!PyArg_ParseTuple(args, "Kp", &row, &payload) || !(self = query_of(o))) {
 		return NULL;
 	}
 	self->busy = true;
@@ -1072,7 +1187,8 @@ static PyObject *query_json(PyObject *o, PyObject *args)
 	Py_END_ALLOW_THREADS code = interrupted(code);
 	PyObject *ret = code                  ? raise_last(code)
 			: t.failed || !t.data ? PyErr_NoMemory()
-					      : Py_BuildValue("(Nk)", text_of(t.data, t.length), (unsigned long)result);
+					      : Py_BuildValue("(NkN)", text_of(t.data, t.length), (unsigned long)result,
+							      payload_bytes(payload ? e : NULL));
 	openetw_text_free(&t);
 	return not_busy(&self->busy, ret);
 }
@@ -1412,7 +1528,7 @@ PyMODINIT_FUNC PyInit__openetw(void)
 	Py_INCREF(error_type);
 	if (!module || !add_type(module, "Reader", &reader_spec, NULL) ||
 	    !add_type(module, "Index", &index_spec, &index_class) || !add_type(module, "Query", &query_spec, NULL) ||
-	    !add_type(module, "Recorder", &recorder_spec, NULL)) {
+	    !add_type(module, "Recorder", &recorder_spec, NULL) || !add_type(module, "Symbols", &symbols_spec, NULL)) {
 		Py_XDECREF(module);
 		return NULL;
 	}

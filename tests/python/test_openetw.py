@@ -76,12 +76,59 @@ class Events(unittest.TestCase):
             self.assertEqual([e.name for e in reader][0], "EventTrace/Header")
         self.assertTrue(all(e.cpu is None and not e.stack for e in openetw.events(PRIMITIVE, fields=False)))
 
+    def test_frames_of_stacks_have_the_names_that_dump_shows(self):
+        symbols = openetw.Symbols(NET)
+        names = set()
+        for e in openetw.events(NET, fields=False, origin=True, stacks=True):
+            found = symbols.stack_names(e)
+            self.assertEqual(len(found), len(e.stack))
+            names.update(n for n in found if n)
+        text = subprocess.run([OPENETW, "dump", "-q", "--stacks", NET], check=True, capture_output=True).stdout.decode()
+        self.assertTrue(any(n.startswith("System.TimeSpan.") for n in names))  # made at run time
+        self.assertTrue(any(n.startswith("ntoskrnl.exe+0x") for n in names))
+        self.assertEqual([n for n in names if n not in text][:5], [])
+        self.assertIsNone(symbols.name(1, None, 0))
+        with self.assertRaises(openetw.Error):
+            openetw.Symbols("/no/such.etl")
+
     def test_a_range_of_dates_selects(self):
         all_ = list(openetw.events(NET, fields=False))
         middle = all_[len(all_) // 2].filetime
         self.assertEqual(sum(1 for _ in openetw.events(NET, fields=False, start=middle)),
                          sum(e.filetime >= middle for e in all_))
         self.assertEqual(openetw.filetime_of(openetw.datetime_of(middle)), middle // 10 * 10)
+
+    def test_payload_bytes_come_when_they_are_wanted(self):
+        # What a known event of the file says, found in its bytes.
+        for words in ({}, {"filter": "event == PrimitiveTypesTest"}):
+            found = [e for e in openetw.events(PRIMITIVE, payload=True, **words) if e.name == "PrimitiveTypesTest"]
+            self.assertGreater(len(found), 0)
+            for e in found:
+                self.assertTrue(e.payload.startswith(e["string_type"].encode() + b"\0"))
+                self.assertIn((e["int32_type"] & 0xFFFFFFFF).to_bytes(4, "little"), e.payload)
+        # What nobody can decode is shown as these bytes.
+        raw = [e for e in openetw.events(os.path.join(CORPUS, "tx/WsRm01.etl"), payload=True) if e.decoded == "no_schema"]
+        self.assertTrue(any(e.payload for e in raw))
+        for e in raw:
+            self.assertEqual(e["_raw"].lower(), e.payload.hex()[:len(e["_raw"])])
+        with openetw.Trace(NET) as t:
+            of_index = sorted((e.filetime, e.payload) for e in t.events(payload=True))
+        self.assertEqual(of_index, sorted((e.filetime, e.payload) for e in openetw.events(NET, payload=True, origin=True)))
+        self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE)))
+        self.assertTrue(all(e.payload is None for e in openetw.events(PRIMITIVE, filter="id >= 0")))
+
+    def test_a_callback_gets_the_events_until_it_says_no(self):
+        found = []
+        wanted = [e.filetime for e in openetw.events(NET, PRIMITIVE, fields=False)]
+        self.assertEqual(openetw.read(NET, PRIMITIVE, lambda e: found.append(e.filetime), fields=False), len(wanted))
+        self.assertEqual(found, wanted)
+        self.assertEqual(openetw.read(NET, lambda e: False), 1)
+        self.assertEqual(openetw.read(NET, lambda e: False, filter="id >= 0"), 1)
+        with self.assertRaises(ZeroDivisionError):
+            openetw.read(NET, lambda e: 1 // 0)
+        for wrong in ((), (NET,), (NET, PRIMITIVE)):
+            with self.assertRaises(TypeError):
+                openetw.read(*wrong)
 
     def test_a_reader_that_is_closed_early_ends(self):
         reader = openetw.Reader(NET)
@@ -508,6 +555,23 @@ class Sessions(unittest.TestCase):
                 finally:
                     program.kill()
                     program.wait()
+
+    def test_a_callback_gets_the_events_of_a_live_session(self):
+        found = []
+
+        def callback(event):
+            found.append(event)
+            return len(found) < 3
+
+        with openetw.Session("python-listen", live=True, providers=["OpenETW.Sample.Hello"], replace=True) as session:
+            program = subprocess.Popen([HELLO, "1000", "20"], stdout=subprocess.DEVNULL)
+            try:
+                self.assertEqual(session.listen(callback, payload=True), 3)
+            finally:
+                program.kill()
+                program.wait()
+        self.assertEqual({e.provider for e in found}, {"OpenETW.Sample.Hello"})
+        self.assertTrue(all(e.payload for e in found))
 
     def test_mistakes_are_said_before_anything_starts(self):
         with self.assertRaises(openetw.Error) as caught:
