@@ -101,7 +101,8 @@ struct openetw_live_options {
  * full the oldest rows leave, thousands at a time. A row keeps its number, which counts from the ring's first event. */
 OPENETW_API uint32_t openetw_index_open_live(const struct openetw_live_options *options, struct openetw_index **ret);
 /* Adds an event behind all others; its TimeStamp is FILETIME. Any thread. What comes late in time is kept where it comes.
- * Not for an index of a session: ERROR_INVALID_STATE. An event that cannot be kept is counted. */
+ * Not for an index of a session: ERROR_INVALID_STATE. An event that cannot be kept is counted. Of events of the kernel what they
+ * say of processes, switches and stacks is not known: follow their session instead. */
 OPENETW_API uint32_t openetw_index_append(struct openetw_index *x, const openetw_event_record *e);
 struct openetw_live_progress {
 	uint32_t size;

@@ -41,6 +41,10 @@ s.get("table", 400, tr=tr, name="events")  # tables are made of files
 kept = s.post("keep", {"tr": tr, "f": "event == Order"})
 dump = openetw("dump", "-q", kept["path"], "--filter", "event == Order").stdout.splitlines()
 assert len(dump) == kept["events"] > 0, (kept, dump[:3])
+whole = s.post("keep", {"tr": tr})  # what describes events is in it once, too
+dump = openetw("dump", "-q", whole["path"]).stdout.splitlines()
+live = s.get("rows", tr=tr, n=1)["total"]
+assert len(dump) == live == whole["events"], (len(dump), live, whole)
 assert openetw("stop", "followed").returncode == 0
 until("nobody said that it ended", lambda: s.get("info", tr=tr)["live_state"]["ended"])
 assert s.get("rows", tr=tr, n=1)["total"] >= 20  # what was there stays

@@ -28,6 +28,9 @@ void view_new_file(const struct view *v, const char *what, char *out, size_t cap
 	strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &tm);
 	const char *folder = v->may.root_count ? v->may.roots[0] : ".";
 	snprintf(out, cap, "%s/%s-%s.etl", folder, what, stamp);
+	for (int i = 2; access(out, F_OK) == 0 && i < 1000; i++) { /* of the same second */
+		snprintf(out, cap, "%s/%s-%s-%d.etl", folder, what, stamp, i);
+	}
 }
 
 /* ---- sessions --------------------------------------------------------------------------------------- */
