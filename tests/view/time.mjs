@@ -9,6 +9,11 @@ const csv = (text) => text.trim().split('\n').map((line) => line.split(','));
 // The lanes are there, and what they show is complete.
 async function settled(page) {
 	await page.waitForSelector('.lanehost canvas');
+	let info;
+	do {
+		info = await page.evaluate(async () => (await fetch('/api/info?tr=0')).json());
+	} while (!info.progress.whole);
+	await page.waitForFunction((last) => document.querySelector('.lanehost')?.lanes?.bounds().t1 === last, info.last);
 	await page.waitForFunction(() => {
 		const lanes = document.querySelector('.lanehost')?.lanes;
 		return lanes && !lanes.busy() && lanes.tile('density');

@@ -129,6 +129,8 @@ export default function Timeline() {
 	const view = readView();
 	const area = param('a0') && param('a1') ? { t0: Number(param('a0')), t1: Number(param('a1')) } : null;
 	const whole = bounds(), range = times(sel);
+	/* What there is in the trace: it is known later than that the index is whole. */
+	const kinds = Object.keys(about.has).filter((k) => about.has[k] > 0).join();
 	now.current = { sel, dark };
 
 	const reveal = (key) => {
@@ -163,7 +165,7 @@ export default function Timeline() {
 		}
 		learnTrace(sel.tr, about, known.current, () => setVersion((n) => n + 1), control.signal).catch((e) => e.name !== 'AbortError' && toast(e.message));
 		return () => control.abort();
-	}, [sel.tr, about.progress?.whole]);
+	}, [sel.tr, about.progress?.whole, kinds]);
 	useEffect(() => {
 		lanes.current.setBounds(whole);
 		lanes.current.setView(range);

@@ -894,6 +894,7 @@ export function createLanes(host, use) {
 			changed(false);
 		},
 		view: () => state.view,
+		bounds: () => state.bounds,
 		busy: () => state.busy,
 		tile: (key) => state.tiles.get(key),
 		show,
