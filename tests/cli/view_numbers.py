@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 from view_client import Server
 
@@ -21,9 +22,9 @@ def dumped(*words):
 s = Server(folder, trace)
 s.enter()
 info = s.get("info")
-for _ in range(600):
-    if info["progress"]["whole"]:
-        break
+patience = time.monotonic() + 120  # the index is made while we ask
+while not info["progress"]["whole"] and time.monotonic() < patience:
+    time.sleep(0.05)
     info = s.get("info")
 assert info["progress"]["whole"], info
 everything = dumped()

@@ -72,7 +72,7 @@ static bool fits(const char *kind, size_t n, const char *value)
 		return d == 0 || d == 1;
 	}
 	double least = strtod(kind, &end), most = strtod(end + 1, NULL);
-	return d == floor(d) && d >= least && d <= most;
+	return d >= least && d <= most && d == (double)(int64_t)d; /* no kind reaches 2^63 */
 }
 
 const char *view_param_problem(const char *params, const char *name, const char *value, char *why, size_t cap)
