@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <openetw/decode.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -219,19 +220,20 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 /* ---- signals
  * --------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t caught;
+/* Atomic, not sig_atomic_t: one thread takes the signal, every thread of openetw view asks. The number orders nothing else. */
+static atomic_int caught;
 static struct sigaction before[3];
 static const int ending[3] = {SIGINT, SIGTERM, SIGHUP};
 
 static void on_ending(int sig)
 {
-	caught = sig;
+	atomic_store_explicit(&caught, sig, memory_order_relaxed);
 }
 
 void cli_signals_catch(void)
 {
 	struct sigaction sa = {.sa_handler = on_ending};
-	caught = 0;
+	atomic_store_explicit(&caught, 0, memory_order_relaxed);
 	for (int i = 0; i < 3; i++) {
 		sigaction(ending[i], NULL, &before[i]);
 		if (ending[i] != SIGHUP || before[i].sa_handler != SIG_IGN) { /* nohup means it */
@@ -249,19 +251,19 @@ void cli_signals_restore(void)
 
 int cli_signal_caught(void)
 {
-	return caught;
+	return atomic_load_explicit(&caught, memory_order_relaxed);
 }
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted;
 
 void cli_interrupt(int sig)
 {
-	interrupted = sig;
+	atomic_store_explicit(&interrupted, sig, memory_order_relaxed);
 }
 
 int cli_interrupted(void)
 {
-	return interrupted;
+	return atomic_load_explicit(&interrupted, memory_order_relaxed);
 }
 
 void cli_child_signals(void)
