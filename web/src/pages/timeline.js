@@ -83,6 +83,9 @@ function connect(host, now, known, actions) {
 		if (head.lost) {
 			lanes.setLoss(head.lost);
 		}
+		if (head.answer) {
+			actions.current.partial(head.answer.partial);
+		}
 	};
 	const lanes = createLanes(host, {
 		load: makeLoader(() => now.current.sel, learn),
@@ -126,6 +129,7 @@ export default function Timeline() {
 	const host = useRef(null), panes = useRef(null), lanes = useRef(null), known = useRef(emptyKnown()), now = useRef(null), actions = useRef(null);
 	const [version, setVersion] = useState(0);
 	const [chain, setChain] = useState(null);
+	const [partial, setPartial] = useState(false);
 	const view = readView();
 	const area = param('a0') && param('a1') ? { t0: Number(param('a0')), t1: Number(param('a1')) } : null;
 	const whole = bounds(), range = times(sel);
@@ -145,6 +149,7 @@ export default function Timeline() {
 	};
 	actions.current = {
 		reveal,
+		partial: setPartial,
 		noChain() {
 			setChain(null);
 			lanes.current.setArrows([]);
@@ -231,6 +236,7 @@ export default function Timeline() {
 			<${Command} words=${['report', '--table', 'cpu']} />
 		</div>
 		${about && !about.has.switches && html`<p class="note strip">No context switches were recorded, so there are no lanes of processors and threads: <code>openetw record --wait</code> records them.</p>`}
+		${partial && about.progress?.whole && !about.live && html`<p class="note strip">This trace has more runs and waits than fit in memory: the lanes end before it does. <code>openetw relog --from --to</code> cuts out a part that has them all.</p>`}
 		<div class="panes" ref=${panes}>
 			<div class="lanehost" ref=${host}></div>
 			<div class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the lanes" aria-valuenow="58" tabindex="0" onPointerDown=${dragSplit} onKeyDown=${keySplit}></div>

@@ -56,7 +56,7 @@ export function spanTiles(rows, answer) {
 	}));
 }
 
-/* loader(learn) → load(rows, asked, take). `learn(head)` gets to know names of threads and words of reasons. */
+/* loader(learn) → load(rows, asked, take). `learn(head)` gets to know names of threads, words of reasons, and whether an answer is partial. */
 export function makeLoader(selection, learn) {
 	let stop = null;
 	return async function load(rows, asked, take) {
@@ -105,7 +105,10 @@ export function makeLoader(selection, learn) {
 		for (const group of SPAN_GROUPS) {
 			const part = rows.filter((r) => r.kind === 'spans' && r.key.startsWith(`${group.letter}:`));
 			if (part.length) {
-				questions.push(askArrays('spans', { ...range, kind: group.kind, threads: part.map((r) => r.thread).join(',') }, signal).then((a) => take(spanTiles(part, a))));
+				questions.push(askArrays('spans', { ...range, kind: group.kind, threads: part.map((r) => r.thread).join(',') }, signal).then((a) => {
+					learn({ answer: a.answer });
+					take(spanTiles(part, a));
+				}));
 			}
 		}
 		const counters = rows.filter((r) => r.counter);
