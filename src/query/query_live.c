@@ -357,7 +357,7 @@ void openetw_index_cancel(struct openetw_index *x)
 	}
 }
 
-static struct timespec in_milliseconds(uint32_t ms)
+struct timespec live_in_milliseconds(uint32_t ms)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -370,7 +370,7 @@ static struct timespec in_milliseconds(uint32_t ms)
 
 uint32_t openetw_index_wait(struct openetw_index *x, uint32_t milliseconds)
 {
-	struct timespec until = in_milliseconds(milliseconds);
+	struct timespec until = live_in_milliseconds(milliseconds);
 	int gone = 0;
 	if (!x) {
 		return ERROR_INVALID_PARAMETER;

@@ -13,6 +13,8 @@
 
 #include "query/query_index.h"
 
+#include <time.h>
+
 /* Begins to make the indexes of those files that are `unfinished`. When it fails, *ret_file says with which one;
  * unchanged: with none of them. */
 int live_begin(struct openetw_index *x, const struct store_key *keys, const struct openetw_index_options *o,
@@ -20,5 +22,8 @@ int live_begin(struct openetw_index *x, const struct store_key *keys, const stru
 /* Ends the work, and frees all views but the first. */
 void live_end(struct openetw_index *x);
 void index_view_free(struct openetw_index *x);
+
+/* The moment so far from now, by CLOCK_MONOTONIC, for waits on conditions. */
+struct timespec live_in_milliseconds(uint32_t ms);
 
 #endif

@@ -3,6 +3,7 @@
  * openetw_index_open_live() and what is asked of a live index itself. The thread of a session takes records from etwd as
  * any other consumer does, and appends them.
  */
+#include "query/query_live.h"
 #include "query/query_ring_state.h"
 
 #include "base/order.h"
@@ -190,24 +191,13 @@ uint32_t openetw_index_live_progress(struct openetw_index *x, struct openetw_liv
 	return ERROR_SUCCESS;
 }
 
-static struct timespec in_milliseconds(uint32_t ms)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
 uint32_t openetw_index_wait_rows(struct openetw_index *x, uint64_t rows, uint32_t milliseconds)
 {
 	if (!x || !x->ring) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct ring *r = x->ring;
-	struct timespec until = in_milliseconds(milliseconds);
+	struct timespec until = live_in_milliseconds(milliseconds);
 	int gone = 0;
 	pthread_mutex_lock(&r->lock);
 	r->waiting++;
