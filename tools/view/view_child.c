@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/view/view_child.h"
+#include "tools/common/json_put.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,4 +108,17 @@ int view_child_run(char *const *words, size_t most, struct strbuf *out, struct s
 	close(o[0]);
 	close(e[0]);
 	return failed ? failed - 1 : ended || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
+}
+
+void view_child_objects(struct strbuf *json, const char *printed)
+{
+	for (const char *line = printed; line && *line;) {
+		const char *end = strchr(line, '\n');
+		size_t n = end ? (size_t)(end - line) : strlen(line);
+		if (n && line[0] == '{' && line[n - 1] == '}') {
+			json_put_comma(json);
+			strbuf_add(json, line, n);
+		}
+		line = end ? end + 1 : NULL;
+	}
 }

@@ -12,4 +12,7 @@
 int view_child_run(char *const *words, size_t most, struct strbuf *out, struct strbuf *err, bool (*gone)(void *context),
 		   void *context);
 
+/* Appends each line of what a child printed that is a JSON object to the list that is open in `json`. `printed` may be NULL. */
+void view_child_objects(struct strbuf *json, const char *printed);
+
 #endif

@@ -150,15 +150,7 @@ static int run_list(struct view_request *r)
 	view_child_run(words, LISTING_MOST, &out, &err, gone, r);
 	json_put_name(&r->out, "registered");
 	strbuf_addc(&r->out, '[');
-	for (const char *line = out.s; line && *line;) {
-		const char *end = strchr(line, '\n');
-		size_t n = end ? (size_t)(end - line) : strlen(line);
-		if (n && line[0] == '{' && line[n - 1] == '}') {
-			json_put_comma(&r->out);
-			strbuf_add(&r->out, line, n);
-		}
-		line = end ? end + 1 : NULL;
-	}
+	view_child_objects(&r->out, out.s);
 	strbuf_adds(&r->out, "]}");
 	strbuf_finish(&out);
 	strbuf_finish(&err);

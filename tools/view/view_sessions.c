@@ -41,15 +41,7 @@ static int run_list(struct view_request *r)
 	char *words[] = {(char *)"openetw", (char *)"list", (char *)"--json", NULL};
 	int status = view_child_run(words, LISTING_MOST, &out, &err, gone, r);
 	strbuf_adds(&r->out, "{\"sessions\":[");
-	for (const char *line = out.s; line && *line;) {
-		const char *end = strchr(line, '\n');
-		size_t n = end ? (size_t)(end - line) : strlen(line);
-		if (n && line[0] == '{' && line[n - 1] == '}') {
-			json_put_comma(&r->out);
-			strbuf_add(&r->out, line, n);
-		}
-		line = end ? end + 1 : NULL;
-	}
+	view_child_objects(&r->out, out.s);
 	strbuf_addc(&r->out, ']');
 	json_put_text(&r->out, "recording", r->view->recording[0] ? r->view->recording : NULL);
 	json_put_text(&r->out, "problem", status != 0 && err.len ? err.s : NULL);
