@@ -78,7 +78,7 @@ static int ready(struct view *v, bool again)
 	const struct view_options *o = v->args->given;
 	unsigned port = (unsigned)strtoul(strrchr(v->address, ':') + 1, NULL, 10);
 	if (o->socket) {
-		printf("ssh -L 8080:%s HOST, then open http://localhost:8080/?code=%s\n", o->socket, v->guard.code);
+		printf("ssh -L %u:%s HOST, then open %s\n", port, o->socket, v->address);
 	} else {
 		printf("%s\n", v->address);
 		if (getenv("SSH_CONNECTION")) {

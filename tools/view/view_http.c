@@ -25,6 +25,7 @@
 #define CONNECTION_MEMORY (48u << 10) /* for the head of a request */
 #define IDLE_SECONDS      60u
 #define HEAD_NS           15000000000ull  /* a request has to be there whole within this time */
+#define TUNNEL_PORT       8080            /* the end of the tunnel that "ssh -L" is told to make to a socket */
 #define CODE_NS           600000000000ull /* how long the printed address is good */
 #define RUNNING_MAX       32u             /* questions that are being answered */
 #define STACK_BYTES       (1u << 20)
@@ -616,6 +617,13 @@ static bool add_daemon(struct server *s, int fd)
 	return d != NULL;
 }
 
+/* The code is taken away by whoever uses it first, so it is copied under the lock; only the first thread reads the copy. */
+static void set_address(struct view *v, unsigned port)
+{
+	snprintf(v->address, sizeof v->address, "http://%s:%u/?code=%s", port ? "127.0.0.1" : "localhost",
+		 port ? port : TUNNEL_PORT, v->guard.code);
+}
+
 static int start(struct server *s, const struct view_listen *l, unsigned *ret_port)
 {
 	int fd = -1, fd6 = -1;
@@ -633,6 +641,7 @@ static int start(struct server *s, const struct view_listen *l, unsigned *ret_po
 	}
 	s->view->guard.hosts = hosts;
 	s->view->guard.host_count = host_count;
+	set_address(s->view, *ret_port);
 	/* The same port by IPv6, where there is one and nobody else has it. */
 	if (!l->socket && listen_on(AF_INET6, *ret_port, &fd6) < 0) {
 		fd6 = -1;
@@ -641,11 +650,6 @@ static int start(struct server *s, const struct view_listen *l, unsigned *ret_po
 		return cli_tell(s->view->args, "the server cannot be started: libmicrohttpd refuses");
 	}
 	return CLI_OK;
-}
-
-static void set_address(struct view *v, unsigned port)
-{
-	snprintf(v->address, sizeof v->address, "http://127.0.0.1:%u/?code=%s", port, v->guard.code);
 }
 
 /* Enter makes another address, for another browser. */
@@ -676,7 +680,6 @@ int view_serve(struct view *v, const struct view_listen *l, int (*ready)(struct 
 	unsigned port = 0;
 	int status = start(&s, l, &port);
 	if (status == CLI_OK) {
-		set_address(v, port);
 		status = ready(v, false);
 	}
 	while (status == CLI_OK && !cli_signal_caught()) {
