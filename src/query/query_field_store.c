@@ -247,15 +247,33 @@ static int save_cells(struct save *s, const struct store *index)
 	return err == 0 ? store_write_end(s->w, s->bytes) : err;
 }
 
+/* Values are short and many: they are collected in `packed`, and written as it fills. */
+static int save_text(struct save *s, const struct field_value *v, size_t *inout_used)
+{
+	int err = 0;
+	if (v->length > sizeof s->packed - *inout_used) {
+		err = store_write_more(s->w, s->packed, *inout_used);
+		*inout_used = 0;
+	}
+	if (err == 0 && v->length > sizeof s->packed) {
+		return store_write_more(s->w, v->text, v->length);
+	}
+	memcpy(s->packed + *inout_used, v->text, v->length);
+	*inout_used += v->length;
+	return err;
+}
+
 static int save_values(struct save *s)
 {
 	uint64_t *ends = malloc((s->value_count + 1ull) * sizeof *ends), end = 0;
+	size_t used = 0;
 	int err = ends ? store_write_begin(s->w, STORE_FIELD_TEXTS, s->item) : -ENOMEM;
 	for (uint32_t i = 0; i < s->value_count && err == 0; i++) {
 		const struct field_value *v = field_value(s->c, s->values[i]);
-		err = store_write_more(s->w, v->text, v->length);
+		err = save_text(s, v, &used);
 		ends[i] = end += v->length;
 	}
+	err = err == 0 ? store_write_more(s->w, s->packed, used) : err;
 	err = err == 0 ? store_write_end(s->w, end) : err;
 	if (err == 0) {
 		err = store_write_section(s->w, STORE_FIELD_ENDS, s->item, ends, s->value_count * sizeof *ends,

@@ -118,6 +118,37 @@ static void columns_that_nobody_asked_for_stay(void **state)
 	test_index_free(&t);
 }
 
+/* Longer than what is written at once, as long, and many that are short. */
+static void values_of_any_length_are_kept(void **state)
+{
+	static const size_t lengths[] = {1, 262143, 262144, 3, 262145, 600000, 2};
+	char *text = malloc(600001);
+	struct field_column *c;
+	struct test_index t;
+	assert_non_null(text);
+	for (int twice = 0; twice < 2; twice++) {
+		open_index(&t, ROWS);
+		assert_int_equal(field_column_of(&t.x, "Long", &c), 0);
+		for (uint32_t i = 0; i < ROWS; i++) {
+			size_t n = lengths[i % BASE_ARRAY_LEN(lengths)];
+			n = i < BASE_ARRAY_LEN(lengths) ? n : 6 + i % 20;
+			memset(text, (int)('a' + i % 26), n);
+			text[n] = 0;
+			if (twice == 0) {
+				field_set(c, 0, 0, i, field_number_of(c, text, n));
+			} else {
+				uint32_t number = field_get(c, 0, 0, i);
+				assert_in_range(number, FIELD_FIRST, field_numbers(c) - 1);
+				assert_int_equal(field_value(c, number)->length, n);
+				assert_memory_equal(field_value(c, number)->text, text, n + 1);
+			}
+		}
+		keep(&t);
+		test_index_free(&t);
+	}
+	free(text);
+}
+
 static void little_is_not_worth_a_file(void **state)
 {
 	struct test_index t;
@@ -296,6 +327,7 @@ int main(void)
 		cmocka_unit_test(no_damage_reads_outside),
 		cmocka_unit_test(a_file_does_not_grow_by_columns_that_share_their_bytes),
 		cmocka_unit_test(a_file_with_more_sections_than_there_can_be_is_written_anew),
+		cmocka_unit_test(values_of_any_length_are_kept), /* last: its file is large */
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
