@@ -10,7 +10,6 @@
 #include "filter/filter_parse.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define CHUNK_VALUES 4096u
@@ -402,16 +401,25 @@ static const char *text_keep(struct field_values *c, const char *text, size_t le
 	return to;
 }
 
+/* Is it what a whole number prints as: digits alone, none of them a zero in front? */
+static bool is_printed_whole(const char *text, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9') {
+			return false;
+		}
+	}
+	return length == 1 || (length > 1 && text[0] != '0');
+}
+
 /* As the filter language understands it; hexadecimal and fractions are numbers, too. */
 static void understand(struct field_value *v)
 {
-	char digits[24];
 	struct filter_number n = filter_number_of(v->text, v->length);
 	v->is_number = n.valid && isfinite(n.real);
 	v->number = v->is_number ? n.real : 0;
 	if (n.valid && n.is_int && !n.negative) {
-		snprintf(digits, sizeof digits, "%llu", (unsigned long long)n.magnitude);
-		v->is_whole = strcmp(digits, v->text) == 0;
+		v->is_whole = is_printed_whole(v->text, v->length);
 		v->whole = n.magnitude;
 	}
 }

@@ -4,6 +4,7 @@
  */
 #include "query/query_test_index.h"
 
+#include "query/query_known.h"
 #include "query/query_question.h"
 #include "query/query_sample.h"
 
@@ -42,6 +43,35 @@ static void finish(struct sizes *s)
 {
 	test_index_free(&s->t);
 	free(s->of);
+}
+
+/* Values that begin alike, that differ in what is behind their end alone, of columns more than have a table, and more of
+ * them than a table keeps. */
+static void values_met_lately_have_the_numbers_of_the_column(void **state)
+{
+	static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
+	struct field_column *c[BASE_ARRAY_LEN(names)];
+	struct test_index t;
+	struct known *k = known_make();
+	char text[64];
+	assert_non_null(k);
+	assert_int_equal(test_index_make(&t, 1, 1, 10), 0);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		assert_int_equal(field_column_of(&t.x, names[i], &c[i]), 0);
+		assert_int_equal(known_number(k, c[i], "", 0), field_number_of(c[i], "", 0));
+	}
+	for (uint32_t i = 0; i < 300000; i++) {
+		struct field_column *one = c[i % 3 ? 0 : test_random() % BASE_ARRAY_LEN(names)];
+		uint32_t value = i % 2 ? test_random() % 5000 : i;
+		int n = snprintf(text, sizeof text, "%s%u", i % 5 == 4 ? "a value of some length " : "", value);
+		size_t length = i % 7 == 6 ? (size_t)n + 2 : i % 7 == 5 ? sizeof text - 1 : (size_t)n;
+		memset(text + n, i % 7 == 6 ? 0 : 'x', sizeof text - (size_t)n);
+		assert_int_equal(known_number(k, one, text, length), field_number_of(one, text, length));
+	}
+	known_forget(k);
+	assert_int_equal(known_number(k, c[0], "new", 3), field_number_of(c[0], "new", 3));
+	known_free(k);
+	test_index_free(&t);
 }
 
 static bool in_filter(uint32_t size, unsigned which)
@@ -249,6 +279,7 @@ static void trees_of_stacks_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_met_lately_have_the_numbers_of_the_column),
 		cmocka_unit_test(a_filter_on_a_field_reads_the_column),
 		cmocka_unit_test(facets_of_a_field_are_its_values),
 		cmocka_unit_test(groups_measure_the_field),

@@ -7,6 +7,7 @@
 #include "consume/consume_view.h"
 #include "machine/machine.h"
 #include "query/query_fetch.h"
+#include "query/query_known.h"
 
 #include "openetw/decode.h"
 
@@ -24,16 +25,6 @@ struct one_field {
 	size_t text, text_length;
 	size_t json, json_length;
 };
-/* Numbers of values that were met lately: for most values the column need not be asked. One line of the cache each. */
-#define KNOWN_VALUES 4096u
-#define KNOWN_LENGTH 51u
-struct known_value {
-	const struct field_column *column;
-	uint32_t number;
-	uint8_t length;
-	char text[KNOWN_LENGTH];
-};
-_Static_assert(sizeof(struct known_value) == 64, "one line");
 struct reading {
 	struct openetw_index *x;
 	struct openetw_decoder *decoder;
@@ -53,7 +44,7 @@ struct reading {
 	char text[64];
 	struct due *due, *due_sorted;
 	uint32_t *places; /* of the buffers' rows in due_sorted */
-	struct known_value known[KNOWN_VALUES];
+	struct known *known;
 };
 
 struct reading *reading_make(struct openetw_index *x)
@@ -67,8 +58,9 @@ struct reading *reading_make(struct openetw_index *x)
 		r->due = malloc(STORE_GROUP_ROWS * sizeof *r->due);
 		r->due_sorted = malloc(STORE_GROUP_ROWS * sizeof *r->due);
 		r->places = malloc((BUFFERS_SORTED + 1) * sizeof *r->places);
+		r->known = known_make();
 	}
-	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due || !r->due_sorted || !r->places)) {
+	if (r && (!r->decoder || !r->fetch || !r->machine || !r->due || !r->due_sorted || !r->places || !r->known)) {
 		reading_free(r);
 		return NULL;
 	}
@@ -96,6 +88,7 @@ void reading_free(struct reading *r)
 	free(r->due);
 	free(r->due_sorted);
 	free(r->places);
+	known_free(r->known);
 	free(r);
 }
 
@@ -104,7 +97,7 @@ void reading_renew(struct reading *r, struct openetw_index *x)
 	r->x = x;
 	if (x->files[0].store.ring) {
 		/* Columns of the view before are gone, and another may be where one of them was. */
-		memset(r->known, 0, sizeof r->known);
+		known_forget(r->known);
 		machine_destroy(r->machine[0]);
 		r->machine[0] = NULL;
 	}
@@ -286,23 +279,7 @@ uint32_t reading_number(struct reading *r, struct field_column *c)
 	if (!reading_field(r, field_name(c), &text, &length)) {
 		return FIELD_ABSENT;
 	}
-	if (length > KNOWN_LENGTH) {
-		return field_number_of(c, text, length);
-	}
-	uint32_t h = 2166136261u;
-	for (size_t i = 0; i < length; i++) {
-		h = (h ^ (uint8_t)text[i]) * 16777619u;
-	}
-	struct known_value *k = &r->known[(h ^ h >> 16) % KNOWN_VALUES];
-	if (k->column == c && k->length == length && memcmp(k->text, text, length) == 0) {
-		return k->number;
-	}
-	uint32_t number = field_number_of(c, text, length);
-	if (number >= FIELD_FIRST) {
-		*k = (struct known_value){.column = c, .number = number, .length = (uint8_t)length};
-		memcpy(k->text, text, length);
-	}
-	return number;
+	return known_number(r->known, c, text, length);
 }
 
 /* ---- the machine ----------------------------------------------------------------------------------- */
