@@ -479,6 +479,13 @@ class query : public owner<openetw_query, openetw_query_destroy>
 		c.done(openetw_query_rows(get(), position, count, c.call, &c, &ret));
 		return ret;
 	}
+	template <class Each> openetw_answer for_each_first_row(std::uint64_t count, Each each)
+	{
+		OPENETW_SIZED(openetw_answer, ret);
+		calls<Each, openetw_row> c(each);
+		c.done(openetw_query_first_rows(get(), count, c.call, &c, &ret));
+		return ret;
+	}
 	template <class Each> openetw_answer for_each_facet(openetw_key by, std::uint32_t most, Each each)
 	{
 		OPENETW_SIZED(openetw_answer, ret);

@@ -213,7 +213,7 @@ OPENETW_API void openetw_query_set_progress(struct openetw_query *q, openetw_que
 struct openetw_answer {
 	uint32_t size;
 	bool exact;                /* nothing was estimated */
-	bool partial;              /* the index is being made, or the query was cancelled: there may be more */
+	bool partial;              /* the index is being made, the query was cancelled, or it asked for less than all */
 	uint64_t scanned, matched; /* events */
 	uint64_t decoded;          /* events whose payload had to be read */
 	uint64_t undecided;        /* events that the filter could not judge (a regular expression gave up): left out */
@@ -272,6 +272,11 @@ typedef bool (*openetw_row_fn)(void *context, const struct openetw_row *row);
 /* Events `position` to `position` + `count` - 1 of the result. */
 OPENETW_API uint32_t openetw_query_rows(struct openetw_query *q, uint64_t position, uint64_t count, openetw_row_fn fn,
 					void *context, struct openetw_answer *ret);
+/* The first `count` events of the result, as soon as they are found: a filter that has to read events reads only as far
+ * as it must, and what it read is not read again by the next question. Unless all have been counted before, `matched`
+ * and `scanned` are about the groups of rows that were looked at, and `partial` says that there may be others. */
+OPENETW_API uint32_t openetw_query_first_rows(struct openetw_query *q, uint64_t count, openetw_row_fn fn, void *context,
+					      struct openetw_answer *ret);
 /* The position in the result of the first event at or after a time. */
 OPENETW_API uint32_t openetw_query_position(struct openetw_query *q, int64_t time, uint64_t *ret);
 

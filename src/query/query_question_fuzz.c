@@ -71,6 +71,7 @@ static void ask(struct openetw_query *q, uint64_t rows, uint8_t which)
 				(enum openetw_key)(which % OPENETW_BY_FIELD), 1 + which % 7, &h);
 	openetw_query_facets(q, (enum openetw_key)(which % OPENETW_BY_FIELD), UINT32_MAX, take_facet, &sum, &a);
 	openetw_query_group(q, keys, 1 + which % 3, 1 + which % 9, take_group, &sum, &a);
+	openetw_query_first_rows(q, which % 300, take_row, &sum, &a);
 	openetw_query_rows(q, which, 300, take_row, &sum, &a);
 	openetw_query_position(q, (int64_t)which * 1000, &position);
 	openetw_query_stacks(q, which % 4, which / 255.0, take_node, &sum, &a);

@@ -345,6 +345,16 @@ static void check_rows(const struct test_index *t, struct openetw_query *q, cons
 		in_file++;
 	}
 	qsort(rows, n, sizeof *rows, by_key);
+	for (int i = 0; i < 3; i++) { /* the same before they are counted, and with what that found */
+		uint64_t many = i == 0 ? 1 : i == 1 ? test_random() % (count + 2) : count + 1;
+		struct row_check c = {rows, 0, n};
+		OPENETW_SIZED(struct openetw_answer, a);
+		assert_int_equal(openetw_query_first_rows(q, many, take_row, &c, &a), 0);
+		assert_int_equal(c.next, BASE_MIN(many, count));
+		assert_true(a.matched >= c.next && a.matched <= count && a.scanned >= a.matched);
+		assert_true(a.partial || a.matched == count);
+		assert_true(!a.partial || many <= count);
+	}
 	for (int i = 0; i < 6; i++) {
 		uint64_t from = i == 0 ? 0 : i == 1 ? count : test_random() % (count + 2);
 		uint64_t many = i == 0 ? count : test_random() % 40;
@@ -485,6 +495,8 @@ static void a_cancelled_question_says_that_there_may_be_more(void **state)
 	assert_int_equal(test_index_make(&t, 2, 3, 100), 0);
 	struct openetw_query *q = openetw_query_create(&t.x);
 	OPENETW_SIZED(struct openetw_answer, a);
+	assert_int_equal(openetw_query_first_rows(q, 500, cancel_at_once, q, &a), 1223);
+	assert_true(a.partial);
 	assert_int_equal(openetw_query_rows(q, 0, 500, cancel_at_once, q, &a), 1223);
 	assert_true(a.partial);
 	assert_int_equal(openetw_query_count(q, &a), 0);

@@ -6,6 +6,8 @@
  * looked at. Several files are merged by time as they are read: the next row is that of the file whose next row is
  * earliest, of the first such file. So a row that is out of order in its file comes right after the row in front of it,
  * which is an order by "the latest time of the rows up to this one". That never falls, and so can be halved, too.
+ *
+ * The first rows need no counting: the same merge, from the first group of each file on.
  */
 #include "query/query_question.h"
 
@@ -28,6 +30,7 @@ struct merge {
 	struct openetw_query *q;
 	struct cursor *cursors;
 	uint32_t count;
+	bool counts; /* matches were not counted before: what is looked at is counted in the query's answer */
 };
 
 static uint32_t groups_of(const struct openetw_query *q, uint32_t file)
@@ -70,6 +73,12 @@ static int load(struct merge *m, struct cursor *c, uint32_t group)
 	c->count = c->p.count;
 	c->group = group;
 	c->loaded = true;
+	if (m->counts) {
+		m->q->answer.scanned += c->p.judged;
+		m->q->answer.matched += c->p.count;
+		m->q->done++;
+		question_tell(m->q);
+	}
 	return 0;
 }
 
@@ -117,15 +126,15 @@ static int settle(struct merge *m, struct cursor *c)
 	const struct openetw_query *q = m->q;
 	while (!c->loaded || c->at >= c->count) {
 		uint32_t next = c->loaded ? c->group + 1 : c->group;
-		const uint64_t *position = q->files[c->file].position;
-		while (next < groups_of(q, c->file) && position[next] == position[next + 1]) {
+		const uint64_t *position = m->counts ? NULL : q->files[c->file].position;
+		while (position && next < groups_of(q, c->file) && position[next] == position[next + 1]) {
 			next++;
 		}
 		if (next >= groups_of(q, c->file)) {
 			c->p.file = NULL;
 			return 0;
 		}
-		int err = load(m, c, next);
+		int err = question_cancelled(q) ? -ECANCELED : load(m, c, next);
 		if (err < 0) {
 			return err;
 		}
@@ -269,17 +278,18 @@ static struct openetw_row row_at(const struct cursor *c, uint64_t position)
 	};
 }
 
+/* From where the cursors stand. */
 static int tell_rows(struct merge *m, uint64_t position, uint64_t count, openetw_row_fn fn, void *context)
 {
-	int err = seek(m, position);
+	int err = 0;
 	for (uint64_t i = 0; i < count && err == 0; i++) {
 		struct cursor *c = earliest(m);
 		if (!c) {
 			break;
 		}
 		struct openetw_row row = row_at(c, position + i);
-		if (!fn(context, &row)) {
-			break;
+		if (!fn(context, &row) || i + 1 == count) {
+			break; /* the next one may be far */
 		}
 		c->at++;
 		err = question_cancelled(m->q) ? -ECANCELED : settle(m, c);
@@ -290,17 +300,19 @@ static int tell_rows(struct merge *m, uint64_t position, uint64_t count, openetw
 static int merge_begin(struct openetw_query *q, struct merge *ret)
 {
 	*ret = (struct merge){.q = q, .count = q->x->file_count};
-	int err = question_count(q);
-	if (err < 0) {
-		ret->count = 0;
-		return err;
-	}
-	q->answer = q->counted_answer;
 	ret->cursors = calloc(ret->count + 1ull, sizeof *ret->cursors);
 	for (uint32_t i = 0; ret->cursors && i < ret->count; i++) {
 		ret->cursors[i].file = i;
 	}
 	return ret->cursors ? 0 : -ENOMEM;
+}
+
+/* Where rows of the result are known by their positions. */
+static int merge_counted(struct openetw_query *q, struct merge *ret)
+{
+	int err = question_count(q);
+	q->answer = err < 0 ? q->answer : q->counted_answer;
+	return err < 0 ? err : merge_begin(q, ret);
 }
 
 static void merge_end(struct merge *m)
@@ -319,9 +331,56 @@ uint32_t openetw_query_rows(struct openetw_query *q, uint64_t position, uint64_t
 		return win32_from_errno(-EINVAL);
 	}
 	int err = question_begin(q);
-	err = err < 0 ? err : merge_begin(q, &m);
+	err = err < 0 ? err : merge_counted(q, &m);
 	if (err == 0 && position < q->answer.matched) {
-		err = tell_rows(&m, position, count, fn, context);
+		err = seek(&m, position);
+		err = err < 0 ? err : tell_rows(&m, position, count, fn, context);
+	}
+	merge_end(&m);
+	return question_end(q, err, ret);
+}
+
+/* Group by group, by the thread that asks. What the filter finds is kept, so that a count looks at these groups no
+ * more. */
+static int tell_first(struct openetw_query *q, uint64_t count, openetw_row_fn fn, void *context, struct merge *m)
+{
+	struct scan *s = q->scan[0];
+	int err = merge_begin(q, m);
+	m->counts = true;
+	s->number = 0;
+	s->decoded = s->undecided = 0;
+	q->done = q->groups = 0;
+	for (uint32_t i = 0; i < m->count; i++) {
+		q->groups += groups_of(q, i);
+	}
+	for (uint32_t i = 0; i < m->count && err == 0; i++) {
+		err = settle(m, &m->cursors[i]);
+	}
+	err = err < 0 ? err : tell_rows(m, 0, count, fn, context);
+	field_columns_read(q->x, s->decoded);
+	q->undecided += s->undecided;
+	q->answer.decoded = s->decoded;
+	q->answer.undecided = q->undecided;
+	for (uint32_t i = 0; m->cursors && i < m->count; i++) {
+		q->answer.partial = q->answer.partial || m->cursors[i].p.file;
+	}
+	return err;
+}
+
+uint32_t openetw_query_first_rows(struct openetw_query *q, uint64_t count, openetw_row_fn fn, void *context,
+				  struct openetw_answer *ret)
+{
+	struct merge m = {0};
+	if (!fn || (ret && !SIZED_VALID(ret, undecided))) {
+		return win32_from_errno(-EINVAL);
+	}
+	int err = question_begin(q);
+	if (err == 0 && q->counted) {
+		err = merge_counted(q, &m);
+		err = err < 0 || q->answer.matched == 0 ? err : seek(&m, 0);
+		err = err < 0 || q->answer.matched == 0 ? err : tell_rows(&m, 0, count, fn, context);
+	} else if (err == 0) {
+		err = tell_first(q, count, fn, context, &m);
 	}
 	merge_end(&m);
 	return question_end(q, err, ret);
@@ -335,7 +394,7 @@ uint32_t openetw_query_position(struct openetw_query *q, int64_t time, uint64_t 
 		return win32_from_errno(-EINVAL);
 	}
 	int err = question_begin(q);
-	err = err < 0 ? err : merge_begin(q, &m);
+	err = err < 0 ? err : merge_counted(q, &m);
 	if (err == 0 && time > INT64_MIN) {
 		err = count_all_until(&m, time - 1, &n);
 	}
