@@ -661,7 +661,7 @@ static void image_look(const struct machine *s, struct image_found *f, uint64_t 
 	}
 }
 
-static const struct machine_image *image_in(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time)
+static const struct image_found *found_in(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time)
 {
 	uint64_t h = (address ^ (uint64_t)pid << 40) * 0x9E3779B97F4A7C15ull;
 	struct image_found *f = &s->found[h >> (64 - 13)];
@@ -673,15 +673,49 @@ static const struct machine_image *image_in(const struct machine *s, uint32_t pi
 		f->address = address;
 		image_look(s, f, time);
 	}
-	return f->image;
+	return f;
+}
+
+/* Where an address is looked for: in the process, then in the kernel, whose modules are those of the idle process or of
+ * System. */
+static const struct machine_image *image_in(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time,
+					    uint64_t *ret_from, uint64_t *ret_to)
+{
+	const uint32_t owners[] = {pid, 0, 4};
+	const struct machine_image *i = NULL;
+	*ret_from = 0;
+	*ret_to = UINT64_MAX;
+	for (size_t k = 0; k < BASE_ARRAY_LEN(owners) && !i; k++) {
+		if (k && owners[k] == pid) {
+			continue;
+		}
+		const struct image_found *f = found_in(s, owners[k], address, time);
+		*ret_from = BASE_MAX(*ret_from, f->from);
+		*ret_to = BASE_MIN(*ret_to, f->to);
+		i = f->image;
+	}
+	return i;
 }
 
 const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time)
 {
-	const struct machine_image *i = image_in(s, pid, address, time);
-	/* Kernel modules are those of the idle process or of System. */
-	i = i || pid == 0 ? i : image_in(s, 0, address, time);
-	return i || pid == 4 ? i : image_in(s, 4, address, time);
+	uint64_t from, to;
+	return image_in(s, pid, address, time, &from, &to);
+}
+
+void machine_address_span(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time, uint64_t *ret_from,
+			  uint64_t *ret_to)
+{
+	uint64_t from, to;
+	image_in(s, pid, address, time, ret_from, ret_to);
+	machine_codes_span(&s->codes, pid, address, time, &from, &to);
+	*ret_from = BASE_MAX(*ret_from, from);
+	*ret_to = BASE_MIN(*ret_to, to);
+}
+
+bool machine_knows_addresses(const struct machine *s, uint32_t pid)
+{
+	return machine_table_find(&s->images, pid) || machine_table_find(&s->codes.processes, pid);
 }
 
 bool machine_debug_id_of(const struct machine *s, const struct machine_image *i, struct machine_debug_id *ret)

@@ -99,6 +99,13 @@ const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, u
 const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
 				uint64_t *ret_start);
 
+/* From when to when what the three functions above say of an address stays true, both included. The image and the code are
+ * asked for first. */
+void machine_address_span(const struct machine *s, uint32_t pid, uint64_t address, uint64_t time, uint64_t *ret_from,
+			  uint64_t *ret_to);
+/* Does the trace name modules or code of this process? Addresses of others are those of the kernel, or of nobody. */
+bool machine_knows_addresses(const struct machine *s, uint32_t pid);
+
 /* Path of a file by the key in disk, page fault and file records; NULL when unknown. */
 const char *machine_file(struct machine *s, uint64_t key, uint64_t time);
 /* The key in the record; 0 when it has none. */

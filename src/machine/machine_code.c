@@ -154,6 +154,53 @@ static bool holds(const struct piece *p, uint64_t address)
 	return address >= p->start && address - p->start < p->bytes;
 }
 
+/* Of those sorted, how many start at or before an address. */
+static size_t sorted_until(const struct code_process *p, uint64_t address)
+{
+	size_t low = 0, high = p->sorted;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->list[mid].start <= address) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+/* The piece that an address is in at a time, and until when it is: NULL is an answer, too. */
+static const struct piece *piece_at(const struct code_process *p, uint64_t address, uint64_t time, uint64_t *ret_to)
+{
+	const struct piece *best = NULL;
+	*ret_to = UINT64_MAX;
+	for (size_t i = p->sorted; i < p->count; i++) {
+		const struct piece *c = &p->list[i];
+		if (!holds(c, address)) {
+			continue;
+		}
+		if (c->from > time) {
+			*ret_to = BASE_MIN(*ret_to, c->from - 1);
+		} else if (!best || c->from >= best->from) {
+			best = c;
+		}
+	}
+	/* Code that was replaced by shorter code may stand further back. */
+	size_t low = sorted_until(p, address);
+	for (size_t back = 0; low > 0 && back < TAIL_MAX; back++) {
+		const struct piece *c = &p->list[--low];
+		if (!holds(c, address)) {
+			continue;
+		}
+		if (c->from > time) {
+			*ret_to = BASE_MIN(*ret_to, c->from - 1);
+		} else if (!best || c->from > best->from) {
+			best = c;
+		}
+	}
+	return best;
+}
+
 const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
 			     uint64_t *ret_start)
 {
@@ -165,34 +212,25 @@ const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t add
 		qsort(p->list, p->count, sizeof *p->list, by_start);
 		p->sorted = p->count;
 	}
-	const struct piece *best = NULL;
-	for (size_t i = p->sorted; i < p->count; i++) {
-		const struct piece *c = &p->list[i];
-		if (holds(c, address) && c->from <= time && (!best || c->from >= best->from)) {
-			best = c;
-		}
-	}
-	size_t low = 0, high = p->sorted;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->list[mid].start <= address) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	/* Code that was replaced by shorter code may stand further back. */
-	for (size_t back = 0; low > 0 && back < TAIL_MAX; back++) {
-		const struct piece *c = &p->list[--low];
-		if (holds(c, address) && c->from <= time && (!best || c->from > best->from)) {
-			best = c;
-		}
-	}
+	uint64_t to;
+	const struct piece *best = piece_at(p, address, time, &to);
 	if (!best) {
 		return NULL;
 	}
 	*ret_start = best->start;
 	return best->name;
+}
+
+void machine_codes_span(const struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
+			uint64_t *ret_from, uint64_t *ret_to)
+{
+	const struct code_process *p = (const struct code_process *)machine_table_find(&x->processes, pid);
+	const struct piece *best = NULL;
+	*ret_to = UINT64_MAX;
+	if (p) {
+		best = piece_at(p, address, time, ret_to);
+	}
+	*ret_from = best ? best->from : 0;
 }
 
 void machine_codes_free(struct machine_codes *x)

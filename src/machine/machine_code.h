@@ -17,6 +17,9 @@ void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const 
 /* Name of the code at an address, and where it starts; NULL when unknown. */
 const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
 			     uint64_t *ret_start);
+/* When that is the answer, both included. It has been asked for before. */
+void machine_codes_span(const struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
+			uint64_t *ret_from, uint64_t *ret_to);
 void machine_codes_free(struct machine_codes *x);
 
 #endif

@@ -63,7 +63,7 @@ int question_plan(struct openetw_query *q, const char *filter, struct plan **ret
 	struct reading *r = q->scan[0] ? q->scan[0]->reading : NULL;
 	bool mine = !r;
 	r = r ? r : reading_make(q->x);
-	struct plan_reader reader = {NULL, reading_look, r};
+	struct plan_reader reader = {.look = reading_look, .reader = r};
 	int err = r ? plan_make(q->x, filter, &reader, ret, d) : -ENOMEM;
 	if (mine && err == 0 && (*ret)->reads && q->scan[0]) {
 		q->scan[0]->reading = r;

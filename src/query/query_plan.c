@@ -131,10 +131,15 @@ static enum filter_answer of_thread(struct plan_event *e, const struct filter_no
 	return name[0] ? give_text(name, ret) : FILTER_VALUE_ABSENT;
 }
 
-static enum filter_answer of_time(struct plan_event *e, struct filter_expr_value *ret)
+uint64_t plan_filetime(const struct plan_event *e)
 {
 	int64_t ticks = e->time / 100 - (e->time % 100 < 0);
-	give_number(e, (uint64_t)e->file->store.about->start_filetime + (uint64_t)ticks, "%llu", ret);
+	return (uint64_t)e->file->store.about->start_filetime + (uint64_t)ticks;
+}
+
+static enum filter_answer of_time(struct plan_event *e, struct filter_expr_value *ret)
+{
+	give_number(e, plan_filetime(e), "%llu", ret);
 	return FILTER_VALUE_PRESENT;
 }
 
@@ -160,8 +165,10 @@ enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct 
 	if (n->payload || n->property == FILTER_PROPERTY_FIELD) {
 		return of_field(e, n, ret);
 	}
-	if (n->property == FILTER_PROPERTY_STACK && (e->knows & PLAN_CELL) && e->stack == 0) {
-		return FILTER_VALUE_ABSENT;
+	if (n->property == FILTER_PROPERTY_STACK && (e->knows & PLAN_CELL)) {
+		return e->stack == 0     ? FILTER_VALUE_ABSENT
+		       : e->reader.stack ? e->reader.stack(e->reader.reader, e, n, ret)
+					 : FILTER_VALUE_UNKNOWN;
 	}
 	if (n->property == FILTER_PROPERTY_DURATION) {
 		return of_duration(e, ret);
@@ -564,7 +571,8 @@ static int make(struct plan *p, struct openetw_index *x, const struct plan_reade
 	p->only = only_field(p);
 	uint32_t asks = filter_expr_asks(p->filter, p->filter->root);
 	p->asks_duration = asks & FILTER_ASKS(DURATION);
-	p->cells = p->column_count || p->asks_duration || (asks & FILTER_ASKS(STACK));
+	p->asks_stack = asks & FILTER_ASKS(STACK);
+	p->cells = p->column_count || p->asks_duration || p->asks_stack;
 	p->asks_machine = asks & (FILTER_ASKS(STACK) | FILTER_ASKS(FILE));
 	return err;
 }

@@ -55,7 +55,7 @@ struct plan {
 	struct field_column **columns;   /* the same, each once */
 	uint32_t column_count;
 	bool cells; /* what columns of fields have, or whether a row has a stack, may decide `rest` */
-	bool asks_duration;
+	bool asks_duration, asks_stack;
 	const struct durations **durations; /* of each file; NULL: not known yet (question_begin()) */
 	bool durations_cut;                 /* there was no room for all */
 	bool asks_machine; /* for files or frames: what the trace says of the machine has to be read first */
@@ -70,9 +70,13 @@ struct plan_event;
 typedef enum filter_answer plan_read_fn(void *reader, const struct filter_node *n, struct filter_expr_value *ret);
 /* Looks at one event of a type: has it the field? field_set_of_type() keeps the answer. */
 typedef enum field_of_type plan_look_fn(void *reader, uint32_t file, uint32_t type, struct field_column *c);
+/* Has the stack of an event whose row is known what the node asks for? */
+typedef enum filter_answer plan_stack_fn(void *reader, const struct plan_event *e, const struct filter_node *n,
+					 struct filter_expr_value *ret);
 struct plan_reader {
-	plan_read_fn *read; /* may be NULL: nothing is read */
-	plan_look_fn *look; /* may be NULL */
+	plan_read_fn *read;   /* may be NULL: nothing is read */
+	plan_look_fn *look;   /* may be NULL */
+	plan_stack_fn *stack; /* may be NULL */
 	void *reader;
 };
 
@@ -107,6 +111,8 @@ struct plan_event {
 };
 /* filter_expr_try_lookup_fn, of a struct plan_event. */
 enum filter_answer plan_lookup(void *event, const struct filter_node *n, struct filter_expr_value *ret);
+/* The event's time as the commands know it. */
+uint64_t plan_filetime(const struct plan_event *e);
 enum filter_truth plan_rest(const struct plan *p, struct plan_event *e);
 
 /* Types that are no events, but what the file says of itself: a filter never means them. */

@@ -68,6 +68,7 @@ void question_forget(struct openetw_query *q)
 			/* They remember what another filter said. */
 			q->scan[i]->memo_file = 0;
 			q->scan[i]->truth_count = 0;
+			reading_forget(q->scan[i]->reading);
 		}
 	}
 }

@@ -2,11 +2,11 @@
 #include "query/query_reading.h"
 
 #include "base/json_text.h"
-#include "base/printable.h"
 #include "base/vec.h"
 #include "consume/consume_view.h"
 #include "machine/machine.h"
 #include "query/query_fetch.h"
+#include "query/query_frames.h"
 #include "query/query_known.h"
 
 #include "openetw/decode.h"
@@ -16,7 +16,8 @@
 
 #define FIELDS_MAX   1024u
 #define CANCEL_EVERY 64u
-#define FRAMES_MAX   4096u
+/* About frames and paths, of all threads of a query: 128 MiB. */
+#define FRAMES_ANSWERS (1u << 21)
 /* Rows of a group whose buffers have numbers so near each other are sorted by counting. */
 #define BUFFERS_SORTED 4096u
 
@@ -32,8 +33,7 @@ struct reading {
 	struct fetch **fetch;         /* of each file; NULL: not open */
 	struct machine **machine;     /* of each file; NULL: not asked for yet */
 	const struct plan_event *row; /* what columns say of the event; while rows are judged */
-	uint64_t frames[FRAMES_MAX];  /* of the event's stack, while they are asked for */
-	uint32_t frame_count, pid;
+	struct frames *frames;        /* NULL: nobody asked for stacks yet */
 	struct etl_record record;
 	EVENT_RECORD event;
 	bool decoded;
@@ -89,6 +89,7 @@ void reading_free(struct reading *r)
 	free(r->due_sorted);
 	free(r->places);
 	known_free(r->known);
+	frames_free(r->frames);
 	free(r);
 }
 
@@ -100,6 +101,7 @@ void reading_renew(struct reading *r, struct openetw_index *x)
 		known_forget(r->known);
 		machine_destroy(r->machine[0]);
 		r->machine[0] = NULL;
+		frames_forget(r->frames);
 	}
 	for (uint32_t f = 0; f < x->file_count; f++) {
 		if (r->fetch[f]) {
@@ -334,51 +336,33 @@ static enum filter_answer give_file(struct reading *r, const struct filter_node 
 	return reading_field(r, n->name, &ret->text, &ret->length) ? FILTER_VALUE_PRESENT : FILTER_VALUE_ABSENT;
 }
 
-static const char *last_part(const char *path)
+static enum filter_answer ask_stack(void *reading, const struct plan_event *e, const struct filter_node *n,
+				    struct filter_expr_value *ret)
 {
-	const char *name = path;
-	for (const char *p = path; *p; p++) {
-		name = (*p == '\\' || *p == '/') && p[1] ? p + 1 : name;
-	}
-	return name;
+	struct reading *r = reading;
+	return frames_ask(r->frames, r->machine[e->file_at], e, n, ret);
 }
 
-/* "module!function", or what is known of it, as the commands write it. */
-static void frame_text(struct reading *r, uint64_t address)
+int reading_stacks(struct scan *s, uint32_t file, struct plan_reader *ret)
 {
-	struct machine *m = r->machine[r->row->file_at];
-	uint64_t start, time = r->record.time_filetime;
-	const struct machine_image *i = machine_image_at(m, r->pid, address, time);
-	const char *name = machine_code_at(m, r->pid, address, time, &start);
-	name = name || !i ? name : machine_function_at(m, i, address, &start);
-	strbuf_clear(&r->scratch);
-	if (name) {
-		strbuf_addf_printable(&r->scratch, "%s%s%s", i ? last_part(i->path) : "", i ? "!" : "", name);
-	} else if (i) {
-		strbuf_addf_printable(&r->scratch, "%s", last_part(i->path));
+	struct reading *r;
+	int err = reading_of(s, &r);
+	err = err < 0 ? err : machine_begin(r, file);
+	if (err == 0 && !r->frames) {
+		r->frames = frames_make(FRAMES_ANSWERS / BASE_MAX(s->q->threads, 1u));
+		err = r->frames ? 0 : -ENOMEM;
 	}
+	if (err == 0) {
+		*ret = (struct plan_reader){.stack = ask_stack, .reader = r};
+	}
+	return err;
 }
 
-static enum filter_answer next_frame(struct reading *r, struct filter_expr_value *ret)
+void reading_forget(struct reading *r)
 {
-	uint32_t i = ret->index;
-	if (!r->row) {
-		return FILTER_VALUE_UNKNOWN;
+	if (r) {
+		frames_forget(r->frames);
 	}
-	if (i == 0) {
-		const struct index_file *f = r->row->file;
-		uint32_t process = r->row->process < f->store.process_count ? r->row->process : 0;
-		r->pid = process ? f->store.processes[process].pid : MACHINE_NO_ID;
-		r->frame_count = openetw_index_stack(
-			r->x, question_id(r->row->stack, f->store.stack_count, f->stack_base), r->frames, FRAMES_MAX);
-	}
-	if (i >= BASE_MIN(r->frame_count, FRAMES_MAX)) {
-		return FILTER_VALUE_ABSENT;
-	}
-	frame_text(r, r->frames[i]);
-	ret->text = r->scratch.s ? r->scratch.s : "";
-	ret->length = r->scratch.len;
-	return r->scratch.failed ? FILTER_VALUE_UNKNOWN : FILTER_VALUE_PRESENT;
 }
 
 /* ---- what a filter asks for ------------------------------------------------------------------------ */
@@ -439,8 +423,8 @@ enum filter_answer reading_lookup(void *reading, const struct filter_node *n, st
 		ret->length = (size_t)snprintf(r->text, sizeof r->text, "%u", r->event.UserDataLength);
 		return FILTER_VALUE_PRESENT;
 	case FILTER_PROPERTY_TEXT: return next_text(r, n, ret);
-	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* plan_lookup() knows it */
-	case FILTER_PROPERTY_STACK: return next_frame(r, ret);
+	case FILTER_PROPERTY_STACK:
+	case FILTER_PROPERTY_DURATION: return FILTER_VALUE_ABSENT; /* plan_lookup() knows them */
 	case FILTER_PROPERTY_FILE: return give_file(r, n, ret);
 	case FILTER_PROPERTY_FIELD:
 	case FILTER_PROPERTY_PROCESS: break;
@@ -526,7 +510,7 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	uint32_t count = 0;
 	int err = reading_of(s, &r);
 	if (err == 0 && plan->asks_machine) {
-		err = machine_begin(r, p->file_at);
+		err = machine_begin(r, p->file_at); /* of stacks reading_stacks() has been asked for */
 	}
 	for (uint32_t i = 0; i < n && err == 0; i++) {
 		if (verdict[i] == FILTER_UNKNOWN) {
@@ -538,7 +522,7 @@ int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *row
 	}
 	const struct due *due = reading_in_order(r, count);
 	e.knows = PLAN_ROW | PLAN_CELL;
-	e.reader = (struct plan_reader){reading_lookup, NULL, r};
+	e.reader = (struct plan_reader){.read = reading_lookup, .stack = ask_stack, .reader = r};
 	for (uint32_t i = 0; i < count; i++) {
 		if (i % CANCEL_EVERY == 0 && may_not_go_on(s)) {
 			return -ECANCELED;

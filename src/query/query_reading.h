@@ -49,6 +49,11 @@ uint32_t reading_number(struct reading *r, struct field_column *c);
 enum filter_answer reading_lookup(void *reading, const struct filter_node *n, struct filter_expr_value *ret);
 enum field_of_type reading_look(void *reading, uint32_t file, uint32_t type, struct field_column *c);
 
+/* So that stacks can be asked about, without reading events. -errno. */
+int reading_stacks(struct scan *s, uint32_t file, struct plan_reader *ret);
+/* The filter is another one. `r` may be NULL. */
+void reading_forget(struct reading *r);
+
 /* What the plan says of rows whose verdict is FILTER_UNKNOWN: reads their events. The verdict stays where an event
  * cannot be read. */
 int reading_judge(struct scan *s, const struct scan_part *p, const uint16_t *rows, uint8_t *verdict, uint32_t n);

@@ -341,6 +341,9 @@ static int judge(struct scan *s, const struct scan_part *p, const uint16_t *rows
 		return question_cancelled(s->q) ? -ECANCELED : judge_numbers(s, p, rows, n);
 	}
 	int unknown = memo_begin(s, p->file_at);
+	if (unknown == 0 && s->q->plan->asks_stack) {
+		unknown = reading_stacks(s, p->file_at, &e.reader);
+	}
 	for (uint32_t i = 0; i < n && unknown >= 0; i++) {
 		e.knows = PLAN_ROW;
 		scan_event(p, rows[i], &e);
