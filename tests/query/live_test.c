@@ -3,7 +3,7 @@
  * An index that is made in the background: what it answers meanwhile, how it is cancelled, and what is left of it.
  * The function that is told of the progress stops the work where a test wants to look.
  */
-#include "../corpus/etl_build.h"
+#include "made_trace.h"
 
 #include "openetw/error.h"
 #include "openetw/query.h"
@@ -12,59 +12,28 @@
 
 #include <dirent.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define EVENTS 400000u
 #define GROUP  65536u
-#define STEP   1000u /* ticks of 100 ns between two events */
-#define BUFFER 65536u
-#define IDS    7u
 
 static char folder[64], trace[96], second[96];
-
-static void write_trace(const char *path, uint32_t events)
-{
-	struct etl_build b;
-	const struct etl_build_header h = {.clock_type = 1,
-					   .perf_freq = 10000000,
-					   .start_raw = 1000,
-					   .start_filetime = 133000000000000000,
-					   .mode = 1};
-	etl_build_start(&b, BUFFER, &h);
-	uint64_t time = 1000;
-	for (uint32_t i = 0; i < events;) {
-		etl_build_begin(&b, 0, b.buffers);
-		for (; i < events && b.at + 0x60 < BUFFER; i++) {
-			time += STEP;
-			etl_build_event(&b, time, 1 + i % IDS, i);
-		}
-		etl_build_end(&b, time);
-	}
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(b.mem, b.buffer_size, b.buffers, f), b.buffers);
-	assert_int_equal(fclose(f), 0);
-	free(b.mem);
-}
 
 /* Events of an id among the first n. */
 static uint64_t of_id(uint64_t n, uint32_t id)
 {
-	return n / IDS + (n % IDS >= id);
+	return n / MADE_IDS + (n % MADE_IDS >= id);
 }
 
 static int begin(void **state)
 {
-	snprintf(folder, sizeof folder, "/tmp/openetw-live-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	made_folder(folder, sizeof folder, "live");
 	snprintf(trace, sizeof trace, "%s/big.etl", folder);
 	snprintf(second, sizeof second, "%s/small.etl", folder);
-	write_trace(trace, EVENTS);
+	made_trace_write(trace, EVENTS);
 	return 0;
 }
 
@@ -91,9 +60,7 @@ static unsigned others(bool remove)
 
 static int end(void **state)
 {
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf '%s'", folder);
-	return system(command);
+	return made_folder_remove(folder);
 }
 
 static int clean(void **state)
@@ -223,8 +190,8 @@ static void check_answers(struct openetw_query *q, uint64_t rows, bool partial)
 	if (a.matched) {
 		const openetw_event_record *e;
 		assert_int_equal(openetw_query_rows(q, a.matched - 1, 9, last_row, &last, &a), 0);
-		assert_int_equal(last.row, (a.matched - 1) * IDS + 2);
-		assert_int_equal(last.time, (int64_t)(last.row + 1) * STEP * 100);
+		assert_int_equal(last.row, (a.matched - 1) * MADE_IDS + 2);
+		assert_int_equal(last.time, (int64_t)(last.row + 1) * MADE_STEP * 100);
 		assert_int_equal(openetw_query_event(q, last.row, &e), 0);
 		assert_int_equal(e->UserDataLength, 4);
 		assert_memory_equal(e->UserData, &(uint32_t){(uint32_t)last.row}, 4);
@@ -247,7 +214,7 @@ static void questions_are_answered_of_what_is_there(void **state)
 		assert_int_equal(p.rows_covered % GROUP, 0);
 		assert_true(p.rows_covered < EVENTS);
 		assert_true(p.rows_covered <= p.rows_read);
-		assert_int_equal(p.covered_until, (int64_t)p.rows_covered * STEP * 100);
+		assert_int_equal(p.covered_until, (int64_t)p.rows_covered * MADE_STEP * 100);
 		assert_true(p.fraction >= fraction && p.fraction < 1);
 		assert_true(p.bytes_covered > 0 && p.bytes_covered < p.bytes && p.seconds_left >= 0);
 		fraction = p.fraction;
@@ -331,7 +298,7 @@ static void numbers_of_other_files_stay_the_same(void **state)
 	OPENETW_SIZED(struct openetw_answer, a);
 	struct openetw_index *x;
 	const char *paths[] = {trace, second}, *small = second;
-	write_trace(second, 100);
+	made_trace_write(second, 100);
 	o.flags = OPENETW_INDEX_WRITE;
 	assert_int_equal(openetw_index_open(&small, 1, &o, &x), 0);
 	openetw_index_close(x);

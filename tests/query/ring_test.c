@@ -3,7 +3,7 @@
  * An index of what happens now: events are appended in pieces while another thread asks, and leave the ring when it is
  * full. The same events in a file are what the answers are compared with.
  */
-#include "../corpus/etl_build.h"
+#include "made_trace.h"
 
 #include "openetw/error.h"
 #include "openetw/query.h"
@@ -12,62 +12,31 @@
 #include "evntcons.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define EVENTS 150000u
-#define STEP   1000u
-#define BUFFER 65536u
-#define IDS    7u
-#define START  133000000000000000u
 
 static char folder[64], trace[96], saved[96];
 
-static void write_trace(const char *path, uint32_t events)
-{
-	struct etl_build b;
-	const struct etl_build_header h = {
-		.clock_type = 1, .perf_freq = 10000000, .start_raw = 1000, .start_filetime = START, .mode = 1};
-	etl_build_start(&b, BUFFER, &h);
-	uint64_t time = 1000;
-	for (uint32_t i = 0; i < events;) {
-		etl_build_begin(&b, 0, b.buffers);
-		for (; i < events && b.at + 0x60 < BUFFER; i++) {
-			time += STEP;
-			etl_build_event(&b, time, 1 + i % IDS, i);
-		}
-		etl_build_end(&b, time);
-	}
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(b.mem, b.buffer_size, b.buffers, f), b.buffers);
-	assert_int_equal(fclose(f), 0);
-	free(b.mem);
-}
-
 static int begin(void **state)
 {
-	snprintf(folder, sizeof folder, "/tmp/openetw-ring-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	made_folder(folder, sizeof folder, "ring");
 	snprintf(trace, sizeof trace, "%s/big.etl", folder);
 	snprintf(saved, sizeof saved, "%s/saved.etl", folder);
-	write_trace(trace, EVENTS);
+	made_trace_write(trace, EVENTS);
 	return 0;
 }
 
 static int end(void **state)
 {
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf '%s'", folder);
-	return system(command);
+	return made_folder_remove(folder);
 }
 
 static struct openetw_index *live_index(uint64_t bytes)
 {
 	struct openetw_index *x;
-	const struct openetw_live_options o = {.size = sizeof o, .ring_bytes = bytes, .start_filetime = START};
+	const struct openetw_live_options o = {.size = sizeof o, .ring_bytes = bytes, .start_filetime = MADE_START};
 	assert_int_equal(openetw_index_open_live(&o, &x), ERROR_SUCCESS);
 	return x;
 }
@@ -259,8 +228,8 @@ static void check_row(struct openetw_query *q, uint64_t row)
 	const openetw_event_record *e;
 	uint32_t value;
 	assert_int_equal(openetw_query_event(q, row, &e), 0);
-	assert_int_equal(e->EventHeader.EventDescriptor.Id, 1 + row % IDS);
-	assert_int_equal(e->EventHeader.TimeStamp.QuadPart, START + (row + 1) * STEP);
+	assert_int_equal(e->EventHeader.EventDescriptor.Id, 1 + row % MADE_IDS);
+	assert_int_equal(e->EventHeader.TimeStamp.QuadPart, MADE_START + (row + 1) * MADE_STEP);
 	assert_true(e->UserDataLength >= 4);
 	memcpy(&value, e->UserData, 4);
 	assert_int_equal(value, row);
@@ -300,7 +269,7 @@ static void rows_that_left_are_not_found(void **state)
 	openetw_query_destroy(q);
 	struct openetw_index *file = file_index(saved);
 	/* Type by type: those with as many events as another may come in another order. */
-	for (uint32_t id = 1; id <= IDS; id++) {
+	for (uint32_t id = 1; id <= MADE_IDS; id++) {
 		char filter[32];
 		snprintf(filter, sizeof filter, "id == %u", id);
 		same_answers(x, file, filter);
