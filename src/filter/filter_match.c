@@ -186,6 +186,41 @@ bool filter_bytes_contain(const void *bytes, size_t n, const char *text, size_t 
 	return units >= 0 && contain(bytes, n, utf16, 2 * (size_t)units);
 }
 
+static bool part_has(const char *pattern, const uint8_t *bytes, size_t units, size_t unit, struct strbuf *scratch)
+{
+	if (unit == 1) {
+		return filter_expr_pattern(pattern, (const char *)bytes, units);
+	}
+	strbuf_clear(scratch);
+	if (!strbuf_room(scratch, 3 * units)) {
+		return false;
+	}
+	long n = utf16_to_utf8_lossy(bytes, units, scratch->s, 3 * units + 1);
+	return n >= 0 && filter_expr_pattern(pattern, scratch->s, (size_t)n);
+}
+
+static bool any_part_has(const char *pattern, const uint8_t *bytes, size_t units, size_t unit, struct strbuf *scratch)
+{
+	size_t from = 0;
+	for (size_t i = 0; i <= units; i++) {
+		if (i < units && (bytes[i * unit] || bytes[i * unit + unit - 1])) {
+			continue;
+		}
+		if (part_has(pattern, bytes + from * unit, i - from, unit, scratch)) {
+			return true;
+		}
+		from = i + 1;
+	}
+	return false;
+}
+
+bool filter_bytes_have(const struct filter_node *n, const void *bytes, size_t count, struct strbuf *scratch)
+{
+	const uint8_t *p = bytes;
+	return any_part_has(n->value, p, count, 1, scratch) || any_part_has(n->value, p, count / 2, 2, scratch) ||
+	       (count > 1 && any_part_has(n->value, p + 1, (count - 1) / 2, 2, scratch));
+}
+
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 static int text_compare(const struct filter_node *n, const char *wanted, const struct filter_expr_value *v)

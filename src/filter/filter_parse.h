@@ -36,7 +36,8 @@
  * its start. The last two have a meaning only after filter_expr_set_start().
  *
  * `stack has` asks for a frame of the call stack, "module!function"; `text has` for a text that the event carries:
- * some field's text has it, and so have the bytes of the payload (filter_node_literal()). Both take what `~` takes.
+ * some field's text has it, and so have the bytes of the payload (filter_node_literal()); or bytes that no schema
+ * describes have it (filter_bytes_have()). Both take what `~` takes.
  *
  * Regular expressions are those of the engine in the dialect. Without an engine they are parsed, and can be printed and
  * refused with their column, but they match nothing.
@@ -278,6 +279,10 @@ bool filter_expr_frame_is(const char *wanted, const char *text, size_t n);
 bool filter_node_literal(const struct filter_node *n, const char **ret_text, size_t *ret_bytes);
 /* Do bytes contain the text, as UTF-8 or as UTF-16, at any place? Ignores ASCII case. */
 bool filter_bytes_contain(const void *bytes, size_t n, const char *text, size_t text_bytes);
+/* Is a text of bytes that nobody can decode what a node asks for, `text has "order*paid"`? Their texts are what stands
+ * between NULs: of the bytes as UTF-8, and as UTF-16 from the first and from the second byte on. `scratch->failed`: there
+ * was no memory. */
+bool filter_bytes_have(const struct filter_node *n, const void *bytes, size_t count, struct strbuf *scratch);
 
 /* ---- inside this folder ---- */
 

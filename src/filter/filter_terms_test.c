@@ -5,6 +5,7 @@
 #include "filter/filter_parse.h"
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -139,12 +140,70 @@ static void the_literal_of_a_text_is_found_in_bytes(void **state)
 	assert_true(filter_bytes_contain("", 0, "", 0));
 }
 
+static bool bytes_have(const char *wanted, const void *bytes, size_t n)
+{
+	char text[64];
+	struct filter_expr *f;
+	struct strbuf scratch = {0};
+	snprintf(text, sizeof text, "text has \"%s\"", wanted);
+	assert_int_equal(filter_expr_parse(text, &f, NULL), 0);
+	bool yes = filter_bytes_have(&f->nodes[f->root], bytes, n, &scratch);
+	assert_false(scratch.failed);
+	strbuf_finish(&scratch);
+	filter_expr_destroy(f);
+	return yes;
+}
+
+static void texts_of_bytes_end_at_a_nul(void **state)
+{
+	static const char narrow[] = "\1Order 17 paid\0gr\xC3\xBC\xC3\x9F"
+				     "e\0\xFF";
+	static const uint8_t wide[] = {9, 'T', 0, 'e', 0, 0xE9, 0, 0, 0, 'x', 0, 0x3D, 0xD8, 0, 0xDE, 'y', 0};
+	(void)state;
+	assert_true(bytes_have("ORDER", narrow, sizeof narrow));
+	assert_true(bytes_have("*order*paid", narrow, sizeof narrow));
+	assert_false(bytes_have("order*paid", narrow, sizeof narrow)); /* a byte stands in front of it */
+	assert_false(bytes_have("paid*gr", narrow, sizeof narrow));
+	assert_true(bytes_have("gr??\xC3\x9F"
+			       "e",
+			       narrow, sizeof narrow));
+	assert_true(bytes_have("te\xC3\xA9", wide, sizeof wide));
+	assert_true(bytes_have("x\xF0\x9F\x98\x80y", wide, sizeof wide));
+	assert_true(bytes_have("x*y", wide, sizeof wide));
+	assert_false(bytes_have("t*y", wide, sizeof wide));
+	assert_false(bytes_have("te\xC3\xA9", wide, 6)); /* cut off within the last one */
+	assert_true(bytes_have("e", wide + 3, 1));
+	assert_false(bytes_have("e", wide, 0));
+}
+
+/* Longer than what filter_bytes_contain() compares at once. */
+static void a_long_text_is_found_whole(void **state)
+{
+	char wanted[301];
+	uint8_t wide[2 * sizeof wanted] = {0};
+	memset(wanted, 'a', 300);
+	wanted[300] = 0;
+	for (size_t i = 0; i < 300; i++) {
+		wide[2 * i] = 'a';
+	}
+	struct filter_node n = {
+		.type = FILTER_NODE_TEST, .test = FILTER_TEST_HAS, .property = FILTER_PROPERTY_TEXT, .value = wanted};
+	struct strbuf scratch = {0};
+	(void)state;
+	assert_true(filter_bytes_have(&n, wide, sizeof wide, &scratch));
+	wide[2 * 290] = 'b';
+	assert_false(filter_bytes_have(&n, wide, sizeof wide, &scratch));
+	strbuf_finish(&scratch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_count_from_the_start_or_are_of_its_day),
 		cmocka_unit_test(stacks_and_texts_are_searched_whole),
 		cmocka_unit_test(the_literal_of_a_text_is_found_in_bytes),
+		cmocka_unit_test(texts_of_bytes_end_at_a_nul),
+		cmocka_unit_test(a_long_text_is_found_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@ struct reading {
 	EVENT_RECORD event;
 	bool decoded;
 	uint32_t result; /* of decoding: OPENETW_DECODED, … */
+	size_t unread;   /* bytes at the payload's end that are in no field */
 	struct one_field *fields;
 	uint32_t field_count, field_cap;
 	struct strbuf store, scratch;
@@ -179,6 +180,7 @@ static bool decode(struct reading *r)
 		r->field_count = 0;
 		strbuf_clear(&r->store);
 		r->result = openetw_decode_fields(r->decoder, &r->event, take_field, r);
+		r->unread = openetw_decoder_unread(r->decoder);
 		r->decoded = true;
 	}
 	return !r->store.failed && r->store.s;
@@ -392,7 +394,20 @@ static enum filter_answer related_activity(struct reading *r, struct filter_expr
 	return FILTER_VALUE_ABSENT;
 }
 
-/* The fields one after the other. The payload's bytes tell first that none has it. */
+/* Bytes behind what was decoded. The text that is given is what the node asks for: that passes. */
+static enum filter_answer undecoded_text(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	size_t bytes = BASE_MIN(r->unread, (size_t)r->event.UserDataLength);
+	const uint8_t *from = (const uint8_t *)r->event.UserData + (r->event.UserDataLength - bytes);
+	if (bytes == 0 || !filter_bytes_have(n, from, bytes, &r->scratch)) {
+		return bytes && r->scratch.failed ? FILTER_VALUE_UNKNOWN : FILTER_VALUE_ABSENT;
+	}
+	*ret = (struct filter_expr_value){.text = n->value, .length = strlen(n->value), .index = ret->index};
+	return FILTER_VALUE_PRESENT;
+}
+
+/* The fields one after the other, then the bytes that are in none. All of the payload's bytes tell first that it is in
+ * none of these. */
 static enum filter_answer next_text(struct reading *r, const struct filter_node *n, struct filter_expr_value *ret)
 {
 	const char *literal;
@@ -402,8 +417,9 @@ static enum filter_answer next_text(struct reading *r, const struct filter_node 
 	    !filter_bytes_contain(r->event.UserData, r->event.UserDataLength, literal, bytes)) {
 		return FILTER_VALUE_ABSENT;
 	}
-	if (!decode(r) || i >= r->field_count) {
-		return FILTER_VALUE_ABSENT;
+	uint32_t count = decode(r) && r->result != OPENETW_NO_SCHEMA ? r->field_count : 0;
+	if (i >= count) {
+		return i == count ? undecoded_text(r, n, ret) : FILTER_VALUE_ABSENT;
 	}
 	ret->text = r->store.s + r->fields[i].text;
 	ret->length = r->fields[i].text_length;

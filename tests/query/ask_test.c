@@ -4,6 +4,7 @@
  * it or events have to be read; and all questions agree with each other.
  */
 #include "../corpus/corpus.h"
+#include "made_trace.h"
 
 #include "openetw/query.h"
 #include "openetw/error.h"
@@ -11,13 +12,9 @@
 #include "evntcons.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Some mean one file only; in the others they select nothing, which has to agree, too. */
 static const char *const filters[] = {
@@ -193,9 +190,93 @@ static void filters_select_what_dump_prints(void **state)
 	all_found_something();
 }
 
+/* ---- what nobody can decode ------------------------------------------------------------------------ */
+
+static void put_event(struct etl_build *b, uint32_t i, const uint8_t provider[16], uint32_t id, const void *payload,
+		      uint32_t bytes)
+{
+	uint8_t *r = etl_build_record(b, 0x50 + bytes);
+	etl_build_u16(r, 0x50 + bytes);
+	etl_build_u16(r + 2, 0xC013);
+	etl_build_u64(r + 0x10, 1000 + (uint64_t)i * MADE_STEP);
+	memcpy(r + 0x18, provider, 16);
+	etl_build_u16(r + 0x28, id);
+	memcpy(r + 0x50, payload, bytes);
+}
+
+/* Of a provider that nobody knows, and an event of .NET (GCEnd) with more bytes than it has. */
+static void write_undecodable(const char *path)
+{
+	static const uint8_t unknown[16] = {0xAB, 0xCD}, dotnet[16] = {0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e,
+								       0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4};
+	static const uint8_t odd[] = {7, 'S', 0, 'e', 0, 's', 0, 'a', 0, 'm', 0, 'e', 0, '!', 0, 0, 0};
+	static const char narrow[] = "open sesame\0tail";
+	static const uint8_t more[] = {1, 0, 0, 0, 2, 0, 0, 0, 9, 9, 's', 0, 'e', 0, 's', 0, 'a', 0, 'm', 0, 'e', 0};
+	const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = 10000000, .start_raw = 1000, .start_filetime = MADE_START, .mode = 1};
+	struct etl_build b;
+	etl_build_start(&b, 4096, &h);
+	etl_build_begin(&b, 0, b.buffers);
+	put_event(&b, 1, unknown, 1, odd, sizeof odd);
+	put_event(&b, 2, unknown, 2, narrow, sizeof narrow);
+	put_event(&b, 3, unknown, 3, "\0\1\2", 3);
+	put_event(&b, 4, unknown, 4, "", 0);
+	put_event(&b, 5, dotnet, 2, more, sizeof more);
+	etl_build_end(&b, 1000 + 6 * MADE_STEP);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(b.mem, b.buffer_size, b.buffers, f), b.buffers);
+	assert_int_equal(fclose(f), 0);
+	free(b.mem);
+}
+
+static void texts_are_found_in_bytes_that_nobody_can_decode(void **state)
+{
+	static const struct {
+		const char *filter;
+		uint64_t events;
+	} cases[] = {
+		{"text has SESAME", 3},
+		{"text has \"open*same\"", 1},
+		{"text has \"sesame*tail\"", 0}, /* a NUL stands between them */
+		{"text has \"ta?l\"", 1},
+		{"text has \"sesame\" and provider ~ dotnet", 1},
+		{"text has \"*same?\"", 1},
+		{"text has schema", 0}, /* why it could not be decoded */
+		{"text has manifest or text has 00", 0},
+	};
+	char folder[64], path[96];
+	const char *name = path;
+	struct openetw_index *x;
+	OPENETW_SIZED(struct openetw_index_options, o);
+	if (!getenv("OPENETW_COMMAND")) {
+		skip();
+	}
+	made_folder(folder, sizeof folder, "ask");
+	snprintf(path, sizeof path, "%s/undecodable.etl", folder);
+	write_undecodable(path);
+	o.flags = OPENETW_INDEX_MEMORY;
+	assert_int_equal(openetw_index_open(&name, 1, &o, &x), 0);
+	struct openetw_query *q = openetw_query_create(x);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		OPENETW_SIZED(struct openetw_answer, a);
+		assert_int_equal(openetw_query_set_filter(q, cases[i].filter), 0);
+		assert_int_equal(openetw_query_count(q, &a), 0);
+		uint64_t lines = lines_of(path, cases[i].filter);
+		if (a.matched != cases[i].events || lines != cases[i].events) {
+			fail_msg("%s: %llu here, %llu lines of dump", cases[i].filter, (unsigned long long)a.matched,
+				 (unsigned long long)lines);
+		}
+	}
+	openetw_query_destroy(q);
+	openetw_index_close(x);
+	assert_int_equal(made_folder_remove(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_found_in_bytes_that_nobody_can_decode),
 		cmocka_unit_test(filters_select_what_dump_prints),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,8 @@ struct cli_view {
 	struct openetw_state *state;
 	bool local_time;
 	const EVENT_RECORD *e;
-	bool decoded, origin_known, has_duration;
+	bool decoded, has_schema, origin_known, has_duration;
+	size_t unread;                      /* bytes at the payload's end that are in no field */
 	uint64_t duration;                  /* ns */
 	struct openetw_event_origin origin; /* when origin_known */
 	struct field fields[FIELDS_MAX];
@@ -231,7 +232,8 @@ static bool decode(struct cli_view *v)
 	if (!v->decoded) {
 		v->field_count = 0;
 		strbuf_clear(&v->store);
-		openetw_decode_fields(v->decoder, v->e, collect, v);
+		v->has_schema = openetw_decode_fields(v->decoder, v->e, collect, v) != OPENETW_NO_SCHEMA;
+		v->unread = openetw_decoder_unread(v->decoder);
 		v->decoded = true;
 	}
 	return !v->store.failed && v->store.s;
@@ -291,7 +293,16 @@ static bool frame(struct cli_view *v, uint32_t i, struct filter_expr_value *ret)
 	return !v->scratch.failed;
 }
 
-/* A text that the event carries: its bytes have it, too. */
+/* Bytes behind what was decoded. The text that is given is what the node asks for: that passes. */
+static bool undecoded_text(struct cli_view *v, const struct filter_node *n, struct filter_expr_value *ret)
+{
+	size_t bytes = BASE_MIN(v->unread, (size_t)v->e->UserDataLength);
+	const uint8_t *from = (const uint8_t *)v->e->UserData + (v->e->UserDataLength - bytes);
+	*ret = (struct filter_expr_value){.text = n->value, .length = strlen(n->value), .index = ret->index};
+	return bytes && filter_bytes_have(n, from, bytes, &v->scratch);
+}
+
+/* A text that the event carries, in a field or in bytes that are in none: its bytes have it, too. */
 static bool text(struct cli_view *v, const struct filter_node *n, uint32_t i, struct filter_expr_value *ret)
 {
 	const char *literal;
@@ -300,8 +311,9 @@ static bool text(struct cli_view *v, const struct filter_node *n, uint32_t i, st
 	    !filter_bytes_contain(v->e->UserData, v->e->UserDataLength, literal, bytes)) {
 		return false;
 	}
-	if (!decode(v) || i >= v->field_count) {
-		return false;
+	size_t count = decode(v) && v->has_schema ? v->field_count : 0;
+	if (i >= count) {
+		return i == count && undecoded_text(v, n, ret);
 	}
 	ret->text = v->store.s + v->fields[i].text;
 	ret->length = v->fields[i].text_length;
