@@ -495,12 +495,37 @@ static int frames_write(struct build *b)
 	return err == 0 ? store_write_end(b->writer, b->stacks.frames.count) : err;
 }
 
+/* Rows with the same frames get the same stack, the first one that has these. The others stay, so that what views know
+ * stays true; no row has them. */
+static int stacks_unite(struct build *b)
+{
+	struct build_space space;
+	struct store_columns c;
+	uint32_t groups;
+	int err = build_stacks_first(&b->stacks, &space);
+	const uint32_t *first = space.p;
+	store_writer_groups(b->writer, &groups);
+	for (uint32_t g = 0; g < groups && first && err == 0; g++) {
+		bool changed = false;
+		err = store_writer_columns(b->writer, g, &c);
+		for (uint32_t i = 0; err == 0 && c.stack && i < c.rows; i++) {
+			uint32_t stack = c.stack[i] < b->stacks.pairs.count ? first[c.stack[i]] : 0;
+			b->before->stack[i] = stack;
+			changed = changed || stack != c.stack[i];
+		}
+		err = err == 0 && changed ? store_write_stacks(b->writer, g, b->before->stack) : err;
+	}
+	build_space_free(&space);
+	return err;
+}
+
 static int dictionaries_write(struct build *b)
 {
 	struct store_about about = about_of(b);
 	struct store_piece pieces[PIECES];
 	int err = 0;
 	build_stacks_settle(&b->stacks);
+	err = stacks_unite(b);
 	settle_types(b, b->types.list);
 	pieces_of(b, &about, b->types.list, b->running_count, pieces);
 	for (size_t i = 0; i + 1 < PIECES && err == 0; i++) {

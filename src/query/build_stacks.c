@@ -167,3 +167,44 @@ void build_stacks_settle(struct build_stacks *x)
 		pairs[i] = pair(kept(x, (uint32_t)pairs[i]), kept(x, (uint32_t)(pairs[i] >> 32)));
 	}
 }
+
+static int find_first(const struct build_stacks *x, struct build_set *seen, struct build_space *numbers,
+		      struct build_space *ret, bool *ret_any)
+{
+	const uint64_t *pairs = build_set_items(&x->pairs);
+	const char *directory = x->pairs.directory;
+	int err = build_space_grow(ret, directory, x->pairs.count * sizeof(uint32_t));
+	err = err < 0 ? err : build_space_grow(numbers, directory, x->pairs.count * sizeof(uint32_t));
+	uint32_t *first = ret->p, *number = numbers->p; /* of each different pair: the stack that had it first */
+	for (uint32_t i = 1; i < x->pairs.count && err == 0; i++) {
+		uint32_t known = seen->count, at;
+		err = build_set_number(seen, pairs[i], &at);
+		if (err == 0 && at == known) {
+			number[at] = i;
+		}
+		if (err == 0) {
+			first[i] = number[at];
+			*ret_any = *ret_any || first[i] != i;
+		}
+	}
+	return err;
+}
+
+int build_stacks_first(const struct build_stacks *x, struct build_space *ret)
+{
+	struct build_space numbers = {.fd = -1};
+	struct build_set seen;
+	bool any = false;
+	*ret = (struct build_space){.fd = -1};
+	if (x->promise_count == 0) {
+		return 0; /* the set has each pair once */
+	}
+	int err = build_set_create(&seen, x->pairs.directory);
+	err = err < 0 ? err : find_first(x, &seen, &numbers, ret, &any);
+	build_set_free(&seen);
+	build_space_free(&numbers);
+	if (err < 0 || !any) {
+		build_space_free(ret);
+	}
+	return err;
+}

@@ -52,5 +52,8 @@ int build_stacks_explain(struct build_stacks *x, uint64_t key, uint32_t node, bo
 int build_stacks_join(struct build_stacks *x, uint32_t stack, uint32_t part, bool user, uint32_t *ret);
 /* Promises that were not kept are "no frames". Then the sets are what the index has, but for the inverted frames. */
 void build_stacks_settle(struct build_stacks *x);
+/* Now two stacks may have the same frames: one whose key was explained later, and one that came after that. *ret is the
+ * first of these for each stack (uint32_t), 0 for those without frames; ret->p is NULL when no two are the same. -errno. */
+int build_stacks_first(const struct build_stacks *x, struct build_space *ret);
 
 #endif

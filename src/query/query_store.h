@@ -293,6 +293,8 @@ int store_write_section(struct store_writer *w, uint32_t kind, uint32_t item, co
 			uint64_t count);
 /* The stack of a row that has been written: it became known late. */
 int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row, uint32_t stack);
+/* All stacks of a group that has some. */
+int store_write_stacks(struct store_writer *w, uint32_t group, const uint32_t *stacks);
 /* The groups written so far. */
 const struct store_group *store_writer_groups(const struct store_writer *w, uint32_t *ret_count);
 /* The columns of one, for finding rows again; valid until the next call. -errno. */

@@ -275,6 +275,11 @@ static int group_move(struct store_writer *w, struct store_group *g)
 	return err;
 }
 
+static uint64_t stack_column(const struct store_group *g)
+{
+	return g->at + store_group_bytes(g) - BASE_ALIGN8(4ull * g->rows);
+}
+
 int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row, uint32_t stack)
 {
 	struct store_group *g = &w->groups[group];
@@ -284,8 +289,13 @@ int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row,
 			return err;
 		}
 	}
-	uint64_t column = g->at + store_group_bytes(g) - BASE_ALIGN8(4ull * g->rows);
-	return write_at(w->fd, &stack, sizeof stack, column + 4ull * row);
+	return write_at(w->fd, &stack, sizeof stack, stack_column(g) + 4ull * row);
+}
+
+int store_write_stacks(struct store_writer *w, uint32_t group, const uint32_t *stacks)
+{
+	const struct store_group *g = &w->groups[group];
+	return g->has_stacks ? write_at(w->fd, stacks, 4ull * g->rows, stack_column(g)) : 0;
 }
 
 int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item)

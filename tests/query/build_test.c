@@ -86,6 +86,39 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	assert_memory_equal(r.payload, e->UserData, r.payload_bytes);
 }
 
+static int by_frames(const void *a, const void *b)
+{
+	const struct store_stack *x = a, *y = b;
+	return x->kernel != y->kernel ? (x->kernel < y->kernel ? -1 : 1) : x->user < y->user ? -1 : x->user > y->user;
+}
+
+/* No two stacks that rows have are the same frames. */
+static void a_stack_has_one_number(const struct store *s)
+{
+	bool *used = calloc(s->stack_count + 1ull, sizeof *used);
+	struct store_stack *list = calloc(s->stack_count + 1ull, sizeof *list);
+	uint32_t n = 0;
+	assert_true(used && list);
+	for (uint32_t g = 0; g < s->group_count; g++) {
+		struct store_columns c;
+		store_columns_of(s, g, &c);
+		for (uint32_t i = 0; c.stack && i < c.rows; i++) {
+			assert_true(c.stack[i] < s->stack_count);
+			if (c.stack[i] && !used[c.stack[i]]) {
+				used[c.stack[i]] = true;
+				list[n++] = s->stacks[c.stack[i]];
+			}
+		}
+	}
+	qsort(list, n, sizeof *list, by_frames);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(list[i].kernel || list[i].user);
+		assert_true(i == 0 || by_frames(&list[i - 1], &list[i]) != 0);
+	}
+	free(used);
+	free(list);
+}
+
 static void compare(const char *path, uint64_t *inout_events, uint64_t *inout_stacks)
 {
 	struct walk w = {.path = path};
@@ -110,6 +143,7 @@ static void compare(const char *path, uint64_t *inout_events, uint64_t *inout_st
 	ProcessTrace(&h, 1, NULL, NULL);
 	CloseTrace(h);
 	assert_int_equal(w.row, w.x->rows);
+	a_stack_has_one_number(&w.x->files[0].store);
 	*inout_events += w.row;
 	*inout_stacks += w.stacks;
 	fetch_close(w.fetch);
