@@ -338,7 +338,7 @@ static const struct schema_event *find_known(struct openetw_decoder *d, const st
 	*k = (struct known_slot){
 		.guid = s->provider, .id = id, .version = s->version, .classic = s->classic, .used = true};
 	const struct schema_event *e = schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
-	k->sent = !s->classic && !e && (schema_store_sent(d->store, &s->provider) || schema_process_sent(&s->provider));
+	k->sent = !s->classic && (schema_store_sent(d->store, &s->provider) || schema_process_sent(&s->provider));
 	const struct schema_event *other = schema_process_find(s->classic, &s->provider, id, s->version);
 	if (k->sent && !(other && other->better)) {
 		return find_sent(d, k, s);

@@ -183,7 +183,8 @@ const struct schema_event *schema_find_sent(struct schema_store *own, const stru
 	const struct schema_event *loaded = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(turns); i++) {
 		if (turns[i] == SCHEMA_SENT_BY_IT_WHATEVER_LENGTH) {
-			loaded = find(false, &a->guid, a->id, a->version, false);
+			loaded = own ? schema_store_resolve(own, false, &a->guid, a->id, a->version) : NULL;
+			loaded = loaded ? loaded : find(false, &a->guid, a->id, a->version, false);
 		}
 		const struct schema_event *e = loaded && schema_ask_fits(a, loaded) ? loaded : NULL;
 		e = e || !in_own ? e : schema_store_choose(own, a, turns[i]);

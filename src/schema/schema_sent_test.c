@@ -233,6 +233,85 @@ static void values_that_came_after_the_map_of_a_trace_have_their_name(void **sta
 	openetw_decoder_destroy(d);
 }
 
+/* As a merge writes it about an event of an EventSource: TDH knows no name and no fields. */
+static EVENT_RECORD *metadata(struct record *t, struct blob *k, uint16_t id)
+{
+	static const uint8_t class_guid[16] = {0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48,
+					       0x80, 0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71};
+	memset(k, 0, sizeof *k);
+	memcpy(k->b, test_provider, 16);
+	le16_put(k->b + 0x20, id);
+	k->n = 136;
+	EVENT_RECORD *r = record_make(t, NULL, k);
+	memcpy(&r->EventHeader.ProviderId, class_guid, 16);
+	r->EventHeader.Flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
+	r->EventHeader.EventDescriptor.Opcode = 32;
+	return r;
+}
+
+/* Events 7 and 8, which have tasks and so names. */
+static void make_named_manifest(struct blob *k)
+{
+	k->n = 0;
+	blob_u8(k, 1), blob_u8(k, 1), blob_u8(k, 0), blob_u8(k, 0x5B), blob_u16(k, 1), blob_u16(k, 0);
+	k->n += (size_t)snprintf(
+		(char *)k->b + k->n, sizeof k->b - k->n,
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<instrumentation xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
+		"<provider name='Shop' guid='{01020304-0506-0708-090a-0b0c0d0e0f10}' symbol='named'>"
+		"<tasks><task name='Buy' value='5'/></tasks>"
+		"<templates><template tid='T'><data name='Count' inType='win:UInt32'/></template></templates>"
+		"<events><event value='7' version='0' task='Buy' template='T'/></events></provider></events>"
+		"</instrumentation></instrumentationManifest>");
+	assert_true(k->n < sizeof k->b);
+}
+
+static const char *named(struct openetw_decoder *d, ULONG pid, uint16_t id, const char *payload_hex)
+{
+	struct blob p = {.n = 0};
+	struct record t;
+	blob_hex(&p, payload_hex);
+	EVENT_RECORD *r = record_make(&t, NULL, &p);
+	r->EventHeader.EventDescriptor.Id = id;
+	r->EventHeader.ProcessId = pid;
+	return openetw_event_name(d, r);
+}
+
+/* Whoever learns it: a decoder that reads the events in their order, as a reader's does, or the process, as those do
+ * that go through a file before. And in either order. */
+static void a_manifest_that_was_sent_goes_before_what_a_merge_wrote(void **state)
+{
+	for (int k = 0; k < 4; k++) {
+		struct openetw_decoder *d = openetw_decoder_create();
+		bool own = k < 2, manifest_first = k % 2;
+		struct blob m, b;
+		struct record t;
+		ULONG pid = 200 + (ULONG)k;
+		make_named_manifest(&m);
+		for (int i = 0; i < 2; i++) {
+			EVENT_RECORD *r = (i == 0) == manifest_first ? chunk(&t, &m, pid) : metadata(&t, &b, 7);
+			if (own) {
+				openetw_decoder_learn(d, r);
+			} else {
+				openetw_schema_learn(r);
+			}
+		}
+		EVENT_RECORD *other = metadata(&t, &b, 8);
+		openetw_decoder_learn(d, other);
+		assert_string_equal(named(d, pid, 7, "01000000"), "Buy");
+		/* What only the merge wrote about is known by that. */
+		assert_string_equal(named(d, pid, 8, ""), "Event(8)");
+		struct blob nothing = {.n = 0};
+		struct openetw_text o = {0};
+		EVENT_RECORD *r = record_make(&t, NULL, &nothing);
+		r->EventHeader.EventDescriptor.Id = 8;
+		r->EventHeader.ProcessId = pid;
+		assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
+		openetw_text_free(&o);
+		openetw_decoder_destroy(d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +323,8 @@ int main(void)
 		cmocka_unit_test(many_manifests_cost_bounded_memory_and_the_newest_count),
 		cmocka_unit_test(tdh_follows_the_same_rule), /* last: it teaches the process */
 		cmocka_unit_test(values_that_came_after_the_map_of_a_trace_have_their_name),
+		cmocka_unit_test(
+			a_manifest_that_was_sent_goes_before_what_a_merge_wrote), /* it teaches the process, too */
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,8 @@ const struct schema_event *schema_process_find(bool classic, const struct guid *
 					       uint8_t version);
 uint32_t schema_process_sent(const struct guid *provider);
 /* The schema of an event whose provider sent manifests, by the rule of schema_sent.h: of what `own` (may be NULL) and the
- * process know. What was loaded comes after what was sent, unless only it fits the payload. */
+ * process know. What was loaded, and what a merge or a session's end wrote about the event (EventMetadata), comes after
+ * what was sent, unless only it fits the payload: TDH wrote it, which knows less than the process (names, for one). */
 const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a);
 BASE_SHARED const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name, size_t bytes);
