@@ -94,15 +94,17 @@ struct openetw_live_options {
 	uint32_t size;
 	uint32_t reserved;
 	const char *session; /* of which to be a real-time consumer. NULL: openetw_index_append() brings the events */
-	uint64_t ring_bytes; /* for events: at least 1 MiB. 0: 256 MiB */
+	uint64_t ring_bytes; /* at least 1 MiB, for events and what is known besides. 0: 256 MiB */
 	uint64_t start_filetime; /* without a session: what time 0 is. 0: now */
 };
 /* `options` may be NULL: a ring of 256 MiB for appended events. What OpenTrace would say of the session. When the ring is
  * full the oldest rows leave, thousands at a time. A row keeps its number, which counts from the ring's first event. */
 OPENETW_API uint32_t openetw_index_open_live(const struct openetw_live_options *options, struct openetw_index **ret);
 /* Adds an event behind all others; its TimeStamp is FILETIME. Any thread. What comes late in time is kept where it comes.
- * Not for an index of a session: ERROR_INVALID_STATE. An event that cannot be kept is counted. Of events of the kernel what they
- * say of processes, switches and stacks is not known: follow their session instead. */
+ * Not for an index of a session: ERROR_INVALID_STATE. An event that cannot be kept is counted. Events of the kernel say who
+ * runs and which processes, threads and modules there are, as in a file. Their stacks come as records with the time of the
+ * recording's clock, which nobody knows here: these find no event, and are counted. Stacks that are items of their
+ * event are known. */
 OPENETW_API uint32_t openetw_index_append(struct openetw_index *x, const openetw_event_record *e);
 struct openetw_live_progress {
 	uint32_t size;
@@ -112,11 +114,11 @@ struct openetw_live_progress {
 	uint64_t events_lost, buffers_lost; /* as the session says */
 	uint64_t events_refused;            /* events that could not be kept: no memory, or lengths that lie */
 	uint64_t
-		left_out; /* what had no room in dictionaries: types, processes, threads, stacks, names; rows are there all the same */
+		left_out; /* what had no room besides: types, processes, threads, stacks, names, modules, files; rows are there all the same */
 	int64_t newest;             /* the latest time of all events; INT64_MIN: none */
 	int64_t lag;                /* ns from then to now */
-	uint64_t ring_bytes, bytes; /* what events may take, and do */
-	uint64_t bytes_besides;     /* what dictionaries take */
+	uint64_t ring_bytes, bytes; /* what all of it may take; what events do */
+	uint64_t bytes_besides;     /* what dictionaries and the machine's state take */
 	bool ended;
 	bool broken_off; /* it ended without etwd's word that the session had */
 };

@@ -122,6 +122,21 @@ bool machine_full(const struct machine *s)
 	return s->memory.full;
 }
 
+void machine_limit(struct machine *s, uint64_t bytes)
+{
+	s->memory.most = BASE_MIN(bytes, MACHINE_MEMORY_MAX);
+}
+
+uint64_t machine_bytes(const struct machine *s)
+{
+	return s->memory.used;
+}
+
+uint64_t machine_left_out(const struct machine *s)
+{
+	return s->memory.left_out;
+}
+
 /* ---- what records tell ---- */
 
 static bool is_start(unsigned type)

@@ -43,6 +43,10 @@ void machine_rewind(struct machine *s);
  * for this alone (etl_reader_only). */
 bool machine_wants(uint8_t type, const uint8_t *raw);
 bool machine_full(const struct machine *s);
+/* At most so many bytes from now on; what it has; how often something found no room, and is not known. */
+void machine_limit(struct machine *s, uint64_t bytes);
+uint64_t machine_bytes(const struct machine *s);
+uint64_t machine_left_out(const struct machine *s);
 
 /* Whom a record is about: the ids in its header, or in its payload where the kernel puts them there
  * (processes, threads, images, samples, disk, network), or else the thread that ran on its

@@ -20,9 +20,10 @@ void *machine_alloc(struct machine_memory *m, size_t bytes)
 	struct machine_block *b = m->blocks;
 	if (!b || bytes > b->size - b->used) {
 		size_t size = BASE_MAX(bytes, BLOCK_BYTES);
-		b = m->used + size > MACHINE_MEMORY_MAX ? NULL : calloc(1, sizeof *b + size);
+		b = size > machine_memory_left(m) ? NULL : calloc(1, sizeof *b + size);
 		if (!b) {
 			m->full = true;
+			m->left_out++;
 			return NULL;
 		}
 		b->size = size;

@@ -14,6 +14,8 @@
 struct machine_memory {
 	struct machine_block *blocks;
 	uint64_t used;
+	uint64_t most;     /* 0: MACHINE_MEMORY_MAX */
+	uint64_t left_out; /* how often there was no room */
 	bool full;
 };
 /* Zeroed, aligned to 8, lives as long as the state; NULL at the limit or without memory. */
@@ -22,13 +24,16 @@ void *machine_alloc(struct machine_memory *m, size_t bytes);
 #define MACHINE_ROOM(m, items, count, cap)                                                     \
 	((count) < (cap) || ({                                                                 \
 		 size_t had_ = (cap), most_ = had_ + machine_memory_left(m) / sizeof *(items); \
-		 (m)->full |= !VEC_ROOM_UP_TO((items), (count), (cap), most_);                 \
+		 bool none_ = !VEC_ROOM_UP_TO((items), (count), (cap), most_);                 \
+		 (m)->full |= none_;                                                           \
+		 (m)->left_out += none_;                                                       \
 		 (m)->used += ((cap)-had_) * sizeof *(items);                                  \
 		 (count) < (cap);                                                              \
 	 }))
 static inline uint64_t machine_memory_left(const struct machine_memory *m)
 {
-	return m->used < MACHINE_MEMORY_MAX ? MACHINE_MEMORY_MAX - m->used : 0;
+	uint64_t most = m->most ? m->most : MACHINE_MEMORY_MAX;
+	return m->used < most ? most - m->used : 0;
 }
 void machine_memory_free(struct machine_memory *m);
 /* UTF-16LE, unaligned, or 8-bit text as UTF-8. "" when there is no memory. */

@@ -18,7 +18,7 @@
 
 #define PROCESSORS_MOST 4096u
 #define STRINGS_BYTES   (32u << 20)
-#define DICTIONARY_PART 16u /* of the ring's bytes, for what each dictionary may have */
+#define DICTIONARY_PART 32u /* of the ring's bytes, for what each dictionary may have */
 
 enum {
 	HOOK_CSWITCH = KERNEL_HOOK(KERNEL_GROUP_THREAD, KP_THREAD_CSWITCH),
@@ -38,7 +38,7 @@ static void *reserve(size_t bytes)
 
 static uint32_t raw_room(uint32_t raw_most)
 {
-	return raw_most + 65536u + (uint32_t)sizeof(struct ring_prefix) + 8u;
+	return raw_most + 65536u + RING_ITEMS_MOST + (uint32_t)sizeof(struct ring_prefix) + 16u;
 }
 
 static void group_free(struct ring_group *g, uint32_t raw_bytes)
@@ -123,6 +123,26 @@ static void forget_one(struct ring *r)
 	}
 }
 
+uint64_t ring_bytes_besides(const struct ring *r)
+{
+	const struct build *b = &r->b;
+	const struct build_set *sets[] = {&b->stacks.nodes, &b->stacks.frames, &b->stacks.pairs, &b->stacks.lists};
+	uint64_t n = r->kept_used + r->sayings.cap * sizeof *r->sayings.list + b->strings.count +
+		     b->types.cap * sizeof *b->types.list + b->who.process_cap * sizeof *b->who.processes +
+		     b->who.thread_cap * sizeof *b->who.threads + b->stacks.list_nodes.bytes +
+		     machine_bytes(b->machine);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sets); i++) {
+		n += sets[i]->items.bytes + sets[i]->slots.bytes;
+	}
+	return n;
+}
+
+/* What groups may take: what the rest leaves. The rest has limits of its own, and a quarter is the groups' in any case. */
+static uint64_t groups_most(const struct ring *r)
+{
+	return r->most - BASE_MIN(ring_bytes_besides(r), r->most / 4 * 3);
+}
+
 static int make_room(struct ring *r, uint32_t bytes)
 {
 	struct ring_group *g = r->count ? ring_at(r, r->count - 1) : NULL;
@@ -135,7 +155,7 @@ static int make_room(struct ring *r, uint32_t bytes)
 		return err;
 	}
 	g = ring_at(r, r->count - 1);
-	while (r->count > 1 && (r->count == RING_GROUPS || r->closed_bytes + ring_group_bytes(g) > r->most)) {
+	while (r->count > 1 && (r->count == RING_GROUPS || r->closed_bytes + ring_group_bytes(g) > groups_most(r))) {
 		forget_one(r);
 	}
 	return 0;
@@ -145,14 +165,21 @@ static int make_room(struct ring *r, uint32_t bytes)
 
 static uint32_t stored_bytes(const struct etl_record *e)
 {
-	return (uint32_t)(sizeof(struct ring_prefix) + BASE_ALIGN8(e->raw_bytes));
+	return (uint32_t)(sizeof(struct ring_prefix) + BASE_ALIGN8(e->raw_bytes) + BASE_ALIGN8(ring_items_besides(e)));
 }
 
 static void put_record(uint8_t *to, const struct etl_record *e)
 {
-	const struct ring_prefix p = {e->raw_bytes, e->cpu, e->logger_id, e->time_raw};
+	const struct ring_prefix p = {.bytes = e->raw_bytes,
+				      .items_bytes = ring_items_besides(e),
+				      .cpu = e->cpu,
+				      .logger_id = e->logger_id,
+				      .time_raw = e->time_raw};
 	memcpy(to, &p, sizeof p);
 	memcpy(to + sizeof p, e->raw, e->raw_bytes);
+	if (p.items_bytes) {
+		memcpy(to + sizeof p + BASE_ALIGN8(e->raw_bytes), e->items, p.items_bytes);
+	}
 }
 
 /* Among those that stay. STORE_NOWHERE: there is no room, which is counted. */
@@ -269,7 +296,7 @@ static int row_of(struct ring *r, const struct etl_record *e, struct ring_group 
 
 static int add_locked(struct ring *r, const struct etl_record *e)
 {
-	if (e->raw_bytes > 65536) {
+	if (e->raw_bytes > 65536 || ring_items_besides(e) > RING_ITEMS_MOST) {
 		return -EMSGSIZE;
 	}
 	int err = e->raw ? listen(r, e) : 0;
@@ -335,13 +362,15 @@ static int build_begin(struct ring *r)
 	b->machine = machine_create(0);
 	b->decoder = openetw_decoder_create();
 	r->nothing = calloc(1, sizeof *r->nothing);
-	b->strings = (struct build_strings){.count = 1, .cap = STRINGS_BYTES, .fixed = true};
+	size_t strings = (size_t)BASE_MIN(r->most / 8, STRINGS_BYTES);
+	b->strings = (struct build_strings){.count = 1, .cap = strings, .fixed = true};
 	b->strings.bytes = reserve(STRINGS_BYTES);
 	r->kept_most = (uint32_t)BASE_MIN(r->most / 8, 64u << 20);
 	r->kept = reserve(r->kept_most);
 	if (!b->machine || !b->decoder || !r->nothing || !b->strings.bytes || !r->kept) {
 		return -ENOMEM;
 	}
+	machine_limit(b->machine, r->most / 4);
 	b->rows = b->before = r->nothing;
 	int err = stacks < 0 ? stacks : build_types_create(&b->types);
 	err = err < 0 ? err : build_who_create(&b->who, b->machine, &b->clock, &b->strings);

@@ -20,8 +20,9 @@
 #include "etl/etl_reader.h"
 #include "query/query_index.h"
 
-/* A buffer's header and one record. */
-#define RING_SCRATCH_BYTES (ETL_BUFFER_HEADER_SIZE + 65536u + 8u)
+/* A buffer's header, one record, and extended items that its kind of record has no place for. */
+#define RING_ITEMS_MOST    65536u
+#define RING_SCRATCH_BYTES (ETL_BUFFER_HEADER_SIZE + 65536u + 8u + RING_ITEMS_MOST)
 #define RING_LEAST         (1ull << 20)
 #define RING_DEFAULT       (256ull << 20)
 
@@ -30,7 +31,7 @@ struct ring_view;
 
 struct ring_options {
 	const char *name; /* what it is of, as people read it */
-	uint64_t bytes;   /* of groups; 0: RING_DEFAULT */
+	uint64_t bytes;   /* of groups, dictionaries and what is known of the machine; 0: RING_DEFAULT */
 	struct etl_file_info info;
 	struct etl_clock clock;
 };

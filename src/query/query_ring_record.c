@@ -7,6 +7,7 @@
 #include "etl/etl_record.h"
 #include "format/etl_head.h"
 #include "format/etl_item.h"
+#include "format/kernel_class.h"
 
 int ring_record_split(uint8_t *scratch, uint32_t bytes, uint16_t cpu, const struct etl_clock *clock,
 		      struct etl_record *ret)
@@ -40,6 +41,36 @@ static int put_items(const EVENT_RECORD *e, uint8_t *out, uint32_t room, uint32_
 	}
 	*ret = used;
 	return 0;
+}
+
+/* The hook of an event of the kernel, which consumers see as a class and an opcode. 0: it is none, or has what a record of
+ * the kernel has no place for. */
+static uint16_t hook_of(const EVENT_HEADER *h)
+{
+	struct guid class;
+	memcpy(class.b, &h->ProviderId, sizeof class.b);
+	int group = h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? kernel_class_group(&class) : -ENOENT;
+	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+	uint16_t hook = group < 0 ? 0 : (uint16_t)(group << 8 | d->Opcode);
+	if (group == KERNEL_GROUP_IMAGE && d->Opcode == (uint8_t)KERNEL_HOOK_IMAGE_LOAD) {
+		hook = KERNEL_HOOK_IMAGE_LOAD;
+	}
+	return hook && d->Level == 0 && guid_equal(kernel_class_guid(hook), &class) ? hook : 0;
+}
+
+static void put_kernel_head(const EVENT_HEADER *h, uint16_t hook, uint32_t bytes, uint8_t *out)
+{
+	const struct etl_hook_head f = {
+		.type = h->Flags & EVENT_HEADER_FLAG_32_BIT_HEADER ? ETL_RT_SYSTEM32 : ETL_RT_SYSTEM64,
+		.version = h->EventDescriptor.Version,
+		.hook = hook,
+		.pid = h->ProcessId,
+		.tid = h->ThreadId,
+		.time = (uint64_t)h->TimeStamp.QuadPart,
+		.kernel_time = h->KernelTime,
+		.user_time = h->UserTime,
+	};
+	etl_hook_head_put(out, bytes, &f);
 }
 
 static void put_head(const EVENT_RECORD *e, uint16_t flags, uint32_t bytes, uint8_t *out)
@@ -78,12 +109,20 @@ int ring_record_of(const openetw_event_record *e, const struct etl_clock *clock,
 {
 	uint8_t *out = scratch + ETL_BUFFER_HEADER_SIZE;
 	bool classic = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
-	uint32_t head = classic ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE, items = 0;
+	uint16_t hook = hook_of(&e->EventHeader);
+	uint32_t head = hook ? ETL_SYSTEM_HEADER_SIZE : classic ? ETL_FULL_HEADER_SIZE : ETL_EVENT_HEADER_SIZE;
+	uint32_t items = 0, besides = 0;
 	if ((e->ExtendedDataCount && !e->ExtendedData) || (e->UserDataLength && !e->UserData)) {
 		return -EINVAL;
 	}
-	/* A record of a class has no items. */
-	int err = classic ? 0 : put_items(e, out + head, ETL_RECORD_MAX - head, &items);
+	uint32_t most = classic ? head + e->UserDataLength : ETL_RECORD_MAX;
+	if (most > ETL_RECORD_MAX) {
+		return -EMSGSIZE;
+	}
+	/* A record of a class has no items: they stand behind it. */
+	uint8_t *behind = out + BASE_ALIGN8(most);
+	int err = classic ? put_items(e, behind, RING_ITEMS_MOST, &besides)
+			  : put_items(e, out + head, ETL_RECORD_MAX - head, &items);
 	if (err < 0) {
 		return err;
 	}
@@ -93,15 +132,26 @@ int ring_record_of(const openetw_event_record *e, const struct etl_clock *clock,
 	}
 	uint16_t flags = (uint16_t)((items ? ETL_EF_EXTENDED_INFO : 0) |
 				    (e->EventHeader.Flags & (ETL_EF_PRIVATE_SESSION | ETL_EF_STRING_ONLY)));
-	put_head(e, flags, bytes, out);
+	if (hook) {
+		put_kernel_head(&e->EventHeader, hook, bytes, out);
+	} else {
+		put_head(e, flags, bytes, out);
+	}
 	if (e->UserDataLength) {
 		memcpy(out + head + items, e->UserData, e->UserDataLength);
 	}
 	uint16_t cpu = e->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX ? e->BufferContext.ProcessorIndex
 										: e->BufferContext.ProcessorNumber;
 	err = ring_record_split(scratch, bytes, cpu, clock, ret);
+	if (err < 0) {
+		return err;
+	}
 	ret->logger_id = e->BufferContext.LoggerId;
-	return err;
+	if (besides) {
+		ret->items = behind;
+		ret->items_bytes = besides;
+	}
+	return 0;
 }
 
 /* ---- finding them ---------------------------------------------------------------------------------- */
@@ -124,13 +174,21 @@ int ring_view_record(const struct ring_view *v, uint64_t where, uint8_t *scratch
 		return -ENOENT;
 	}
 	memcpy(&p, raw + at, sizeof p);
-	if (p.bytes > used - at - sizeof p || p.bytes > 65536) {
+	uint32_t left = used - at - (uint32_t)sizeof p;
+	if (p.bytes > 65536 || BASE_ALIGN8(p.bytes) > left || p.items_bytes > RING_ITEMS_MOST ||
+	    p.items_bytes > left - BASE_ALIGN8(p.bytes)) {
 		return -ENOENT;
 	}
-	memcpy(scratch + ETL_BUFFER_HEADER_SIZE, raw + at + sizeof p, p.bytes);
+	uint8_t *record = scratch + ETL_BUFFER_HEADER_SIZE, *items = record + BASE_ALIGN8(p.bytes);
+	memcpy(record, raw + at + sizeof p, p.bytes);
+	memcpy(items, raw + at + sizeof p + BASE_ALIGN8(p.bytes), p.items_bytes);
 	int err = ring_record_split(scratch, p.bytes, p.cpu, &v->ring->b.clock, ret);
 	if (err < 0) {
 		return -ENOENT;
+	}
+	if (p.items_bytes) {
+		ret->items = items;
+		ret->items_bytes = p.items_bytes;
 	}
 	ret->logger_id = p.logger_id;
 	ret->time_raw = p.time_raw; /* some records have none of their own */

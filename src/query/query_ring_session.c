@@ -166,14 +166,11 @@ static void tell_locked(const struct ring *r, struct openetw_live_progress *ret)
 	ret->buffers_lost = r->buffers_lost;
 	ret->events_refused = r->refused;
 	ret->left_out = r->not_kept + r->stacks_left_out + b->types.left_out + b->who.left_out + b->strings.left_out +
-			b->lost_stacks;
+			b->lost_stacks + machine_left_out(b->machine);
 	ret->newest = r->rows ? r->newest : INT64_MIN;
 	ret->ring_bytes = r->most;
 	ret->bytes = r->closed_bytes + (r->count ? ring_group_bytes(ring_at(r, r->count - 1)) : 0);
-	ret->bytes_besides = r->kept_used + b->strings.count + b->types.count * sizeof *b->types.list +
-			     b->who.process_count * sizeof *b->who.processes +
-			     b->who.thread_count * sizeof *b->who.threads + b->stacks.nodes.items.bytes +
-			     b->stacks.frames.items.bytes + b->stacks.pairs.items.bytes + b->stacks.lists.items.bytes;
+	ret->bytes_besides = ring_bytes_besides(r);
 	int64_t now = build_time_of_filetime(&b->clock, filetime_now());
 	ret->lag = r->rows ? now - r->newest : 0;
 }

@@ -8,12 +8,22 @@
 #include "query/build_state.h"
 #include "query/query_ring.h"
 
-/* In front of each record. Records stand at multiples of 8. */
+/* In front of each record. Records stand at multiples of 8, and so do the items behind them. */
 struct ring_prefix {
 	uint32_t bytes;
+	uint32_t
+		items_bytes; /* of items that the record itself has no place for: events of the kernel, and of classes */
 	uint16_t cpu, logger_id;
+	uint32_t reserved;
 	uint64_t time_raw;
 };
+/* Items that are not in the record itself. */
+static inline uint32_t ring_items_besides(const struct etl_record *e)
+{
+	bool inside = e->raw && (uintptr_t)e->items >= (uintptr_t)e->raw &&
+		      (uintptr_t)e->items < (uintptr_t)e->raw + e->raw_bytes;
+	return e->items && !inside ? e->items_bytes : 0;
+}
 /* Numbers go up by one; 0 is for `kept`. */
 struct ring_group {
 	uint32_t refs; /* of the ring and of views; under the lock */
@@ -36,7 +46,7 @@ struct ring {
 	uint32_t waiting;
 	uint64_t wanted_rows; /* the least that somebody waits for */
 	char *name;
-	uint64_t most; /* bytes of groups */
+	uint64_t most; /* bytes of all that follows */
 	uint32_t raw_most;
 	struct build b;
 	struct store_rows *nothing; /* what is in front of the first group */
@@ -94,6 +104,8 @@ void ring_group_unref(struct ring_group *g);
 /* Frees a view that the ring alone holds; under the lock. False: somebody asks it. */
 bool ring_view_idle(struct ring_view *v);
 uint64_t ring_group_bytes(const struct ring_group *g);
+/* What dictionaries, records that stay and the machine take. */
+uint64_t ring_bytes_besides(const struct ring *r);
 static inline struct ring_group *ring_at(const struct ring *r, uint32_t i)
 {
 	return r->groups[(r->first + i) % RING_GROUPS];

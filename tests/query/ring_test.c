@@ -311,6 +311,158 @@ static void lengths_that_lie_are_refused(void **state)
 	openetw_index_close(x);
 }
 
+/* ---- events of the kernel, and items ---------------------------------------------------------------- */
+
+#define THREAD_CLASS                                           \
+	0x3d6fa8d1, 0xfe05, 0x11d0,                            \
+	{                                                      \
+		0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c \
+	}
+#define PERF_CLASS                                             \
+	0xce1dbfb4, 0x137e, 0x4da6,                            \
+	{                                                      \
+		0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc \
+	}
+
+static EVENT_RECORD kernel_event(const GUID *class, uint8_t opcode, uint64_t time, const void *payload, uint16_t bytes)
+{
+	EVENT_RECORD e = {.UserData = (void *)(uintptr_t)payload, .UserDataLength = bytes};
+	e.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
+	e.EventHeader.ProviderId = *class;
+	e.EventHeader.EventDescriptor.Opcode = opcode;
+	e.EventHeader.EventDescriptor.Version = 2;
+	e.EventHeader.ProcessId = e.EventHeader.ThreadId = UINT32_MAX;
+	e.EventHeader.TimeStamp.QuadPart = (LONGLONG)(MADE_START + time);
+	return e;
+}
+
+struct last_row {
+	struct openetw_row row;
+	uint64_t count;
+};
+static bool keep_row(void *context, const struct openetw_row *row)
+{
+	struct last_row *l = context;
+	l->row = *row;
+	l->count++;
+	return true;
+}
+
+static struct openetw_row the_row(struct openetw_index *x, const char *filter)
+{
+	struct last_row l = {.count = 0};
+	struct openetw_query *q = openetw_query_create(x);
+	assert_int_equal(openetw_query_set_filter(q, filter), 0);
+	assert_int_equal(openetw_query_rows(q, 0, 9, keep_row, &l, NULL), 0);
+	assert_int_equal(l.count, 1);
+	openetw_query_destroy(q);
+	return l.row;
+}
+
+/* After a switch, events that name nobody are those of the thread that runs. */
+static void switches_that_are_appended_tell_who_runs(void **state)
+{
+	static const GUID thread_class = {THREAD_CLASS}, perf_class = {PERF_CLASS};
+	struct openetw_index *x = live_index(0);
+	const uint32_t new_thread[20] = {7, 77}, other[6] = {77, 0};
+	const uint64_t entry = 0x1234;
+	EVENT_RECORD e[] = {kernel_event(&thread_class, 1, 10, new_thread, sizeof new_thread),
+			    kernel_event(&thread_class, 36, 20, other, sizeof other),
+			    kernel_event(&perf_class, 51, 30, &entry, sizeof entry)};
+	e[0].EventHeader.EventDescriptor.Version = 3;
+	for (size_t i = 0; i < sizeof e / sizeof e[0]; i++) {
+		assert_int_equal(openetw_index_append(x, &e[i]), 0);
+	}
+	OPENETW_SIZED(struct openetw_index_thread, thread);
+	OPENETW_SIZED(struct openetw_index_process, process);
+	OPENETW_SIZED(struct openetw_index_type, type);
+	struct openetw_row row = the_row(x, "opcode == 51");
+	assert_int_equal(openetw_index_thread(x, row.thread, &thread), 0);
+	assert_int_equal(thread.tid, 77);
+	assert_int_equal(openetw_index_process(x, row.process, &process), 0);
+	assert_int_equal(process.pid, 7);
+	assert_int_equal(openetw_index_type(x, the_row(x, "opcode == 36").type, &type), 0);
+	assert_string_equal(type.name, "Thread/CSwitch");
+	openetw_index_close(x);
+}
+
+/* Also those for which the record of such an event has no place. */
+static void items_stay_with_their_events(void **state)
+{
+	static const GUID perf_class = {PERF_CLASS}, own_class = {1, 2, 3, {4}};
+	const uint64_t stack[] = {1, 0x1000, 0x2000, 0x3000}, counters[] = {5, 6};
+	EVENT_HEADER_EXTENDED_DATA_ITEM items[] = {
+		{.ExtType = EVENT_HEADER_EXT_TYPE_STACK_TRACE64, .DataSize = sizeof stack, .DataPtr = (uintptr_t)stack},
+		{.ExtType = EVENT_HEADER_EXT_TYPE_PMC_COUNTERS,
+		 .DataSize = sizeof counters,
+		 .DataPtr = (uintptr_t)counters},
+	};
+	EVENT_RECORD events[] = {kernel_event(&perf_class, 51, 1, "12345678", 8),
+				 kernel_event(&own_class, 52, 2, "odd", 3), kernel_event(&own_class, 53, 3, NULL, 0)};
+	struct openetw_index *x = live_index(0);
+	events[1].EventHeader.EventDescriptor.Level = 3;
+	events[2].EventHeader.Flags = EVENT_HEADER_FLAG_64_BIT_HEADER;
+	for (size_t i = 0; i < 3; i++) {
+		events[i].ExtendedData = items;
+		events[i].ExtendedDataCount = 2;
+		assert_int_equal(openetw_index_append(x, &events[i]), 0);
+	}
+	struct openetw_query *q = openetw_query_create(x);
+	for (uint64_t i = 0; i < 3; i++) {
+		const openetw_event_record *e;
+		uint64_t frames[8];
+		char filter[32];
+		assert_int_equal(openetw_query_event(q, i, &e), 0);
+		assert_memory_equal(&e->EventHeader.ProviderId, &events[i].EventHeader.ProviderId, 16);
+		assert_int_equal(e->EventHeader.EventDescriptor.Opcode, 51 + i);
+		assert_int_equal(e->EventHeader.EventDescriptor.Level, events[i].EventHeader.EventDescriptor.Level);
+		assert_int_equal(e->EventHeader.TimeStamp.QuadPart, MADE_START + i + 1);
+		assert_int_equal(e->UserDataLength, events[i].UserDataLength);
+		assert_int_equal(e->ExtendedDataCount, 2);
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(e->ExtendedData[k].ExtType, items[k].ExtType);
+			assert_int_equal(e->ExtendedData[k].DataSize, items[k].DataSize);
+			assert_memory_equal((const void *)(uintptr_t)e->ExtendedData[k].DataPtr,
+					    (const void *)(uintptr_t)items[k].DataPtr, items[k].DataSize);
+		}
+		snprintf(filter, sizeof filter, "opcode == %u", 51 + (unsigned)i);
+		assert_int_equal(openetw_index_stack(x, the_row(x, filter).stack, frames, 8), 3);
+		assert_int_equal(frames[0], 0x1000);
+	}
+	openetw_query_destroy(q);
+	openetw_index_close(x);
+}
+
+/* Types, processes, threads and stacks that are all different, more than there is room for. */
+static void everything_has_room_in_the_ring_or_is_counted(void **state)
+{
+	const uint64_t most = 4 << 20;
+	struct openetw_index *x = live_index(most);
+	OPENETW_SIZED(struct openetw_live_progress, p);
+	uint64_t stack[12] = {1};
+	EVENT_HEADER_EXTENDED_DATA_ITEM item = {
+		.ExtType = EVENT_HEADER_EXT_TYPE_STACK_TRACE64, .DataSize = sizeof stack, .DataPtr = (uintptr_t)stack};
+	EVENT_RECORD e = {.ExtendedData = &item, .ExtendedDataCount = 1};
+	for (uint32_t i = 0; i < 60000; i++) {
+		for (uint32_t k = 1; k < 12; k++) {
+			stack[k] = (uint64_t)i << 8 | k;
+		}
+		e.EventHeader.EventDescriptor.Id = (USHORT)i;
+		e.EventHeader.ProcessId = 1000 + i;
+		e.EventHeader.ThreadId = 1000000 + i;
+		e.EventHeader.TimeStamp.QuadPart = (LONGLONG)(MADE_START + i);
+		assert_int_equal(openetw_index_append(x, &e), 0);
+	}
+	assert_int_equal(openetw_index_live_progress(x, &p), 0);
+	assert_int_equal(p.rows, 60000);
+	assert_true(p.first_row > 0 && p.first_row < 60000);
+	assert_true(p.left_out > 60000);
+	assert_true(p.bytes > 0 && p.bytes_besides > most / 8);
+	assert_true(p.bytes + p.bytes_besides <= most);
+	same_answers(x, x, "id > 100"); /* and it can be asked */
+	openetw_index_close(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +470,9 @@ int main(void)
 		cmocka_unit_test(fields_are_those_of_a_file),
 		cmocka_unit_test(rows_that_left_are_not_found),
 		cmocka_unit_test(lengths_that_lie_are_refused),
+		cmocka_unit_test(switches_that_are_appended_tell_who_runs),
+		cmocka_unit_test(items_stay_with_their_events),
+		cmocka_unit_test(everything_has_room_in_the_ring_or_is_counted),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
