@@ -170,15 +170,13 @@ static uint32_t stored_bytes(const struct etl_record *e)
 
 static void put_record(uint8_t *to, const struct etl_record *e)
 {
-	const struct ring_prefix p = {.bytes = e->raw_bytes,
-				      .items_bytes = ring_items_besides(e),
-				      .cpu = e->cpu,
-				      .logger_id = e->logger_id,
-				      .time_raw = e->time_raw};
+	uint32_t items = ring_items_besides(e), record = BASE_ALIGN8(e->raw_bytes);
+	const struct ring_prefix p = {(uint16_t)e->raw_bytes, (uint16_t)(BASE_ALIGN8(items) / 8), e->cpu, e->logger_id,
+				      e->time_raw};
 	memcpy(to, &p, sizeof p);
 	memcpy(to + sizeof p, e->raw, e->raw_bytes);
-	if (p.items_bytes) {
-		memcpy(to + sizeof p + BASE_ALIGN8(e->raw_bytes), e->items, p.items_bytes);
+	if (items) {
+		memcpy(to + sizeof p + record, e->items, items);
 	}
 }
 
@@ -296,7 +294,7 @@ static int row_of(struct ring *r, const struct etl_record *e, struct ring_group 
 
 static int add_locked(struct ring *r, const struct etl_record *e)
 {
-	if (e->raw_bytes > 65536 || ring_items_besides(e) > RING_ITEMS_MOST) {
+	if (e->raw_bytes > UINT16_MAX || ring_items_besides(e) > RING_ITEMS_MOST) {
 		return -EMSGSIZE;
 	}
 	int err = e->raw ? listen(r, e) : 0;

@@ -174,21 +174,20 @@ int ring_view_record(const struct ring_view *v, uint64_t where, uint8_t *scratch
 		return -ENOENT;
 	}
 	memcpy(&p, raw + at, sizeof p);
-	uint32_t left = used - at - (uint32_t)sizeof p;
-	if (p.bytes > 65536 || BASE_ALIGN8(p.bytes) > left || p.items_bytes > RING_ITEMS_MOST ||
-	    p.items_bytes > left - BASE_ALIGN8(p.bytes)) {
+	uint32_t left = used - at - (uint32_t)sizeof p, bytes = p.bytes, items_bytes = 8u * p.items;
+	if (BASE_ALIGN8(bytes) > left || items_bytes > BASE_MIN(left - BASE_ALIGN8(bytes), RING_ITEMS_MOST)) {
 		return -ENOENT;
 	}
-	uint8_t *record = scratch + ETL_BUFFER_HEADER_SIZE, *items = record + BASE_ALIGN8(p.bytes);
-	memcpy(record, raw + at + sizeof p, p.bytes);
-	memcpy(items, raw + at + sizeof p + BASE_ALIGN8(p.bytes), p.items_bytes);
-	int err = ring_record_split(scratch, p.bytes, p.cpu, &v->ring->b.clock, ret);
+	uint8_t *record = scratch + ETL_BUFFER_HEADER_SIZE, *items = record + BASE_ALIGN8(bytes);
+	memcpy(record, raw + at + sizeof p, bytes);
+	memcpy(items, raw + at + sizeof p + BASE_ALIGN8(bytes), items_bytes);
+	int err = ring_record_split(scratch, bytes, p.cpu, &v->ring->b.clock, ret);
 	if (err < 0) {
 		return -ENOENT;
 	}
-	if (p.items_bytes) {
+	if (items_bytes) {
 		ret->items = items;
-		ret->items_bytes = p.items_bytes;
+		ret->items_bytes = items_bytes;
 	}
 	ret->logger_id = p.logger_id;
 	ret->time_raw = p.time_raw; /* some records have none of their own */

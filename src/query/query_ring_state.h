@@ -10,11 +10,9 @@
 
 /* In front of each record. Records stand at multiples of 8, and so do the items behind them. */
 struct ring_prefix {
-	uint32_t bytes;
-	uint32_t
-		items_bytes; /* of items that the record itself has no place for: events of the kernel, and of classes */
+	uint16_t bytes;
+	uint16_t items; /* in units of 8 bytes: those for which the record has no place, of the kernel and of classes */
 	uint16_t cpu, logger_id;
-	uint32_t reserved;
 	uint64_t time_raw;
 };
 /* Items that are not in the record itself. */
