@@ -70,6 +70,15 @@ const void *kept_there(const struct openetw_query *q, uint32_t file, enum kept_k
 	return q->x->kept ? q->x->kept->files[file][kind] : NULL;
 }
 
+int kept_give(struct openetw_index *x, uint32_t file, enum kept_kind kind, void *p)
+{
+	struct kept *k = all_of(x);
+	if (k) {
+		k->files[file][kind] = p;
+	}
+	return k ? 0 : -ENOMEM;
+}
+
 void kept_free(struct kept *k)
 {
 	if (k) {

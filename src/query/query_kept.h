@@ -20,6 +20,8 @@ typedef int kept_make_fn(struct openetw_query *q, uint32_t file, uint64_t *inout
 int kept_of(struct openetw_query *q, uint32_t file, enum kept_kind kind, kept_make_fn *make, const void **ret);
 /* One that is there already, for those that are made of others; NULL. */
 const void *kept_there(const struct openetw_query *q, uint32_t file, enum kept_kind kind);
+/* One that somebody else made, for tests; it is the view's then. Nobody asks the view meanwhile. -ENOMEM. */
+int kept_give(struct openetw_index *x, uint32_t file, enum kept_kind kind, void *p);
 void kept_free(struct kept *k);
 
 #endif

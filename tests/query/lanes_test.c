@@ -10,6 +10,7 @@
 #include "openetw/query.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +35,18 @@ struct cpu {
 	uint32_t at;
 };
 static struct cpu cpus[CPUS];
+static struct etl_build *stream; /* buffers that are full go there; NULL: a processor has one */
+static uint64_t stream_time;
+
+static void flush_cpu(struct etl_build *b, uint32_t cpu, uint64_t time)
+{
+	etl_build_begin(b, cpu, b->buffers);
+	if (cpus[cpu].mem) {
+		memcpy(etl_build_record(b, cpus[cpu].at), cpus[cpu].mem, cpus[cpu].at);
+	}
+	etl_build_end(b, START + time);
+	cpus[cpu].at = 0;
+}
 
 static uint8_t *record(uint32_t cpu, uint32_t header, uint32_t type, uint32_t version, uint32_t hook, uint32_t payload)
 {
@@ -41,6 +54,10 @@ static uint8_t *record(uint32_t cpu, uint32_t header, uint32_t type, uint32_t ve
 	struct cpu *c = &cpus[cpu];
 	c->mem = c->mem ? c->mem : calloc(1, BUFFER);
 	assert_non_null(c->mem);
+	if (stream && c->at + n + 8 >= BUFFER - 0x100) {
+		flush_cpu(stream, cpu, stream_time);
+		memset(c->mem, 0, BUFFER);
+	}
 	assert_true(c->at + n + 8 < BUFFER - 0x100);
 	uint8_t *r = c->mem + c->at;
 	etl_build_u16(r, version);
@@ -89,14 +106,18 @@ static void ready(uint32_t cpu, uint64_t time, uint32_t who, bool by_dpc)
 	p[6] = by_dpc;
 }
 
-static void write_trace(uint64_t end)
+static void begin_trace(struct etl_build *b)
 {
-	struct etl_build b;
 	const struct etl_build_header h = {.clock_type = 1,
 					   .perf_freq = 10000000,
 					   .start_raw = START,
 					   .start_filetime = 133000000000000000,
 					   .mode = 1};
+	etl_build_start(b, BUFFER, &h);
+}
+
+static void end_trace(struct etl_build *b, uint64_t end)
+{
 	/* Something at the end, so that the last stays have one. */
 	uint8_t *last = record(0, 80, 19, 0, 0, 4);
 	etl_build_u16(last, 84);
@@ -104,21 +125,23 @@ static void write_trace(uint64_t end)
 	etl_build_u32(last + 4, 0);
 	etl_build_u64(last + 0x10, START + end);
 	memset(last + 0x18, 0xAB, 16);
-	etl_build_start(&b, BUFFER, &h);
 	for (uint32_t i = 0; i < CPUS; i++) {
-		etl_build_begin(&b, i, b.buffers);
-		if (cpus[i].mem) {
-			memcpy(etl_build_record(&b, cpus[i].at), cpus[i].mem, cpus[i].at);
-		}
-		etl_build_end(&b, START + end);
+		flush_cpu(b, i, end);
 		free(cpus[i].mem);
 		cpus[i] = (struct cpu){0};
 	}
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
-	assert_int_equal(fwrite(b.mem, b.buffer_size, b.buffers, f), b.buffers);
+	assert_int_equal(fwrite(b->mem, b->buffer_size, b->buffers, f), b->buffers);
 	assert_int_equal(fclose(f), 0);
-	free(b.mem);
+	free(b->mem);
+}
+
+static void write_trace(uint64_t end)
+{
+	struct etl_build b;
+	begin_trace(&b);
+	end_trace(&b, end);
 }
 
 /* ---- asking -------------------------------------------------------------------------------------- */
@@ -476,6 +499,114 @@ static void lanes_are_those_of_a_table(void **state)
 		}
 		close_trace();
 	}
+}
+
+/* Of more groups of rows than one thread reads at once. */
+static void make_long(uint32_t records)
+{
+	struct etl_build b;
+	uint32_t on[CPUS] = {IDLE, IDLE, IDLE};
+	begin_trace(&b);
+	stream = &b;
+	rundown(THREADS);
+	for (uint32_t t = 1; t <= records; t++) {
+		uint32_t cpu = below(CPUS), who = below(THREADS);
+		stream_time = t;
+		if (below(4) == 0) {
+			ready(cpu, t, who, below(5) == 0);
+		} else {
+			switch_to(cpu, t, who, on[cpu], below(3) ? 5 : 1, (uint8_t)below(37));
+			on[cpu] = who;
+		}
+	}
+	end_trace(&b, records + 1);
+	stream = NULL;
+}
+
+static uint64_t hash_of(uint64_t h, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ b[i]) * 0x100000001B3ull;
+	}
+	return h;
+}
+
+static uint64_t hash_of_lanes(int64_t end)
+{
+	uint64_t h = 0xCBF29CE484222325ull;
+	for (uint32_t i = 0; i < THREADS + CPUS; i++) {
+		bool cpu = i >= THREADS;
+		uint32_t id = cpu ? OPENETW_CPU_OF(0, i - THREADS) : number_of(i);
+		ask(cpu ? OPENETW_LANES_CPUS : OPENETW_LANES_THREADS, id, 0, end, 40000);
+		h = hash_of(h, runs, run_count * sizeof *runs);
+	}
+	return h;
+}
+
+/* As many threads read as there are processors that this one may run on. */
+static void lanes_do_not_depend_on_how_many_threads_read(void **state)
+{
+	const uint32_t records = 300000;
+	cpu_set_t all, one;
+	random_state = 5;
+	make_long(records);
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &all)) {
+			CPU_SET(i, &one);
+			break;
+		}
+	}
+	open_trace();
+	uint64_t many = hash_of_lanes(records);
+	close_trace();
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	open_trace();
+	assert_true(hash_of_lanes(records) == many);
+	close_trace();
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+/* What one process made the next one reads; what is damaged is made anew. */
+static void lanes_are_kept_in_a_file_beside_the_index(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	OPENETW_SIZED(struct openetw_answer, a);
+	char index[80], lanes[80];
+	const char *p = path;
+	uint64_t decoded[3], hash[3];
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	random_state = 9;
+	make_random();
+	o.flags = OPENETW_INDEX_WRITE;
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t id;
+		assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+		q = openetw_query_create(x);
+		id = number_of(A);
+		run_count = 0;
+		assert_int_equal(openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, 100 * (int64_t)TICKS, 500,
+						     keep_run, NULL, &a),
+				 0);
+		decoded[i] = a.decoded;
+		hash[i] = hash_of(1, runs, run_count * sizeof *runs);
+		close_trace();
+		assert_int_equal(access(lanes, R_OK), 0);
+		if (i == 1) {
+			FILE *f = fopen(lanes, "r+");
+			assert_non_null(f);
+			assert_int_equal(fseek(f, -40, SEEK_END), 0); /* its directory */
+			assert_int_equal(fputs("damaged", f) >= 0, 1);
+			assert_int_equal(fclose(f), 0);
+		}
+	}
+	assert_true(decoded[0] > 0 && decoded[1] == 0 && decoded[2] == decoded[0]);
+	assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+	unlink(index);
+	unlink(lanes);
 }
 
 /* Each link is earlier, and is of the thread that woke the one before. */
@@ -867,6 +998,8 @@ int main(void)
 		cmocka_unit_test(a_wait_that_has_no_end_says_so),
 		cmocka_unit_test(what_is_asked_wrongly_is_refused),
 		cmocka_unit_test(lanes_are_those_of_a_table),
+		cmocka_unit_test(lanes_do_not_depend_on_how_many_threads_read),
+		cmocka_unit_test(lanes_are_kept_in_a_file_beside_the_index),
 		cmocka_unit_test(chains_go_back_in_time),
 		cmocka_unit_test(spans_are_from_start_to_stop),
 		cmocka_unit_test(spans_are_those_of_a_list),

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files beside an index with what was made of its rows: read when one is there and fits, else made. Private to query.
+ *
+ * Where the index has a file, so has this; others are made in a file without a name beside the trace or in the user's
+ * cache directory, small ones and what finds no room there in memory.
+ */
+#ifndef QUERY_QUERY_COMPANION_H
+#define QUERY_QUERY_COMPANION_H
+
+#include "query/query_index.h"
+
+struct companion {
+	const char *path; /* NULL: it gets no name */
+	/* Writes it into `fd`, which stays the caller's. `directory`: for what does not fit into memory, NULL: memory;
+	 * `bytes_most`: so many at most, what comes later is left out. */
+	int (*make)(void *context, int fd, const char *directory, uint64_t bytes_most);
+	/* Takes the descriptor over, also when it fails. */
+	int (*take)(void *context, int fd, void *ret);
+	void *context;
+};
+/* *inout_bytes: of memory for all of such; it does not grow above KEPT_BYTES_MAX. `ret` is for `take`. -errno. */
+int companion_of(const struct index_file *f, const struct companion *c, uint64_t *inout_bytes, void *ret);
+
+#endif
