@@ -44,6 +44,29 @@ static int file_on_disk(const struct index_file *f, const struct companion *c, s
 	return fd;
 }
 
+static bool is_small(const struct index_file *f)
+{
+	return f->store.about->rows < SMALL_ROWS || f->store.ring;
+}
+
+bool companion_folder(const struct index_file *f, char *ret, size_t bytes)
+{
+	bool found = false;
+	for (int i = 0; i < PLACE_COUNT && !found && !is_small(f); i++) {
+		struct place p;
+		if (place_open(f->path, i, NULL, &p, NULL) == 0) {
+			int fd = place_new(&p, 0);
+			found = fd >= 0 && strlen(p.folder) < bytes;
+			if (found) {
+				memcpy(ret, p.folder, strlen(p.folder) + 1);
+			}
+			base_close(&fd);
+			place_close(&p);
+		}
+	}
+	return found;
+}
+
 /* Is this what happens when a disk is full, or has no room for this user? */
 static bool is_of_disk(int err)
 {
@@ -97,7 +120,6 @@ int companion_of(const struct index_file *f, const struct companion *c, uint64_t
 	if (find(c, ret) == 0) {
 		return 0;
 	}
-	bool small = !c->path && (f->store.about->rows < SMALL_ROWS || f->store.ring);
-	int err = small ? -ENOSPC : make_on_disk(f, c, ret);
+	int err = !c->path && is_small(f) ? -ENOSPC : make_on_disk(f, c, ret);
 	return is_of_disk(err) ? make_in_memory(c, inout_bytes, ret) : err;
 }

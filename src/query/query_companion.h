@@ -10,6 +10,10 @@
 
 #include "query/query_index.h"
 
+/* A folder for files without a name that hold what does not fit into memory: that of the trace, or the user's cache
+ * directory. False: what is made of so few rows fits, or there is none. */
+bool companion_folder(const struct index_file *f, char *ret, size_t bytes);
+
 struct companion {
 	const char *path; /* NULL: it gets no name */
 	/* Writes it into `fd`, which stays the caller's. `directory`: for what does not fit into memory, NULL: memory;
