@@ -10,7 +10,8 @@
 #define PIXELS_MOST  65536u
 #define IDS_MOST     65536u
 #define DOINGS       (OPENETW_DOING_IDLE + 1u)
-#define CANCEL_EVERY 256u /* parts */
+#define SHORT_NS     (UINT64_MAX / PIXELS_MOST - 1) /* 78 hours */
+#define CANCEL_EVERY 256u                           /* parts */
 
 /* One doing of a pixel, or of a run. */
 struct part {
@@ -47,6 +48,9 @@ static int64_t edge_of(const struct lanes *m, uint32_t pixel)
 	if (pixel >= m->pixels) {
 		return m->to;
 	}
+	if (length <= SHORT_NS) { /* a division of 64 bits takes a fraction of the time */
+		return (int64_t)((uint64_t)m->from + (length * pixel + (m->pixels - 1)) / m->pixels);
+	}
 	unsigned __int128 product = (unsigned __int128)length * pixel + (m->pixels - 1);
 	return (int64_t)((uint64_t)m->from + (uint64_t)(product / m->pixels));
 }
@@ -54,7 +58,8 @@ static int64_t edge_of(const struct lanes *m, uint32_t pixel)
 static uint32_t pixel_of(const struct lanes *m, int64_t time)
 {
 	uint64_t length = (uint64_t)m->to - (uint64_t)m->from, at = (uint64_t)time - (uint64_t)m->from;
-	return (uint32_t)((unsigned __int128)at * m->pixels / length);
+	return length <= SHORT_NS ? (uint32_t)(at * m->pixels / length)
+				  : (uint32_t)((unsigned __int128)at * m->pixels / length);
 }
 
 static void tell(struct lanes *m)
@@ -157,11 +162,17 @@ static void add_within(struct lanes *m, uint32_t pixel, uint64_t stay, uint32_t 
 		end_pixel(m);
 		begin_pixel(m, pixel);
 	}
-	if (doing != OPENETW_DOING_UNKNOWN) { /* however long: the pixel tells what is known */
-		uint64_t ns = (uint64_t)to - (uint64_t)from;
-		add_part(m, doing,
-			 &(struct part){
-				 .ns = ns, .stays = 1, .longest = ns, .stay = stay, .begins = stay, .ends = stay});
+	if (doing == OPENETW_DOING_UNKNOWN) {
+		return; /* however long: the pixel tells what is known */
+	}
+	struct part *p = &m->parts[doing];
+	uint64_t ns = (uint64_t)to - (uint64_t)from;
+	p->ns += ns;
+	p->begins = p->stays++ ? p->begins : stay;
+	p->ends = stay;
+	if (ns > p->longest) {
+		p->longest = ns;
+		p->stay = stay;
 	}
 }
 
