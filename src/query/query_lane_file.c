@@ -26,8 +26,7 @@ static int check_parts(const struct stays *s, uint64_t lanes, uint64_t parts, ui
 	}
 	for (uint64_t i = 0; i < parts; i++) {
 		const struct store_lane_part *p = &s->parts[i];
-		if (p->count == 0 || p->wide > 1 || p->at % 8 || p->at > bytes ||
-		    lane_part_bytes(p) > bytes - p->at) {
+		if (p->count == 0 || p->wide > 1 || p->at % 8 || p->at > bytes || lane_part_bytes(p) > bytes - p->at) {
 			return refuse(d, "a part lies outside the file");
 		}
 	}

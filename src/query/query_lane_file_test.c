@@ -349,8 +349,9 @@ static void a_file_of_another_index_or_a_damaged_one_is_refused(void **state)
 	assert_int_equal(try_damaged(&t, STORE_LANE_FIRST, 3 * word, UINT64_MAX, 8), -EBADMSG);
 	assert_int_equal(try_damaged(&t, STORE_LANE_FIRST, ALL * word, 7, 8), -EBADMSG);
 	assert_int_equal(try_damaged(&t, STORE_LANE_PARTS, offsetof(struct store_lane_part, at), 1, 8), -EBADMSG);
-	assert_int_equal(try_damaged(&t, STORE_LANE_PARTS, 2 * part + offsetof(struct store_lane_part, at), 1u << 30, 8),
-			 -EBADMSG);
+	assert_int_equal(
+		try_damaged(&t, STORE_LANE_PARTS, 2 * part + offsetof(struct store_lane_part, at), 1u << 30, 8),
+		-EBADMSG);
 	assert_int_equal(try_damaged(&t, STORE_LANE_PARTS, offsetof(struct store_lane_part, count), 0, 4), -EBADMSG);
 	assert_int_equal(try_damaged(&t, STORE_LANE_PARTS, offsetof(struct store_lane_part, count), UINT32_MAX, 4),
 			 -EBADMSG);

@@ -221,7 +221,9 @@ static int make_one(struct openetw_query *q, uint32_t file, uint64_t *inout_byte
 	if (!s) {
 		return -ENOMEM;
 	}
-	const struct companion c = {.path = f->lanes_path, .make = make, .take = take_file, .context = &m};
+	/* A file that says that there is nothing is not worth its name. */
+	const char *path = stays_are_told(m.store) ? f->lanes_path : NULL;
+	const struct companion c = {.path = path, .make = make, .take = take_file, .context = &m};
 	int err = companion_of(f, &c, inout_bytes, s);
 	if (err < 0) {
 		free(s);

@@ -104,19 +104,34 @@ static uint32_t thread_at(struct stays_reader *r, uint32_t tid, int64_t time)
 
 /* ---- types ----------------------------------------------------------------------------------------- */
 
-static int know_types(struct stays_known *k)
+static uint8_t says_of(const struct store_type *t)
 {
 	static const struct guid thread = GUID_INIT(ETW_GUID_CLASS_THREAD), losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
+	if (t->classic && memcmp(t->provider, thread.b, sizeof thread.b) == 0) {
+		return t->opcode == KP_THREAD_CSWITCH        ? SAID_SWITCH
+		       : t->opcode == KP_THREAD_READY_THREAD ? SAID_READY
+							     : SAID_NOTHING;
+	}
+	bool loss = memcmp(t->provider, losses.b, sizeof losses.b) == 0 && t->id == KP_OPEN_ETW_LOSSES_LOST;
+	return loss ? SAID_LOSS : SAID_NOTHING;
+}
+
+bool stays_are_told(const struct store *s)
+{
+	for (uint32_t i = 0; i < s->type_count; i++) {
+		uint8_t says = says_of(&s->types[i]);
+		if (says == SAID_SWITCH || says == SAID_READY) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int know_types(struct stays_known *k)
+{
 	k->says = calloc(k->store->type_count + 1ull, 1);
 	for (uint32_t i = 0; k->says && i < k->store->type_count; i++) {
-		const struct store_type *t = &k->store->types[i];
-		if (t->classic && memcmp(t->provider, thread.b, sizeof thread.b) == 0) {
-			k->says[i] = t->opcode == KP_THREAD_CSWITCH        ? SAID_SWITCH
-				     : t->opcode == KP_THREAD_READY_THREAD ? SAID_READY
-									   : SAID_NOTHING;
-		} else if (memcmp(t->provider, losses.b, sizeof losses.b) == 0 && t->id == KP_OPEN_ETW_LOSSES_LOST) {
-			k->says[i] = SAID_LOSS;
-		}
+		k->says[i] = says_of(&k->store->types[i]);
 	}
 	return k->says ? 0 : -ENOMEM;
 }

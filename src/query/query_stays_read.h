@@ -7,6 +7,9 @@
 
 #include "query/query_stays_take.h"
 
+/* Has the trace switches or wakings at all? */
+bool stays_are_told(const struct store *s);
+
 struct machine;
 struct openetw_index;
 /* What all readers of a file know: types, threads, processes. */

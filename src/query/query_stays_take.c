@@ -136,11 +136,9 @@ static int woken(struct stays_taker *t, const struct said *e)
 		return err;
 	}
 	if (last_of(t, thread) == OPENETW_DOING_WAITING) {
-		return lane_write(t->w, thread,
-				  (struct stay){.from = e->time,
-						.doing = OPENETW_DOING_READY,
-						.who = who,
-						.detail = e->waker});
+		return lane_write(
+			t->w, thread,
+			(struct stay){.from = e->time, .doing = OPENETW_DOING_READY, .who = who, .detail = e->waker});
 	}
 	if (last_of(t, thread) != OPENETW_DOING_READY) {
 		t->early[thread] = (struct early){e->time, who, e->waker, true};
