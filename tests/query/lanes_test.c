@@ -9,12 +9,14 @@
 #include "openetw/error.h"
 #include "openetw/query.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -523,11 +525,18 @@ static void make_long(uint32_t records)
 	stream = NULL;
 }
 
-static uint64_t hash_of(uint64_t h, const void *p, size_t n)
+/* Of what runs say, without the bytes between. */
+static uint64_t hash_of_runs(uint64_t h)
 {
-	const uint8_t *b = p;
-	for (size_t i = 0; i < n; i++) {
-		h = (h ^ b[i]) * 0x100000001B3ull;
+	for (uint32_t i = 0; i < run_count; i++) {
+		const struct openetw_lane_run *r = &runs[i];
+		const uint64_t all[] = {r->first,     r->pixels,         r->doing,        (uint64_t)(r->coverage * 1e9),
+					r->intervals, (uint64_t)r->from, (uint64_t)r->to, r->thread,
+					r->cpu,       r->reason,         r->waker};
+		for (uint32_t k = 0; k < sizeof all / sizeof *all; k++) {
+			h = (h ^ all[k]) * 0x100000001B3ull;
+			h ^= h >> 29;
+		}
 	}
 	return h;
 }
@@ -539,7 +548,7 @@ static uint64_t hash_of_lanes(int64_t end)
 		bool cpu = i >= THREADS;
 		uint32_t id = cpu ? OPENETW_CPU_OF(0, i - THREADS) : number_of(i);
 		ask(cpu ? OPENETW_LANES_CPUS : OPENETW_LANES_THREADS, id, 0, end, 40000);
-		h = hash_of(h, runs, run_count * sizeof *runs);
+		h = hash_of_runs(h);
 	}
 	return h;
 }
@@ -592,7 +601,7 @@ static void lanes_are_kept_in_a_file_beside_the_index(void **state)
 						     keep_run, NULL, &a),
 				 0);
 		decoded[i] = a.decoded;
-		hash[i] = hash_of(1, runs, run_count * sizeof *runs);
+		hash[i] = hash_of_runs(1);
 		close_trace();
 		assert_int_equal(access(lanes, R_OK), 0);
 		if (i == 1) {
@@ -605,6 +614,69 @@ static void lanes_are_kept_in_a_file_beside_the_index(void **state)
 	}
 	assert_true(decoded[0] > 0 && decoded[1] == 0 && decoded[2] == decoded[0]);
 	assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+	unlink(index);
+	unlink(lanes);
+}
+
+/* Files are full when this says so; memory is not. Stands before libc's. */
+static bool disk_is_full;
+
+static ssize_t write_at(int fd, const void *p, size_t n, off64_t at)
+{
+	char link[64], name[256];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t length = disk_is_full ? readlink(link, name, sizeof name - 1) : -1;
+	name[length > 0 ? length : 0] = 0;
+	if (length > 0 && strncmp(name, "/memfd:", 7) != 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, p, n, at);
+}
+
+#pragma GCC visibility push(default)
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return write_at(fd, p, n, at);
+}
+#if !defined(_FILE_OFFSET_BITS) || _FILE_OFFSET_BITS != 64
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return write_at(fd, p, n, at);
+}
+#endif
+#pragma GCC visibility pop
+
+static uint64_t hash_of_a_lane(void)
+{
+	uint32_t id = number_of(A);
+	ask(OPENETW_LANES_THREADS, id, 0, TICKS, 500);
+	return hash_of_runs(1);
+}
+
+static void lanes_are_told_from_memory_when_the_disk_is_full(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	char index[80], lanes[80];
+	const char *p = path;
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	random_state = 11;
+	make_random();
+	o.flags = OPENETW_INDEX_WRITE;
+	assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+	q = openetw_query_create(x);
+	disk_is_full = true;
+	uint64_t full = hash_of_a_lane();
+	disk_is_full = false;
+	assert_true(hash_of_a_lane() == full); /* it is kept */
+	close_trace();
+	assert_int_not_equal(access(lanes, F_OK), 0);
+	assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+	q = openetw_query_create(x);
+	assert_true(hash_of_a_lane() == full);
+	close_trace();
+	assert_int_equal(access(lanes, F_OK), 0);
 	unlink(index);
 	unlink(lanes);
 }
@@ -1000,6 +1072,7 @@ int main(void)
 		cmocka_unit_test(lanes_are_those_of_a_table),
 		cmocka_unit_test(lanes_do_not_depend_on_how_many_threads_read),
 		cmocka_unit_test(lanes_are_kept_in_a_file_beside_the_index),
+		cmocka_unit_test(lanes_are_told_from_memory_when_the_disk_is_full),
 		cmocka_unit_test(chains_go_back_in_time),
 		cmocka_unit_test(spans_are_from_start_to_stop),
 		cmocka_unit_test(spans_are_those_of_a_list),
