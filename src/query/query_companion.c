@@ -5,6 +5,7 @@
 #include "query/query_place.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,53 +74,77 @@ static bool is_of_disk(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO || err == -EROFS;
 }
 
-static int make_on_disk(const struct index_file *f, const struct companion *c, void *ret)
+void companion_begun_end(struct companion_begun *b)
 {
-	struct place p = {.directory = -1};
-	int fd = file_on_disk(f, c, &p);
-	int err = fd < 0 ? -ENOSPC : c->make(c->context, fd, p.folder, UINT64_MAX);
-	if (err == 0 && c->path) {
-		struct place named;
-		err = place_of(c->path, &named);
-		/* Without a name it is as good, this time. */
-		if (err == 0 && named.directory >= 0) {
-			(void)place_keep(&named, fd);
-		}
-		place_close(&named);
-		err = 0;
+	if (b->is) {
+		base_close(&b->fd);
+		b->is = false;
 	}
-	place_close(&p);
-	if (err < 0) {
-		base_close(&fd);
-		return err;
-	}
-	return c->take(c->context, fd, ret);
 }
 
-static int make_in_memory(const struct companion *c, uint64_t *inout_bytes, void *ret)
+/* A file for it, in a folder or in memory. */
+static int begin(const struct index_file *f, const struct companion *c, bool in_memory, uint64_t bytes_most)
 {
+	struct companion_begun *b = c->begun;
+	struct place p = {.directory = -1};
+	b->fd = in_memory ? memfd_create("openetw-intervals", MFD_CLOEXEC) : file_on_disk(f, c, &p);
+	if (b->fd < 0) {
+		return in_memory ? -errno : -ENOSPC;
+	}
+	b->is = true;
+	b->in_memory = in_memory;
+	b->bytes_most = bytes_most;
+	snprintf(b->folder, sizeof b->folder, "%s", in_memory ? "" : p.folder);
+	place_close(&p);
+	return 0;
+}
+
+/* Its name. Without one it is as good, this time. */
+static void keep(const struct companion *c)
+{
+	struct place named;
+	if (c->path && place_of(c->path, &named) == 0) {
+		(void)place_keep(&named, c->begun->fd);
+		place_close(&named);
+	}
+}
+
+static int go_on(const struct companion *c, uint64_t *inout_bytes, void *ret)
+{
+	struct companion_begun *b = c->begun;
 	struct stat st;
-	uint64_t room = KEPT_BYTES_MAX - BASE_MIN(*inout_bytes, KEPT_BYTES_MAX);
-	int fd = memfd_create("openetw-intervals", MFD_CLOEXEC);
-	if (fd < 0) {
-		return -errno;
-	}
-	int err = c->make(c->context, fd, NULL, room);
-	if (err == 0 && fstat(fd, &st) == 0) {
-		*inout_bytes = BASE_MIN(*inout_bytes + (uint64_t)st.st_size, KEPT_BYTES_MAX);
-	}
-	if (err < 0) {
-		base_close(&fd);
+	int err = c->make(c->context, b->fd, b->in_memory ? NULL : b->folder, b->bytes_most);
+	if (err == -ECANCELED) {
 		return err;
 	}
-	return c->take(c->context, fd, ret);
+	if (err < 0) {
+		companion_begun_end(b);
+		return err;
+	}
+	if (!b->in_memory) {
+		keep(c);
+	} else if (fstat(b->fd, &st) == 0) {
+		*inout_bytes = BASE_MIN(*inout_bytes + (uint64_t)st.st_size, KEPT_BYTES_MAX);
+	}
+	b->is = false;
+	return c->take(c->context, b->fd, ret);
 }
 
 int companion_of(const struct index_file *f, const struct companion *c, uint64_t *inout_bytes, void *ret)
 {
-	if (find(c, ret) == 0) {
-		return 0;
+	int err = -ENOSPC;
+	if (!c->begun->is) {
+		if (find(c, ret) == 0) {
+			return 0;
+		}
+		err = !c->path && is_small(f) ? -ENOSPC : begin(f, c, false, UINT64_MAX);
 	}
-	int err = !c->path && is_small(f) ? -ENOSPC : make_on_disk(f, c, ret);
-	return is_of_disk(err) ? make_in_memory(c, inout_bytes, ret) : err;
+	if (c->begun->is) {
+		err = go_on(c, inout_bytes, ret);
+	}
+	if (is_of_disk(err)) {
+		err = begin(f, c, true, KEPT_BYTES_MAX - BASE_MIN(*inout_bytes, KEPT_BYTES_MAX));
+		err = err < 0 ? err : go_on(c, inout_bytes, ret);
+	}
+	return err;
 }

@@ -10,14 +10,27 @@
 
 #include "query/query_index.h"
 
+#include <limits.h>
+
 /* A folder for files without a name that hold what does not fit into memory: that of the trace, or the user's cache
  * directory. False: what is made of so few rows fits, or there is none. */
 bool companion_folder(const struct index_file *f, char *ret, size_t bytes);
 
+/* One that is being made, while nobody asks. All zero: none. */
+struct companion_begun {
+	bool is, in_memory;
+	int fd;
+	uint64_t bytes_most;
+	char folder[PATH_MAX];
+};
+void companion_begun_end(struct companion_begun *b);
+
 struct companion {
-	const char *path; /* NULL: it gets no name */
+	const char *path;              /* NULL: it gets no name */
+	struct companion_begun *begun; /* where it is kept when `make` says -ECANCELED; the next call goes on with it */
 	/* Writes it into `fd`, which stays the caller's. `directory`: for what does not fit into memory, NULL: memory;
-	 * `bytes_most`: so many at most, what comes later is left out. */
+	 * `bytes_most`: so many at most, what comes later is left out. After -ECANCELED it is called again with the same,
+	 * after other errors with another file. */
 	int (*make)(void *context, int fd, const char *directory, uint64_t bytes_most);
 	/* Takes the descriptor over, also when it fails. */
 	int (*take)(void *context, int fd, void *ret);

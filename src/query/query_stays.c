@@ -23,14 +23,16 @@ struct slot {
 	struct said_list said;
 	bool full;
 };
-struct maker {
-	struct openetw_query *q;
+struct stays_begun {
+	struct openetw_query *q; /* that asks for it now */
 	uint32_t file;
 	const struct store *store;
+	struct reading *reading; /* of the asking thread; it has the machine that `known` asks */
 	struct stays_known *known;
 	struct lane_writer *writer;
 	struct stays_taker *taker;
 	uint32_t readers, groups, stretches; /* groups of a stretch */
+	struct companion_begun begun;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Under the lock: */
@@ -41,7 +43,8 @@ struct maker {
 	uint64_t decoded;
 };
 struct helper {
-	struct maker *m;
+	struct stays_begun *m;
+	struct reading *reading;
 	struct stays_reader *reader;
 	pthread_t thread;
 	bool started;
@@ -49,7 +52,7 @@ struct helper {
 
 /* ---- work ----------------------------------------------------------------------------------------- */
 
-static int read_stretch(const struct maker *m, struct stays_reader *r, uint32_t stretch, struct said_list *ret)
+static int read_stretch(const struct stays_begun *m, struct stays_reader *r, uint32_t stretch, struct said_list *ret)
 {
 	uint32_t first = stretch * m->groups, end = BASE_MIN(first + m->groups, m->store->group_count);
 	int err = 0;
@@ -63,7 +66,7 @@ static int read_stretch(const struct maker *m, struct stays_reader *r, uint32_t 
 	return err;
 }
 
-static int take_stretch(const struct maker *m, const struct said_list *l)
+static int take_stretch(const struct stays_begun *m, const struct said_list *l)
 {
 	int err = 0;
 	for (uint32_t i = 0; i < l->count && err == 0; i++) {
@@ -72,7 +75,7 @@ static int take_stretch(const struct maker *m, const struct said_list *l)
 	return err < 0 ? err : lane_write_flush(m->writer);
 }
 
-static void take_next(struct maker *m)
+static void take_next(struct stays_begun *m)
 {
 	struct slot *s = &m->slots[m->next_take % SLOTS];
 	m->taking = true;
@@ -86,7 +89,7 @@ static void take_next(struct maker *m)
 	pthread_cond_broadcast(&m->changed);
 }
 
-static void read_next(struct maker *m, struct stays_reader *r)
+static void read_next(struct stays_begun *m, struct stays_reader *r)
 {
 	uint32_t stretch = m->next_read++;
 	struct slot *s = &m->slots[stretch % SLOTS];
@@ -99,7 +102,7 @@ static void read_next(struct maker *m, struct stays_reader *r)
 }
 
 /* The asking thread tells how far it is. */
-static void tell(struct maker *m)
+static void tell(struct stays_begun *m)
 {
 	m->q->done = (uint64_t)m->next_take * m->groups;
 	m->q->groups = m->store->group_count;
@@ -108,7 +111,7 @@ static void tell(struct maker *m)
 	pthread_mutex_lock(&m->lock);
 }
 
-static void work(struct maker *m, struct stays_reader *r, bool asks)
+static void work(struct stays_begun *m, struct stays_reader *r, bool asks)
 {
 	pthread_mutex_lock(&m->lock);
 	for (;;) {
@@ -136,12 +139,14 @@ static void *help(void *arg)
 	return NULL;
 }
 
-static int run(struct maker *m)
+static int run(struct stays_begun *m)
 {
 	struct helper h[READERS_MOST] = {0};
 	int err = 0;
 	for (uint32_t i = 0; i < m->readers && err == 0; i++) {
-		h[i] = (struct helper){.m = m, .reader = stays_reader_create(m->q->x, m->file, m->known)};
+		h[i].m = m;
+		h[i].reading = i == 0 ? m->reading : reading_make(m->q->x);
+		h[i].reader = h[i].reading ? stays_reader_create(h[i].reading, m->file, m->known) : NULL;
 		err = h[i].reader ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 1; i < m->readers && err == 0; i++) {
@@ -155,6 +160,7 @@ static int run(struct maker *m)
 			pthread_join(h[i].thread, NULL);
 		}
 		stays_reader_free(h[i].reader);
+		reading_free(i ? h[i].reading : NULL);
 	}
 	m->q->answer.decoded += m->decoded;
 	return err < 0 ? err : m->err;
@@ -162,7 +168,19 @@ static int run(struct maker *m)
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
-static int make_into(struct maker *m, int fd, const char *directory, uint64_t bytes_most)
+/* What is made of the rows, not where it is written. */
+static int know(struct stays_begun *m)
+{
+	struct machine *machine;
+	if (m->known) {
+		return 0;
+	}
+	m->reading = m->reading ? m->reading : reading_make(m->q->x);
+	int err = m->reading ? reading_machine(m->reading, m->file, &machine) : -ENOMEM;
+	return err < 0 ? err : stays_known_create(m->store, machine, &m->known);
+}
+
+static int begin(struct stays_begun *m, int fd, const char *directory, uint64_t bytes_most)
 {
 	uint32_t cpus = BASE_MIN(m->store->about->processors, CPUS_MOST);
 	const struct lane_writer_options o = {
@@ -172,59 +190,103 @@ static int make_into(struct maker *m, int fd, const char *directory, uint64_t by
 		m->taker = stays_taker_create(m->writer, m->store->thread_count, cpus);
 		err = m->taker ? 0 : -ENOMEM;
 	}
-	err = err < 0 ? err : run(m);
-	err = err < 0 ? err : stays_take_end(m->taker);
-	err = err < 0 ? err : lane_write_end(m->writer);
+	m->next_take = 0;
+	return err;
+}
+
+static void end(struct stays_begun *m)
+{
 	stays_taker_destroy(m->taker);
 	lane_writer_destroy(m->writer);
-	return err;
+	m->taker = NULL;
+	m->writer = NULL;
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		free(m->slots[i].said.list);
+		m->slots[i] = (struct slot){0};
+	}
 }
 
 static int make(void *context, int fd, const char *directory, uint64_t bytes_most)
 {
-	const struct maker *how = context;
-	struct maker m = *how;
-	struct machine *machine;
-	struct reading *r = reading_make(m.q->x);
-	int err = r ? reading_machine(r, m.file, &machine) : -ENOMEM;
-	err = err < 0 ? err : stays_known_create(m.store, machine, &m.known);
-	if (err == 0) {
-		pthread_mutex_init(&m.lock, NULL);
-		pthread_cond_init(&m.changed, NULL);
-		err = make_into(&m, fd, directory, bytes_most);
-		pthread_cond_destroy(&m.changed);
-		pthread_mutex_destroy(&m.lock);
+	struct stays_begun *m = context;
+	int err = know(m);
+	if (err == 0 && !m->writer) {
+		err = begin(m, fd, directory, bytes_most);
 	}
+	/* What was read and not taken when it was cancelled is read again. */
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		free(m.slots[i].said.list);
+		m->slots[i].full = false;
 	}
-	stays_known_free(m.known);
-	reading_free(r);
+	m->next_read = m->next_take;
+	m->err = 0;
+	m->decoded = 0;
+	err = err < 0 ? err : run(m);
+	if (err != -ECANCELED) {
+		err = err < 0 ? err : stays_take_end(m->taker);
+		err = err < 0 ? err : lane_write_end(m->writer);
+		end(m);
+	}
 	return err;
 }
 
 static int take_file(void *context, int fd, void *ret)
 {
-	const struct maker *m = context;
+	const struct stays_begun *m = context;
 	struct diag d = {0};
 	return lane_file_open(fd, m->store, ret, &d);
+}
+
+static struct stays_begun *begun_of(struct openetw_query *q, uint32_t file)
+{
+	struct stays_begun *m = (struct stays_begun *)(uintptr_t)kept_there(q, file, KEPT_STAYS_BEGUN);
+	m = m ? m : calloc(1, sizeof *m);
+	if (!m) {
+		return NULL;
+	}
+	if (!m->store) {
+		pthread_mutex_init(&m->lock, NULL);
+		pthread_cond_init(&m->changed, NULL);
+	}
+	m->file = file;
+	m->store = &q->x->files[file].store;
+	m->q = q;
+	m->groups = BASE_MAX(1, BASE_MIN(m->store->group_count / STRETCHES, GROUPS_MOST));
+	m->stretches = (m->store->group_count + m->groups - 1) / m->groups;
+	m->readers = BASE_MAX(1, BASE_MIN(BASE_MIN(q->threads, READERS_MOST), m->stretches));
+	return m;
+}
+
+void stays_begun_free(struct stays_begun *m)
+{
+	if (m) {
+		end(m);
+		companion_begun_end(&m->begun);
+		stays_known_free(m->known);
+		reading_free(m->reading);
+		pthread_cond_destroy(&m->changed);
+		pthread_mutex_destroy(&m->lock);
+		free(m);
+	}
 }
 
 static int make_one(struct openetw_query *q, uint32_t file, uint64_t *inout_bytes, void **ret)
 {
 	const struct index_file *f = &q->x->files[file];
-	struct maker m = {.q = q, .file = file, .store = &f->store};
-	m.groups = BASE_MAX(1, BASE_MIN(m.store->group_count / STRETCHES, GROUPS_MOST));
-	m.stretches = (m.store->group_count + m.groups - 1) / m.groups;
-	m.readers = BASE_MAX(1, BASE_MIN(BASE_MIN(q->threads, READERS_MOST), m.stretches));
 	struct stays *s = calloc(1, sizeof *s);
-	if (!s) {
+	struct stays_begun *m = s ? begun_of(q, file) : NULL;
+	if (!m) {
+		free(s);
 		return -ENOMEM;
 	}
 	/* A file that says that there is nothing is not worth its name. */
-	const char *path = stays_are_told(m.store) ? f->lanes_path : NULL;
-	const struct companion c = {.path = path, .make = make, .take = take_file, .context = &m};
+	const char *path = stays_are_told(m->store) ? f->lanes_path : NULL;
+	const struct companion c = {.path = path, .begun = &m->begun, .make = make, .take = take_file, .context = m};
 	int err = companion_of(f, &c, inout_bytes, s);
+	bool goes_on = err == -ECANCELED;
+	kept_leave(q, file, KEPT_STAYS_BEGUN, goes_on ? m : NULL);
+	if (!goes_on) {
+		stays_begun_free(m);
+	}
 	if (err < 0) {
 		free(s);
 		return err;

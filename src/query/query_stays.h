@@ -25,8 +25,11 @@
 #include "query/query_lane_file.h"
 
 /* The stays of one of the view's files, made when they are not there. Between question_begin() and question_end(), by
- * the asking thread. -errno, -ECANCELED. */
+ * the asking thread. -errno, -ECANCELED: the next question goes on where this one was cancelled. */
 int stays_of(struct openetw_query *q, uint32_t file, const struct stays **ret);
 void stays_free(struct stays *s);
+/* Those that are being made, while nobody asks. */
+struct stays_begun;
+void stays_begun_free(struct stays_begun *b);
 
 #endif

@@ -179,28 +179,20 @@ bool stays_known_group(const struct stays_known *k, uint32_t group)
 
 /* ---- records --------------------------------------------------------------------------------------- */
 
-struct stays_reader *stays_reader_create(struct openetw_index *x, uint32_t file, const struct stays_known *k)
+struct stays_reader *stays_reader_create(struct reading *reading, uint32_t file, const struct stays_known *k)
 {
 	struct stays_reader *r = calloc(1, sizeof *r);
-	if (!r) {
-		return NULL;
-	}
-	r->known = k;
-	r->file = file;
-	r->reading = reading_make(x);
-	if (!r->reading) {
-		free(r);
-		return NULL;
+	if (r) {
+		r->known = k;
+		r->file = file;
+		r->reading = reading;
 	}
 	return r;
 }
 
 void stays_reader_free(struct stays_reader *r)
 {
-	if (r) {
-		reading_free(r->reading);
-		free(r);
-	}
+	free(r);
 }
 
 /* The text ends with a NUL, or with the record. */

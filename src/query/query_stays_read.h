@@ -11,7 +11,6 @@
 bool stays_are_told(const struct store *s);
 
 struct machine;
-struct openetw_index;
 /* What all readers of a file know: types, threads, processes. */
 struct stays_known;
 int stays_known_create(const struct store *s, const struct machine *m, struct stays_known **ret);
@@ -21,7 +20,9 @@ bool stays_known_group(const struct stays_known *k, uint32_t group);
 
 /* One that reads, in a thread of its own. */
 struct stays_reader;
-struct stays_reader *stays_reader_create(struct openetw_index *x, uint32_t file, const struct stays_known *k);
+struct reading;
+/* It reads with `reading`, which stays the caller's. NULL: no memory. */
+struct stays_reader *stays_reader_create(struct reading *reading, uint32_t file, const struct stays_known *k);
 void stays_reader_free(struct stays_reader *r);
 
 struct said_list {

@@ -6,6 +6,7 @@
 #include "../corpus/corpus.h"
 #include "../corpus/etl_build.h"
 
+#include "etw/values/errors.h"
 #include "openetw/error.h"
 #include "openetw/query.h"
 
@@ -618,6 +619,44 @@ static void lanes_are_kept_in_a_file_beside_the_index(void **state)
 	unlink(lanes);
 }
 
+static void *cancel_often(void *over)
+{
+	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE)) {
+		usleep(2000);
+		openetw_query_cancel(q);
+	}
+	return NULL;
+}
+
+/* Who looks at something else meanwhile cancels questions all the time. */
+static void lanes_go_on_where_they_were_cancelled(void **state)
+{
+	const uint32_t records = 500000;
+	OPENETW_SIZED(struct openetw_answer, a);
+	pthread_t thread;
+	bool over = false;
+	uint32_t code, asked = 0;
+	random_state = 6;
+	make_long(records);
+	open_trace();
+	uint64_t hash = hash_of_lanes(records);
+	close_trace();
+	open_trace();
+	const uint32_t id = number_of(A);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_often, &over), 0);
+	do {
+		run_count = 0;
+		asked++;
+		code = openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, 100, 1, keep_run, NULL, &a);
+		assert_true(code == 0 || (code == ERROR_CANCELLED && a.partial));
+	} while (code != 0 && asked < 100000);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(code, 0);
+	assert_true(hash_of_lanes(records) == hash);
+	close_trace();
+}
+
 /* Files are full when this says so; memory is not. Stands before libc's. */
 static bool disk_is_full;
 
@@ -1071,6 +1110,7 @@ int main(void)
 		cmocka_unit_test(what_is_asked_wrongly_is_refused),
 		cmocka_unit_test(lanes_are_those_of_a_table),
 		cmocka_unit_test(lanes_do_not_depend_on_how_many_threads_read),
+		cmocka_unit_test(lanes_go_on_where_they_were_cancelled),
 		cmocka_unit_test(lanes_are_kept_in_a_file_beside_the_index),
 		cmocka_unit_test(lanes_are_told_from_memory_when_the_disk_is_full),
 		cmocka_unit_test(chains_go_back_in_time),
