@@ -6,23 +6,45 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SMALL_ROWS 1000000u /* what is made of so few fits into memory */
 
-/* The one that is there. */
-static int find(const struct companion *c, void *ret)
+enum { NAMES = 2 };
+/* Where it may have a name: beside the index, or in the user's cache directory. */
+static int named(const struct index_file *f, const struct companion *c, int which, struct place *ret)
 {
-	struct place p;
-	if (!c->path) {
-		return -ENOENT;
+	struct place cache;
+	ret->directory = -1;
+	if (which == 0) {
+		return place_of(c->path, ret);
 	}
-	int err = place_of(c->path, &p);
-	int fd = err < 0 ? err : place_find(&p);
-	place_close(&p);
-	return fd < 0 ? fd : c->take(c->context, fd, ret);
+	int err = place_open(f->path, PLACE_CACHE, NULL, &cache, NULL);
+	if (err < 0) {
+		return err;
+	}
+	char *path = place_companion(&cache, c->what);
+	place_close(&cache);
+	err = path ? place_of(path, ret) : -ENOMEM;
+	free(path);
+	return err;
+}
+
+/* The one that is there. */
+static int find(const struct index_file *f, const struct companion *c, void *ret)
+{
+	int err = -ENOENT;
+	for (int i = 0; i < NAMES && c->path && err < 0; i++) {
+		struct place p;
+		err = named(f, c, i, &p);
+		int fd = err < 0 ? err : place_find(&p);
+		place_close(&p);
+		err = fd < 0 ? fd : c->take(c->context, fd, ret);
+	}
+	return err;
 }
 
 /* A new file on a disk: *ret says where. */
@@ -100,16 +122,18 @@ static int begin(const struct index_file *f, const struct companion *c, bool in_
 }
 
 /* Its name. Without one it is as good, this time. */
-static void keep(const struct companion *c)
+static void keep(const struct index_file *f, const struct companion *c)
 {
-	struct place named;
-	if (c->path && place_of(c->path, &named) == 0) {
-		(void)place_keep(&named, c->begun->fd);
-		place_close(&named);
+	int err = -ENOENT;
+	for (int i = 0; i < NAMES && c->path && err < 0; i++) {
+		struct place p;
+		err = named(f, c, i, &p);
+		err = err < 0 ? err : place_keep(&p, c->begun->fd);
+		place_close(&p);
 	}
 }
 
-static int go_on(const struct companion *c, uint64_t *inout_bytes, void *ret)
+static int go_on(const struct index_file *f, const struct companion *c, uint64_t *inout_bytes, void *ret)
 {
 	struct companion_begun *b = c->begun;
 	struct stat st;
@@ -122,7 +146,7 @@ static int go_on(const struct companion *c, uint64_t *inout_bytes, void *ret)
 		return err;
 	}
 	if (!b->in_memory) {
-		keep(c);
+		keep(f, c);
 	} else if (fstat(b->fd, &st) == 0) {
 		*inout_bytes = BASE_MIN(*inout_bytes + (uint64_t)st.st_size, KEPT_BYTES_MAX);
 	}
@@ -134,17 +158,17 @@ int companion_of(const struct index_file *f, const struct companion *c, uint64_t
 {
 	int err = -ENOSPC;
 	if (!c->begun->is) {
-		if (find(c, ret) == 0) {
+		if (find(f, c, ret) == 0) {
 			return 0;
 		}
 		err = !c->path && is_small(f) ? -ENOSPC : begin(f, c, false, UINT64_MAX);
 	}
 	if (c->begun->is) {
-		err = go_on(c, inout_bytes, ret);
+		err = go_on(f, c, inout_bytes, ret);
 	}
 	if (is_of_disk(err)) {
 		err = begin(f, c, true, KEPT_BYTES_MAX - BASE_MIN(*inout_bytes, KEPT_BYTES_MAX));
-		err = err < 0 ? err : go_on(c, inout_bytes, ret);
+		err = err < 0 ? err : go_on(f, c, inout_bytes, ret);
 	}
 	return err;
 }

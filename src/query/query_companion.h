@@ -2,8 +2,9 @@
  *
  * Files beside an index with what was made of its rows: read when one is there and fits, else made. Private to query.
  *
- * Where the index has a file, so has this; others are made in a file without a name beside the trace or in the user's
- * cache directory, small ones and what finds no room there in memory.
+ * Where the index has a file, so has this: beside it, or in the user's cache directory where this user cannot write to its
+ * folder. Others are made in a file without a name beside the trace or in the cache directory; small ones, and what finds
+ * no room there, in memory.
  */
 #ifndef QUERY_QUERY_COMPANION_H
 #define QUERY_QUERY_COMPANION_H
@@ -26,7 +27,8 @@ struct companion_begun {
 void companion_begun_end(struct companion_begun *b);
 
 struct companion {
-	const char *path;              /* NULL: it gets no name */
+	const char *path;              /* beside the index; NULL: it gets no name */
+	const char *what;              /* what its name ends with */
 	struct companion_begun *begun; /* where it is kept when `make` says -ECANCELED; the next call goes on with it */
 	/* Writes it into `fd`, which stays the caller's. `directory`: for what does not fit into memory, NULL: memory;
 	 * `bytes_most`: so many at most, what comes later is left out. After -ECANCELED it is called again with the same,

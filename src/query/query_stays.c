@@ -280,7 +280,8 @@ static int make_one(struct openetw_query *q, uint32_t file, uint64_t *inout_byte
 	}
 	/* A file that says that there is nothing is not worth its name. */
 	const char *path = stays_are_told(m->store) ? f->lanes_path : NULL;
-	const struct companion c = {.path = path, .begun = &m->begun, .make = make, .take = take_file, .context = m};
+	const struct companion c = {
+		.path = path, .what = "lanes", .begun = &m->begun, .make = make, .take = take_file, .context = m};
 	int err = companion_of(f, &c, inout_bytes, s);
 	bool goes_on = err == -ECANCELED;
 	kept_leave(q, file, KEPT_STAYS_BEGUN, goes_on ? m : NULL);

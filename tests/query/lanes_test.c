@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -693,6 +694,40 @@ static uint64_t hash_of_a_lane(void)
 	return hash_of_runs(1);
 }
 
+/* Here a folder has the name: nobody can write there. */
+static void lanes_are_kept_in_the_cache_directory_where_nobody_can_write_beside_the_index(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	OPENETW_SIZED(struct openetw_answer, a);
+	char index[80], lanes[80], cache[80], command[300];
+	const char *p = path;
+	uint64_t decoded[2];
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	snprintf(cache, sizeof cache, "%s.cache", path);
+	random_state = 12;
+	make_random();
+	assert_int_equal(mkdir(lanes, 0700), 0);
+	assert_int_equal(mkdir(cache, 0700), 0);
+	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+	o.flags = OPENETW_INDEX_WRITE;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+		q = openetw_query_create(x);
+		uint32_t id = number_of(A);
+		run_count = 0;
+		assert_int_equal(openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, TICKS, 5, keep_run, NULL, &a),
+				 0);
+		decoded[i] = a.decoded;
+		close_trace();
+	}
+	assert_true(decoded[0] > 0);
+	assert_int_equal(decoded[1], 0);
+	unsetenv("XDG_CACHE_HOME");
+	snprintf(command, sizeof command, "rm -rf '%s' '%s' '%s'", index, lanes, cache);
+	assert_int_equal(system(command), 0);
+}
+
 static void lanes_are_told_from_memory_when_the_disk_is_full(void **state)
 {
 	OPENETW_SIZED(struct openetw_index_options, o);
@@ -1113,6 +1148,7 @@ int main(void)
 		cmocka_unit_test(lanes_go_on_where_they_were_cancelled),
 		cmocka_unit_test(lanes_are_kept_in_a_file_beside_the_index),
 		cmocka_unit_test(lanes_are_told_from_memory_when_the_disk_is_full),
+		cmocka_unit_test(lanes_are_kept_in_the_cache_directory_where_nobody_can_write_beside_the_index),
 		cmocka_unit_test(chains_go_back_in_time),
 		cmocka_unit_test(spans_are_from_start_to_stop),
 		cmocka_unit_test(spans_are_those_of_a_list),
