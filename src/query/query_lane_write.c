@@ -266,7 +266,7 @@ static int put_part(struct lane_writer *w, uint32_t lane)
 	uint8_t *to = room(w, bytes);
 	int err = to ? 0 : -ENOMEM;
 	if (err == 0 && have > w->parts.bytes) {
-		err = build_space_grow(&w->parts, w->directory, BASE_MAX(2 * w->parts.bytes, (size_t)1 << 20));
+		err = build_space_grow(&w->parts, w->directory, BASE_MAX(2 * w->parts.bytes, (size_t)1 << 14));
 	}
 	if (err < 0) {
 		return err;

@@ -18,7 +18,7 @@ struct open_span {
 		older; /* the one that belongs with it and began before; of those that have ended: the next that is free */
 };
 #define NO_SPAN     UINT32_MAX
-#define SPACE_FIRST ((size_t)1 << 16)
+#define SPACE_FIRST ((size_t)1 << 14)
 struct maker {
 	struct openetw_query *q;
 	struct reading *reading;
