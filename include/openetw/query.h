@@ -21,7 +21,8 @@
  *            user's cache directory, where the folder cannot be written to); later questions read those columns. A
  *            trace of fewer than a million events gets no file. An index that is of another file, damaged or of another
  *            version is made anew. Several files are asked as one. With OPENETW_INDEX_BACKGROUND it is made while it is
- *            asked. What is read of fields of events is kept beside it, in NAME.etl.idx.fields.
+ *            asked. What is read of fields of events is kept beside it, in NAME.etl.idx.fields,
+ *            and what threads did in NAME.etl.idx.lanes.
  * Times      int64_t, nanoseconds since 0 of the index: the start of the earliest of its files, which
  *            struct openetw_index_about has as FILETIME. A trace may hold events before it: negative times.
  * Numbers    Types, processes, threads and stacks are numbers below the counts of struct openetw_index_about, the same as

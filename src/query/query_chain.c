@@ -16,47 +16,51 @@ struct chain {
 	void *context;
 };
 
-/* The last wait that began before a time. SIZE_MAX: none is known. */
-static size_t wait_before(const struct stay_lane *l, int64_t time)
+/* The last wait that began before a time. STAY_NOWHERE: none is known. */
+static uint64_t wait_before(const struct stay_lane *l, int64_t time)
 {
-	size_t i = stay_at(l, time);
-	while (i != SIZE_MAX && l->list[i].doing != OPENETW_DOING_WAITING) {
-		if (l->list[i].doing == OPENETW_DOING_UNKNOWN) {
-			return SIZE_MAX;
+	uint64_t at = lane_at(l, time);
+	while (at != STAY_NOWHERE) {
+		uint8_t doing = lane_stay(l, at).doing;
+		if (doing == OPENETW_DOING_WAITING) {
+			return at;
 		}
-		i = i ? i - 1 : SIZE_MAX;
+		at = doing == OPENETW_DOING_UNKNOWN ? STAY_NOWHERE : lane_before(l, at);
 	}
-	return i;
+	return STAY_NOWHERE;
 }
 
 /* A wait and what ended it; times of the file. */
-static void understand(const struct chain *c, uint32_t thread, size_t wait, struct openetw_link *ret)
+static void understand(const struct chain *c, uint32_t thread, uint64_t wait, struct openetw_link *ret)
 {
-	const struct stay_lane *l = &c->s->threads[thread];
-	const struct stay *s = &l->list[wait];
+	const struct stay_lane l = lane_of_thread(c->s, thread);
+	const struct stay s = lane_stay(&l, wait);
+	uint64_t at = lane_behind(&l, wait);
 	*ret = (struct openetw_link){.size = sizeof *ret,
 				     .thread = thread,
-				     .from = s->from,
+				     .from = s.from,
 				     .ready = INT64_MAX,
 				     .to = INT64_MAX,
-				     .reason = s->detail,
+				     .reason = s.detail,
 				     .cause = OPENETW_CAUSE_WAITS};
-	if (wait + 1 == l->count) {
+	if (at == STAY_NOWHERE) {
 		return;
 	}
-	const struct stay *next = s + 1;
+	const struct stay next = lane_stay(&l, at);
 	ret->cause = OPENETW_CAUSE_UNKNOWN;
-	if (next->doing == OPENETW_DOING_RUNNING) {
-		ret->to = next->from;
+	if (next.doing == OPENETW_DOING_RUNNING) {
+		ret->to = next.from;
 	}
-	if (next->doing != OPENETW_DOING_READY) {
+	if (next.doing != OPENETW_DOING_READY) {
 		return;
 	}
-	ret->ready = next->from;
-	ret->waker = (enum openetw_waker)next->detail;
-	ret->waker_thread = next->who;
-	if (wait + 2 < l->count && next[1].doing == OPENETW_DOING_RUNNING) {
-		ret->to = next[1].from;
+	ret->ready = next.from;
+	ret->waker = (enum openetw_waker)next.detail;
+	ret->waker_thread = next.who;
+	at = lane_behind(&l, at);
+	if (at != STAY_NOWHERE) {
+		const struct stay last = lane_stay(&l, at);
+		ret->to = last.doing == OPENETW_DOING_RUNNING ? last.from : ret->to;
 	}
 	if (ret->waker != OPENETW_WAKER_THREAD) {
 		ret->cause = OPENETW_CAUSE_OUTSIDE;
@@ -64,29 +68,34 @@ static void understand(const struct chain *c, uint32_t thread, size_t wait, stru
 }
 
 /* Did the waker wait while it was waited for? Then that wait is the next link. */
-static size_t next_wait(const struct chain *c, struct openetw_link *inout)
+static uint64_t next_wait(const struct chain *c, struct openetw_link *inout)
 {
 	if (inout->waker != OPENETW_WAKER_THREAD || inout->waker_thread == 0 ||
 	    inout->waker_thread >= c->s->thread_count) {
-		return SIZE_MAX;
+		return STAY_NOWHERE;
 	}
-	const struct stay_lane *l = &c->s->threads[inout->waker_thread];
-	size_t i = stay_at(l, inout->ready), wait = SIZE_MAX;
-	inout->cause = i == SIZE_MAX ? OPENETW_CAUSE_UNKNOWN : OPENETW_CAUSE_RAN;
+	const struct stay_lane l = lane_of_thread(c->s, inout->waker_thread);
+	uint64_t at = lane_at(&l, inout->ready), wait = STAY_NOWHERE;
+	inout->cause = at == STAY_NOWHERE ? OPENETW_CAUSE_UNKNOWN : OPENETW_CAUSE_RAN;
 	/* Stays that end behind the beginning of the wait. */
-	for (; i != SIZE_MAX && stay_end(c->s, l, i) > inout->from; i = i ? i - 1 : SIZE_MAX) {
-		if (l->list[i].doing == OPENETW_DOING_UNKNOWN) {
+	for (; at != STAY_NOWHERE; at = lane_before(&l, at)) {
+		int64_t end = lane_stay_end(&l, at);
+		uint8_t doing = lane_stay(&l, at).doing;
+		if (end <= inout->from) {
+			break;
+		}
+		if (doing == OPENETW_DOING_UNKNOWN) {
 			inout->cause = OPENETW_CAUSE_UNKNOWN;
-			return SIZE_MAX;
+			return STAY_NOWHERE;
 		}
 		/* One that goes on at `ready` is none: whoever wakes others runs. So links go back in time. */
-		if (l->list[i].doing == OPENETW_DOING_WAITING && stay_end(c->s, l, i) < inout->ready) {
+		if (doing == OPENETW_DOING_WAITING && end < inout->ready) {
 			inout->cause = OPENETW_CAUSE_NEXT;
-			wait = i;
+			wait = at;
 			break;
 		}
 	}
-	if (i == SIZE_MAX && l->count && l->list[0].from > inout->from) {
+	if (at == STAY_NOWHERE && l.part_count && l.parts[0].from > inout->from) {
 		inout->cause = OPENETW_CAUSE_UNKNOWN; /* its lane begins while it was waited for */
 	}
 	return wait;
@@ -104,14 +113,14 @@ static bool tell(const struct chain *c, struct openetw_link l)
 	return c->fn(c->context, &l);
 }
 
-static void follow(const struct chain *c, uint32_t thread, size_t wait, uint32_t most)
+static void follow(const struct chain *c, uint32_t thread, uint64_t wait, uint32_t most)
 {
 	struct openetw_link l;
-	for (uint32_t n = 0; n < most && wait != SIZE_MAX; n++) {
+	for (uint32_t n = 0; n < most && wait != STAY_NOWHERE; n++) {
 		understand(c, thread, wait, &l);
-		size_t next = next_wait(c, &l);
+		uint64_t next = next_wait(c, &l);
 		uint32_t waker = l.waker_thread;
-		if (next != SIZE_MAX && n + 1 == most) {
+		if (next != STAY_NOWHERE && n + 1 == most) {
 			l.cause = OPENETW_CAUSE_MORE;
 		}
 		if (!tell(c, l)) {
@@ -136,8 +145,9 @@ uint32_t openetw_query_chain(struct openetw_query *q, uint32_t thread, int64_t t
 		err = c.file && local ? stays_of(q, (uint32_t)(c.file - q->x->files), &c.s) : -ENOENT;
 	}
 	if (err == 0) {
-		size_t wait = wait_before(&c.s->threads[local], index_time_of_file(time, c.file->offset));
-		err = wait == SIZE_MAX ? -ENOENT : 0;
+		const struct stay_lane l = lane_of_thread(c.s, local);
+		uint64_t wait = wait_before(&l, index_time_of_file(time, c.file->offset));
+		err = wait == STAY_NOWHERE ? -ENOENT : 0;
 		if (err == 0) {
 			follow(&c, local, wait, most);
 		}

@@ -28,6 +28,12 @@ static const struct openetw_index_options NO_OPTIONS = {.size = sizeof NO_OPTION
 
 /* ---- one file ---------------------------------------------------------------------------------- */
 
+static void name_companions(struct index_file *f, const struct place *p)
+{
+	f->fields_path = place_companion(p, "fields");
+	f->lanes_path = place_companion(p, "lanes");
+}
+
 /* The index that is there already. */
 int index_find(struct index_file *f, const struct store_key *key, const struct openetw_index_options *o)
 {
@@ -40,7 +46,7 @@ int index_find(struct index_file *f, const struct store_key *key, const struct o
 		bool good = fd >= 0 && store_open(fd, key, &f->store, NULL) == 0;
 		if (good) {
 			f->on_disk = f->reused = true;
-			f->fields_path = place_fields(&p);
+			name_companions(f, &p);
 		}
 		place_close(&p);
 		if (good) {
@@ -90,7 +96,9 @@ int index_make(struct index_file *f, const struct store_key *key, const struct o
 	    (f->store.about->rows >= WORTH_A_FILE || (o->flags & OPENETW_INDEX_WRITE))) {
 		/* Without a name it is as good, this time. */
 		f->on_disk = place_keep(&p, f->store.fd) == 0;
-		f->fields_path = f->on_disk ? place_fields(&p) : NULL;
+		if (f->on_disk) {
+			name_companions(f, &p);
+		}
 	}
 	base_close(&fd);
 	place_close(&p);
@@ -256,6 +264,7 @@ void index_view_free(struct openetw_index *x)
 		if (!x->files[i].borrowed) {
 			store_close(&x->files[i].store);
 			free(x->files[i].fields_path);
+			free(x->files[i].lanes_path);
 		}
 	}
 	field_columns_free(x->fields);

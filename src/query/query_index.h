@@ -26,6 +26,7 @@ struct index_file {
 	uint32_t type_base, process_base, thread_base, stack_base;
 	bool on_disk, reused;
 	char *fields_path; /* of the file with its columns of fields; NULL: it has none */
+	char *lanes_path;  /* of the file with what threads did; NULL: it has none */
 	/* While it is made in the background. */
 	bool unfinished;
 	bool borrowed;      /* the store is another view's, too: that one closes it */

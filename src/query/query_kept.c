@@ -70,11 +70,26 @@ const void *kept_there(const struct openetw_query *q, uint32_t file, enum kept_k
 	return q->x->kept ? q->x->kept->files[file][kind] : NULL;
 }
 
+void kept_leave(const struct openetw_query *q, uint32_t file, enum kept_kind kind, void *p)
+{
+	q->x->kept->files[file][kind] = p;
+}
+
+int kept_give(struct openetw_index *x, uint32_t file, enum kept_kind kind, void *p)
+{
+	struct kept *k = all_of(x);
+	if (k) {
+		k->files[file][kind] = p;
+	}
+	return k ? 0 : -ENOMEM;
+}
+
 void kept_free(struct kept *k)
 {
 	if (k) {
 		for (uint32_t i = 0; i < k->file_count; i++) {
 			stays_free(k->files[i][KEPT_STAYS]);
+			stays_begun_free(k->files[i][KEPT_STAYS_BEGUN]);
 			for (uint32_t kind = KEPT_EVENTS; kind <= KEPT_FILES; kind++) {
 				spans_free(k->files[i][kind]);
 			}

@@ -132,10 +132,10 @@ int place_of(const char *path, struct place *ret)
 	return (size_t)n < sizeof ret->path ? place_take(ret, NULL) : -ENAMETOOLONG;
 }
 
-char *place_fields(const struct place *p)
+char *place_companion(const struct place *p, const char *what)
 {
 	char *folder = realpath(p->folder, NULL), *ret = NULL;
-	if (folder && asprintf(&ret, "%s/%s.fields", folder, p->name) < 0) {
+	if (folder && asprintf(&ret, "%s/%s.%s", folder, p->name, what) < 0) {
 		ret = NULL;
 	}
 	free(folder);

@@ -23,8 +23,8 @@ enum { PLACE_BESIDE, PLACE_CACHE, PLACE_COUNT };
 int place_open(const char *trace, int which, const char *cache, struct place *ret, struct diag *d);
 /* A file of this path, whatever it is for. */
 int place_of(const char *path, struct place *ret);
-/* The whole path of the file with the columns of fields that belongs to this index; to be freed. NULL: no memory. */
-char *place_fields(const struct place *p);
+/* The whole path of a file that belongs to this index, and is named after it: NAME.`what`. To be freed. NULL: no memory. */
+char *place_companion(const struct place *p, const char *what);
 void place_close(struct place *p);
 /* The index that is there, open for reading, or -errno. */
 int place_find(const struct place *p);

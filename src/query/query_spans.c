@@ -3,9 +3,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "query/query_companion.h"
 #include "query/query_reading.h"
 #include "query/query_span_edges.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* One that has begun. */
@@ -15,7 +17,8 @@ struct open_span {
 	uint32_t
 		older; /* the one that belongs with it and began before; of those that have ended: the next that is free */
 };
-#define NO_SPAN UINT32_MAX
+#define NO_SPAN     UINT32_MAX
+#define SPACE_FIRST ((size_t)1 << 14)
 struct maker {
 	struct openetw_query *q;
 	struct reading *reading;
@@ -27,8 +30,9 @@ struct maker {
 	struct edge *edges;
 	struct open_span *open;
 	uint32_t open_count, open_cap, open_free;
-	struct map of; /* hash of what belongs together: the one that began last */
-	uint64_t *bytes;
+	struct map of;         /* hash of what belongs together: the one that began last */
+	char folder[PATH_MAX]; /* for files without a name; "": memory */
+	uint64_t *bytes;       /* of memory */
 	struct spans *s;
 };
 
@@ -75,20 +79,35 @@ static size_t newest_of(const struct maker *m, const struct edge *e, uint64_t ke
 	return MAP_NONE;
 }
 
+static const char *directory_of(const struct maker *m)
+{
+	return m->folder[0] ? m->folder : NULL;
+}
+
+/* False: there is no room. */
+static bool more_room(struct maker *m)
+{
+	struct spans *s = m->s;
+	size_t before = s->space.bytes, more = BASE_MAX(2 * before, SPACE_FIRST);
+	bool memory = !m->folder[0];
+	if ((memory && *m->bytes + (more - before) > KEPT_BYTES_MAX) ||
+	    build_space_grow(&s->space, directory_of(m), more) < 0) {
+		return false;
+	}
+	*m->bytes += memory ? more - before : 0;
+	s->list = s->space.p;
+	return true;
+}
+
 /* SIZE_MAX: there is no room. */
 static int new_span(struct maker *m, const struct edge *e, size_t *ret)
 {
 	struct spans *s = m->s;
-	size_t cap = s->cap;
 	*ret = SIZE_MAX;
-	s->cut = s->cut || (s->count == cap && *m->bytes + BASE_MAX(cap, 16) * sizeof *s->list > KEPT_BYTES_MAX);
+	s->cut = s->cut || ((s->count + 1) * sizeof *s->list > s->space.bytes && !more_room(m));
 	if (s->cut) {
 		return 0;
 	}
-	if (!VEC_ROOM(s->list, s->count, s->cap)) {
-		return -ENOMEM;
-	}
-	*m->bytes += (s->cap - cap) * sizeof *s->list;
 	*ret = s->count++;
 	s->list[*ret] = (struct span){
 		.from = e->time, .to = INT64_MAX, .thread = e->thread, .type = e->type, .end = SPAN_NO_END};
@@ -246,26 +265,31 @@ static int read_all(struct maker *m)
 	return err;
 }
 
-static int by_thread(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
 	if (x->from != y->from) {
 		return x->from < y->from ? -1 : 1;
 	}
 	return x->to > y->to ? -1 : x->to < y->to; /* what holds others first */
 }
 
-static void give_levels(struct spans *s)
+static void sort_thread(struct span *list, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (by_time(&list[i - 1], &list[i]) > 0) {
+			qsort(list, count, sizeof *list, by_time);
+			return;
+		}
+	}
+}
+
+static void give_levels(struct span *list, size_t count)
 {
 	int64_t ends[SPAN_LEVELS];
 	uint32_t used = 0;
-	qsort(s->list, s->count, sizeof *s->list, by_thread);
-	for (size_t i = 0; i < s->count; i++) {
-		struct span *p = &s->list[i];
-		used = i && s->list[i - 1].thread == p->thread ? used : 0;
+	for (size_t i = 0; i < count; i++) {
+		struct span *p = &list[i];
 		uint32_t level = 0;
 		while (level < used && ends[level] > p->from) {
 			level++;
@@ -277,16 +301,61 @@ static void give_levels(struct spans *s)
 	}
 }
 
+/* Those of each thread behind each other, and in the order of time, which they nearly are already. */
+static int sort_spans(struct maker *m)
+{
+	struct spans *s = m->s;
+	struct build_space sorted = {.fd = -1};
+	uint32_t threads = m->store->thread_count;
+	size_t *first = calloc(threads + 2ull, sizeof *first);
+	int err = first ? build_space_grow(&sorted, directory_of(m), s->count * sizeof *s->list) : -ENOMEM;
+	struct span *to = sorted.p;
+	if (err < 0) {
+		free(first);
+		return err;
+	}
+	/* first[thread + 1] becomes the place of the thread's next one. */
+	for (size_t i = 0; i < s->count; i++) {
+		first[s->list[i].thread + 2]++;
+	}
+	for (uint32_t i = 1; i <= threads; i++) {
+		first[i + 1] += first[i];
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		to[first[s->list[i].thread + 1]++] = s->list[i];
+	}
+	for (uint32_t i = 0; i < threads; i++) {
+		struct span *list = to + first[i];
+		size_t count = first[i + 1] - first[i];
+		sort_thread(list, count);
+		give_levels(list, count);
+	}
+	build_space_free(&s->space);
+	s->space = sorted;
+	s->list = to;
+	free(first);
+	return 0;
+}
+
 static int make(struct openetw_query *q, uint32_t file, enum openetw_spans kind, uint64_t *inout_bytes, void **ret)
 {
 	struct maker m = {.q = q, .file = file, .kind = kind, .store = &q->x->files[file].store, .bytes = inout_bytes};
 	uint64_t before = *inout_bytes;
 	m.open_free = NO_SPAN;
 	m.s = calloc(1, sizeof *m.s);
+	if (m.s) {
+		m.s->space.fd = -1;
+	}
+	if (!companion_folder(&q->x->files[file], m.folder, sizeof m.folder)) {
+		m.folder[0] = 0;
+	}
 	m.reading = reading_make(q->x);
 	m.edges = malloc(STORE_GROUP_ROWS * sizeof *m.edges);
 	int err = m.s && m.reading && m.edges ? know_types(&m) : -ENOMEM;
 	err = err < 0 ? err : read_all(&m);
+	if (err == 0 && m.s->count) {
+		err = sort_spans(&m);
+	}
 	reading_free(m.reading);
 	free(m.wanted);
 	free(m.edges);
@@ -296,9 +365,6 @@ static int make(struct openetw_query *q, uint32_t file, enum openetw_spans kind,
 		*inout_bytes = before;
 		spans_free(m.s);
 		return err;
-	}
-	if (m.s->count) {
-		give_levels(m.s);
 	}
 	*ret = m.s;
 	return 0;
@@ -334,7 +400,7 @@ int spans_of(struct openetw_query *q, uint32_t file, enum openetw_spans kind, co
 void spans_free(struct spans *s)
 {
 	if (s) {
-		free(s->list);
+		build_space_free(&s->space);
 		free(s);
 	}
 }

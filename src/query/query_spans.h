@@ -13,6 +13,7 @@
 #ifndef QUERY_QUERY_SPANS_H
 #define QUERY_QUERY_SPANS_H
 
+#include "query/build_set.h"
 #include "query/query_kept.h"
 
 #define SPAN_LEVELS 64u /* what is deeper is on the last one */
@@ -25,8 +26,9 @@ struct span {
 	uint64_t end; /* the event that told of its end, as edge.place; SPAN_NO_END */
 };
 struct spans {
-	struct span *list; /* by thread, in the order of `from` */
-	size_t count, cap;
+	struct build_space space;
+	struct span *list; /* in it; by thread, in the order of `from` */
+	size_t count;
 	bool cut; /* there was no room for all: what began later is not known */
 };
 

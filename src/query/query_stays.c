@@ -1,451 +1,307 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the records in the order of the file, a group at a time, and looks at them in the order of time.
+ * Several threads read stretches of the trace; whoever has read the one that comes next takes it, and those behind it that
+ * are there. So what is made does not depend on how many they are.
  */
 #include "query/query_stays.h"
 
-#include "base/vec.h"
-#include "etw/values/guids.h"
-#include "machine/machine.h"
+#include "base/quiet_thread.h"
+#include "query/query_companion.h"
 #include "query/query_reading.h"
-
-#include "kernel_payload.h"
+#include "query/query_stays_read.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { SAYS_NOTHING, SAYS_SWITCH, SAYS_READY, SAYS_LOSS };
-enum { KERNEL_TERMINATED = 4, KERNEL_WAITING = 5 };
-#define EARLY_NS 1000000
+#define CPUS_MOST    65536u
+#define READERS_MOST 4u /* taking is the narrow place from then on; each keeps some buffers of the trace */
+#define SLOTS        (READERS_MOST + 1u)
+#define GROUPS_MOST  8u /* of a stretch */
+#define STRETCHES    64u
 
-/* What a record said. */
-struct seen {
-	int64_t time;
-	uint64_t filetime;
-	uint32_t in, out; /* ids of threads; of a READY: who is woken is `in` */
-	uint32_t who;     /* READY: number of the thread that did it */
-	uint16_t cpu;
-	uint8_t says, reason, state, waker;
+struct slot {
+	struct said_list said;
+	bool full;
 };
-struct tid_entry {
-	uint32_t tid, thread;
-	int64_t start;
-};
-/* A waking that came before the wait. */
-struct early {
-	int64_t time;
-	uint32_t who;
-	uint8_t waker;
-	bool is;
-};
-struct maker {
-	struct openetw_query *q;
-	struct reading *reading;
-	struct machine *machine;
-	const struct store *store;
+struct stays_begun {
+	struct openetw_query *q; /* that asks for it now */
 	uint32_t file;
-	uint8_t *says; /* of each type */
-	struct tid_entry *tids;
-	struct early *early; /* of each thread */
-	int64_t *losses;     /* when switches were lost */
-	size_t loss_count, loss_cap;
-	uint64_t *bytes; /* of all that is kept */
-	struct stays *s;
-	struct seen *seen;
+	const struct store *store;
+	struct reading *reading; /* of the asking thread; it has the machine that `known` asks */
+	struct stays_known *known;
+	struct lane_writer *writer;
+	struct stays_taker *taker;
+	uint32_t readers, groups, stretches; /* groups of a stretch */
+	struct companion_begun begun;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock: */
+	struct slot slots[SLOTS];
+	uint32_t next_read, next_take; /* stretches */
+	bool taking;
+	int err;
+	uint64_t decoded;
+};
+struct helper {
+	struct stays_begun *m;
+	struct reading *reading;
+	struct stays_reader *reader;
+	pthread_t thread;
+	bool started;
 };
 
-/* ---- who is who ------------------------------------------------------------------------------------ */
+/* ---- work ----------------------------------------------------------------------------------------- */
 
-static int by_tid(const void *a, const void *b)
+static int read_stretch(const struct stays_begun *m, struct stays_reader *r, uint32_t stretch, struct said_list *ret)
 {
-	const struct tid_entry *x = a, *y = b;
-	if (x->tid != y->tid) {
-		return x->tid < y->tid ? -1 : 1;
+	uint32_t first = stretch * m->groups, end = BASE_MIN(first + m->groups, m->store->group_count);
+	int err = 0;
+	ret->count = 0;
+	ret->decoded = 0;
+	for (uint32_t g = first; g < end && err == 0; g++) {
+		err = question_cancelled(m->q)         ? -ECANCELED
+		      : stays_known_group(m->known, g) ? stays_read_group(r, g, ret)
+						       : 0;
 	}
-	return x->start < y->start ? -1 : x->start > y->start;
+	return err;
 }
 
-static int know_threads(struct maker *m)
+static int take_stretch(const struct stays_begun *m, const struct said_list *l)
 {
-	uint32_t n = m->store->thread_count;
-	m->tids = malloc((n + 1ull) * sizeof *m->tids);
-	for (uint32_t i = 0; m->tids && i < n; i++) {
-		const struct store_thread *t = &m->store->threads[i];
-		m->tids[i] = (struct tid_entry){t->tid, i, t->start};
+	int err = 0;
+	for (uint32_t i = 0; i < l->count && err == 0; i++) {
+		err = stays_take(m->taker, &l->list[i]);
 	}
-	if (!m->tids) {
-		return -ENOMEM;
-	}
-	if (n > 1) { /* number 0 is nobody */
-		qsort(m->tids + 1, n - 1, sizeof *m->tids, by_tid);
-	}
-	return 0;
+	return err < 0 ? err : lane_write_flush(m->writer);
 }
 
-/* Who had the id then; else the first who had it later. 0: nobody. */
-static uint32_t thread_at(const struct maker *m, uint32_t tid, int64_t time)
+static void take_next(struct stays_begun *m)
 {
-	uint32_t low = 1, high = m->store->thread_count;
-	if (tid == 0) {
-		return 0;
-	}
-	while (low < high) { /* the first that is behind (tid, time) */
-		uint32_t middle = low + (high - low) / 2;
-		const struct tid_entry *t = &m->tids[middle];
-		if (t->tid < tid || (t->tid == tid && t->start <= time)) {
-			low = middle + 1;
+	struct slot *s = &m->slots[m->next_take % SLOTS];
+	m->taking = true;
+	pthread_mutex_unlock(&m->lock);
+	int err = take_stretch(m, &s->said);
+	pthread_mutex_lock(&m->lock);
+	m->decoded += s->said.decoded;
+	s->full = m->taking = false;
+	m->next_take++;
+	m->err = m->err < 0 ? m->err : err;
+	pthread_cond_broadcast(&m->changed);
+}
+
+static void read_next(struct stays_begun *m, struct stays_reader *r)
+{
+	uint32_t stretch = m->next_read++;
+	struct slot *s = &m->slots[stretch % SLOTS];
+	pthread_mutex_unlock(&m->lock);
+	int err = read_stretch(m, r, stretch, &s->said);
+	pthread_mutex_lock(&m->lock);
+	s->full = true;
+	m->err = m->err < 0 ? m->err : err;
+	pthread_cond_broadcast(&m->changed);
+}
+
+/* The asking thread tells how far it is. */
+static void tell(struct stays_begun *m)
+{
+	m->q->done = (uint64_t)m->next_take * m->groups;
+	m->q->groups = m->store->group_count;
+	pthread_mutex_unlock(&m->lock);
+	question_tell(m->q);
+	pthread_mutex_lock(&m->lock);
+}
+
+static void work(struct stays_begun *m, struct stays_reader *r, bool asks)
+{
+	pthread_mutex_lock(&m->lock);
+	for (;;) {
+		if (asks) {
+			tell(m); /* without the lock: so it comes before all that is looked at */
+		}
+		if (m->err < 0 || m->next_take == m->stretches) {
+			break;
+		}
+		if (!m->taking && m->slots[m->next_take % SLOTS].full) {
+			take_next(m);
+		} else if (m->next_read < m->stretches && m->next_read < m->next_take + m->readers + 1) {
+			read_next(m, r);
 		} else {
-			high = middle;
+			pthread_cond_wait(&m->changed, &m->lock);
 		}
 	}
-	if (low > 1 && m->tids[low - 1].tid == tid) {
-		return m->tids[low - 1].thread;
-	}
-	return low < m->store->thread_count && m->tids[low].tid == tid ? m->tids[low].thread : 0;
+	pthread_mutex_unlock(&m->lock);
 }
 
-/* ---- stays ----------------------------------------------------------------------------------------- */
-
-static int push(struct maker *m, struct stay_lane *l, struct stay s)
+static void *help(void *arg)
 {
-	size_t cap = l->cap;
-	if (m->s->cut) {
-		return 0;
-	}
-	if (l->count) {
-		s.from = BASE_MAX(s.from, l->list[l->count - 1].from);
-	}
-	if (l->count == cap && *m->bytes + BASE_MAX(cap, 16) * sizeof s > KEPT_BYTES_MAX) {
-		m->s->cut = true;
-		m->s->end = s.from;
-		return 0;
-	}
-	if (!VEC_ROOM(l->list, l->count, l->cap)) {
-		return -ENOMEM;
-	}
-	*m->bytes += (l->cap - cap) * sizeof s;
-	l->list[l->count++] = s;
-	return 0;
+	struct helper *h = arg;
+	work(h->m, h->reader, false);
+	return NULL;
 }
 
-static enum openetw_doing last_of(const struct stay_lane *l)
+static int run(struct stays_begun *m)
 {
-	return l->count ? (enum openetw_doing)l->list[l->count - 1].doing : OPENETW_DOING_UNKNOWN;
-}
-
-/* Were switches lost since the lane's last record? Then nobody knows since. */
-static int mind_losses(struct maker *m, struct stay_lane *l)
-{
-	if (m->loss_count == 0 || l->count == 0 || last_of(l) == OPENETW_DOING_UNKNOWN) {
-		return 0;
-	}
-	int64_t from = l->list[l->count - 1].from;
-	size_t low = 0, high = m->loss_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->losses[middle] <= from) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < m->loss_count ? push(m, l, (struct stay){.from = m->losses[low]}) : 0;
-}
-
-static int switched_out(struct maker *m, const struct seen *e)
-{
-	uint32_t thread = thread_at(m, e->out, e->time);
-	if (thread == 0) {
-		return 0;
-	}
-	struct stay_lane *l = &m->s->threads[thread];
-	struct early early = m->early[thread];
-	struct stay s = {.from = e->time, .doing = OPENETW_DOING_WAITING, .detail = e->reason};
-	if (e->state == KERNEL_TERMINATED) {
-		s = (struct stay){.from = e->time, .doing = OPENETW_DOING_UNKNOWN};
-	} else if (e->state != KERNEL_WAITING) {
-		s.doing = OPENETW_DOING_READY;
-		s.detail = OPENETW_WAKER_PREEMPTED;
-	}
-	m->early[thread].is = false;
-	int err = mind_losses(m, l);
-	err = err < 0 ? err : push(m, l, s);
-	if (err == 0 && s.doing == OPENETW_DOING_WAITING && early.is &&
-	    early.time >= index_time_of_file(e->time, EARLY_NS)) {
-		s = (struct stay){
-			.from = e->time, .doing = OPENETW_DOING_READY, .who = early.who, .detail = early.waker};
-		err = push(m, l, s);
-	}
-	return err;
-}
-
-/* It may have run since, unseen. */
-static void forget_wait(struct stay_lane *l)
-{
-	for (size_t i = l->count; i > 0; i--) {
-		struct stay *s = &l->list[i - 1];
-		if (s->doing != OPENETW_DOING_WAITING && s->doing != OPENETW_DOING_READY) {
-			return;
-		}
-		*s = (struct stay){.from = s->from};
-	}
-}
-
-static int switched_in(struct maker *m, const struct seen *e)
-{
-	uint32_t thread = thread_at(m, e->in, e->time);
+	struct helper h[READERS_MOST] = {0};
 	int err = 0;
-	if (thread) {
-		struct stay_lane *l = &m->s->threads[thread];
-		uint32_t process = m->store->threads[thread].process;
-		uint32_t pid = process < m->store->process_count ? m->store->processes[process].pid : MACHINE_NO_ID;
-		m->early[thread].is = false;
-		err = mind_losses(m, l);
-		if (l->count && !machine_watched(m->machine, pid, e->filetime)) {
-			forget_wait(l);
+	for (uint32_t i = 0; i < m->readers && err == 0; i++) {
+		h[i].m = m;
+		h[i].reading = i == 0 ? m->reading : reading_make(m->q->x);
+		h[i].reader = h[i].reading ? stays_reader_create(h[i].reading, m->file, m->known) : NULL;
+		err = h[i].reader ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 1; i < m->readers && err == 0; i++) {
+		h[i].started = quiet_thread_start(&h[i].thread, help, &h[i]) == 0;
+	}
+	if (err == 0) {
+		work(m, h[0].reader, true);
+	}
+	for (uint32_t i = 0; i < m->readers; i++) {
+		if (h[i].started) {
+			pthread_join(h[i].thread, NULL);
 		}
-		const struct stay s = {.from = e->time, .doing = OPENETW_DOING_RUNNING, .cpu = e->cpu};
-		err = err < 0 ? err : push(m, l, s);
+		stays_reader_free(h[i].reader);
+		reading_free(i ? h[i].reading : NULL);
 	}
-	if (err == 0 && e->cpu < m->s->cpu_count) {
-		struct stay_lane *l = &m->s->cpus[e->cpu];
-		const struct stay s = {.from = e->time,
-				       .doing = e->in ? OPENETW_DOING_RUNNING : OPENETW_DOING_IDLE,
-				       .who = thread,
-				       .cpu = e->cpu};
-		err = mind_losses(m, l);
-		err = err < 0 ? err : push(m, l, s);
-	}
-	return err;
+	m->q->answer.decoded += m->decoded;
+	return err < 0 ? err : m->err;
 }
 
-static int woken(struct maker *m, const struct seen *e)
-{
-	uint32_t thread = thread_at(m, e->in, e->time);
-	struct stay_lane *l = &m->s->threads[thread];
-	int err = thread ? mind_losses(m, l) : 0;
-	uint32_t who = e->waker == OPENETW_WAKER_THREAD ? e->who : 0;
-	if (thread && err == 0 && last_of(l) == OPENETW_DOING_WAITING) {
-		const struct stay s = {.from = e->time, .doing = OPENETW_DOING_READY, .who = who, .detail = e->waker};
-		err = push(m, l, s);
-	} else if (thread && last_of(l) != OPENETW_DOING_READY) {
-		m->early[thread] = (struct early){e->time, who, e->waker, true};
-	}
-	return err;
-}
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
-static int take(struct maker *m, const struct seen *e)
+/* What is made of the rows, not where it is written. */
+static int know(struct stays_begun *m)
 {
-	int err = 0;
-	switch (e->says) {
-	case SAYS_SWITCH: err = switched_out(m, e); return err < 0 ? err : switched_in(m, e);
-	case SAYS_READY: return woken(m, e);
-	case SAYS_LOSS:
-		if (!VEC_ROOM(m->losses, m->loss_count, m->loss_cap)) {
-			return -ENOMEM;
-		}
-		m->losses[m->loss_count] = e->time;
-		if (m->loss_count) { /* nearly in order */
-			m->losses[m->loss_count] = BASE_MAX(e->time, m->losses[m->loss_count - 1]);
-		}
-		m->loss_count++;
+	struct machine *machine;
+	if (m->known) {
 		return 0;
-	default: return 0;
+	}
+	m->reading = m->reading ? m->reading : reading_make(m->q->x);
+	int err = m->reading ? reading_machine(m->reading, m->file, &machine) : -ENOMEM;
+	return err < 0 ? err : stays_known_create(m->store, machine, &m->known);
+}
+
+static int begin(struct stays_begun *m, int fd, const char *directory, uint64_t bytes_most)
+{
+	uint32_t cpus = BASE_MIN(m->store->about->processors, CPUS_MOST);
+	const struct lane_writer_options o = {
+		.index = m->store, .cpus = cpus, .directory = directory, .bytes_most = bytes_most};
+	int err = lane_writer_create(fd, &o, &m->writer);
+	if (err == 0) {
+		m->taker = stays_taker_create(m->writer, m->store->thread_count, cpus);
+		err = m->taker ? 0 : -ENOMEM;
+	}
+	m->next_take = 0;
+	return err;
+}
+
+static void end(struct stays_begun *m)
+{
+	stays_taker_destroy(m->taker);
+	lane_writer_destroy(m->writer);
+	m->taker = NULL;
+	m->writer = NULL;
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		free(m->slots[i].said.list);
+		m->slots[i] = (struct slot){0};
 	}
 }
 
-/* ---- records --------------------------------------------------------------------------------------- */
-
-static int know_types(struct maker *m)
+static int make(void *context, int fd, const char *directory, uint64_t bytes_most)
 {
-	static const struct guid thread = GUID_INIT(ETW_GUID_CLASS_THREAD), losses = GUID_INIT(KP_OPEN_ETW_LOSSES_GUID);
-	m->says = calloc(m->store->type_count + 1ull, 1);
-	for (uint32_t i = 0; m->says && i < m->store->type_count; i++) {
-		const struct store_type *t = &m->store->types[i];
-		if (t->classic && memcmp(t->provider, thread.b, sizeof thread.b) == 0) {
-			m->says[i] = t->opcode == KP_THREAD_CSWITCH        ? SAYS_SWITCH
-				     : t->opcode == KP_THREAD_READY_THREAD ? SAYS_READY
-									   : SAYS_NOTHING;
-		} else if (memcmp(t->provider, losses.b, sizeof losses.b) == 0 && t->id == KP_OPEN_ETW_LOSSES_LOST) {
-			m->says[i] = SAYS_LOSS;
-		}
+	struct stays_begun *m = context;
+	int err = know(m);
+	if (err == 0 && !m->writer) {
+		err = begin(m, fd, directory, bytes_most);
 	}
-	return m->says ? 0 : -ENOMEM;
-}
-
-/* The text ends with a NUL, or with the record. */
-static bool is_of_switches(struct kernel_payload in)
-{
-	struct bytes b = kernel_payload_from(in, KP_OPEN_ETW_LOSSES_LOST_SINCE_V0_WHAT);
-	const char *what = (const char *)b.p;
-	size_t n = what ? strnlen(what, bytes_left(&b)) : 0;
-	return n && (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8));
-}
-
-static enum openetw_waker waker_of(struct kernel_payload in)
-{
-	static const enum openetw_waker how[] = {OPENETW_WAKER_DPC, OPENETW_WAKER_INTERRUPT, OPENETW_WAKER_SOFTIRQ,
-						 OPENETW_WAKER_TIMER};
-	/* What stands in Reserved only our kernel events have. */
-	uint64_t by = kernel_payload_get(in, KP_THREAD_READY_THREAD_SINCE_V2_RESERVED);
-	bool thread = !(kernel_payload_get(in, KP_THREAD_READY_THREAD_SINCE_V2_FLAG) & 1);
-	return thread ? OPENETW_WAKER_THREAD : by < BASE_ARRAY_LEN(how) ? how[by] : OPENETW_WAKER_DPC;
-}
-
-/* What the payload says. One that is too short says nothing. */
-static void understand(struct seen *e, const struct etl_record *r)
-{
-	const struct kernel_payload in = {r->payload, r->payload ? r->payload_bytes : 0, r->pointer_size};
-	bool fine = false;
-	e->filetime = r->time_filetime;
-	if (e->says == SAYS_SWITCH) {
-		fine = kernel_payload_has(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);
-		e->in = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_NEW_THREAD_ID);
-		e->out = kernel_payload_get32(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_ID);
-		e->reason = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_WAIT_REASON);
-		e->state = (uint8_t)kernel_payload_get(in, KP_THREAD_CSWITCH_SINCE_V1_OLD_THREAD_STATE);
-	} else if (e->says == SAYS_READY) {
-		fine = kernel_payload_has(in, KP_THREAD_READY_THREAD_SINCE_V2_TTHREAD_ID);
-		e->in = kernel_payload_get32(in, KP_THREAD_READY_THREAD_SINCE_V2_TTHREAD_ID);
-		e->waker = (uint8_t)waker_of(in);
-	} else {
-		fine = is_of_switches(in);
+	/* What was read and not taken when it was cancelled is read again. */
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		m->slots[i].full = false;
 	}
-	e->says = fine ? e->says : SAYS_NOTHING;
-}
-
-static int group_read(struct maker *m, uint32_t group)
-{
-	struct store_columns c;
-	struct etl_record r;
-	uint32_t n = 0;
-	store_columns_of(m->store, group, &c);
-	struct due *due = reading_due(m->reading);
-	for (uint32_t row = 0; row < c.rows; row++) {
-		uint32_t type = store_type_at(&c, row), who = c.thread[row];
-		uint8_t says = m->says[type < m->store->type_count ? type : 0];
-		if (says) {
-			due[n] = (struct due){c.where[row], n};
-			m->seen[n++] = (struct seen){.time = store_time(&c, row),
-						     .who = who < m->store->thread_count ? who : 0,
-						     .cpu = c.cpu[row],
-						     .says = says};
-		}
-	}
-	const struct due *order = reading_in_order(m->reading, n);
-	int err = 0;
-	for (uint32_t i = 0; i < n && err == 0; i++) {
-		struct seen *e = &m->seen[order[i].at];
-		err = reading_raw(m->reading, m->file, order[i].where, &r);
-		if (err == 0) {
-			understand(e, &r);
-			m->q->answer.decoded++;
-		} else if (err == -ENOENT) {
-			e->says = SAYS_NOTHING;
-			err = 0;
-		}
-	}
-	for (uint32_t i = 0; i < n && err == 0; i++) {
-		err = take(m, &m->seen[i]);
+	m->next_read = m->next_take;
+	m->err = 0;
+	m->decoded = 0;
+	err = err < 0 ? err : run(m);
+	if (err != -ECANCELED) {
+		err = err < 0 ? err : stays_take_end(m->taker);
+		err = err < 0 ? err : lane_write_end(m->writer);
+		end(m);
 	}
 	return err;
 }
 
-static bool group_says(const struct maker *m, uint32_t group)
+static int take_file(void *context, int fd, void *ret)
 {
-	const struct store_group *g = &m->store->groups[group];
-	const struct store_count *c = m->q->files[m->file].type_counts + g->type_counts;
-	for (uint32_t i = 0; i < g->type_count_rows; i++) {
-		if (c[i].id < m->store->type_count && m->says[c[i].id]) {
-			return true;
-		}
-	}
-	return false;
+	const struct stays_begun *m = context;
+	struct diag d = {0};
+	return lane_file_open(fd, m->store, ret, &d);
 }
 
-static int make(struct maker *m)
+static struct stays_begun *begun_of(struct openetw_query *q, uint32_t file)
 {
-	uint32_t groups = m->store->group_count;
-	int err = 0;
-	for (uint32_t g = 0; g < groups && err == 0; g++) {
-		m->q->done = g;
-		m->q->groups = groups;
-		question_tell(m->q);
-		if (question_cancelled(m->q)) {
-			return -ECANCELED;
-		}
-		err = group_says(m, g) ? group_read(m, g) : 0;
-	}
-	for (uint32_t i = 0; i < m->s->thread_count && err == 0; i++) {
-		err = mind_losses(m, &m->s->threads[i]);
-	}
-	for (uint32_t i = 0; i < m->s->cpu_count && err == 0; i++) {
-		err = mind_losses(m, &m->s->cpus[i]);
-	}
-	return err;
-}
-
-/* ---- all of it -------------------------------------------------------------------------------------- */
-
-#define CPUS_MOST 65536u
-
-void stays_free(struct stays *s)
-{
-	for (uint32_t i = 0; s && s->threads && i < s->thread_count; i++) {
-		free(s->threads[i].list);
-	}
-	for (uint32_t i = 0; s && s->cpus && i < s->cpu_count; i++) {
-		free(s->cpus[i].list);
-	}
-	if (s) {
-		free(s->threads);
-		free(s->cpus);
-		free(s);
-	}
-}
-
-static struct stays *new_one(const struct store *store)
-{
-	struct stays *s = calloc(1, sizeof *s);
-	if (!s) {
+	struct stays_begun *m = (struct stays_begun *)(uintptr_t)kept_there(q, file, KEPT_STAYS_BEGUN);
+	m = m ? m : calloc(1, sizeof *m);
+	if (!m) {
 		return NULL;
 	}
-	s->thread_count = store->thread_count;
-	s->cpu_count = BASE_MIN(store->about->processors, CPUS_MOST);
-	s->end = store->about->last;
-	s->threads = calloc(s->thread_count + 1ull, sizeof *s->threads);
-	s->cpus = calloc(s->cpu_count + 1ull, sizeof *s->cpus);
-	if (!s->threads || !s->cpus) {
-		stays_free(s);
-		return NULL;
+	if (!m->store) {
+		pthread_mutex_init(&m->lock, NULL);
+		pthread_cond_init(&m->changed, NULL);
 	}
-	return s;
+	m->file = file;
+	m->store = &q->x->files[file].store;
+	m->q = q;
+	m->groups = BASE_MAX(1, BASE_MIN(m->store->group_count / STRETCHES, GROUPS_MOST));
+	m->stretches = (m->store->group_count + m->groups - 1) / m->groups;
+	m->readers = BASE_MAX(1, BASE_MIN(BASE_MIN(q->threads, READERS_MOST), m->stretches));
+	return m;
+}
+
+void stays_begun_free(struct stays_begun *m)
+{
+	if (m) {
+		end(m);
+		companion_begun_end(&m->begun);
+		stays_known_free(m->known);
+		reading_free(m->reading);
+		pthread_cond_destroy(&m->changed);
+		pthread_mutex_destroy(&m->lock);
+		free(m);
+	}
 }
 
 static int make_one(struct openetw_query *q, uint32_t file, uint64_t *inout_bytes, void **ret)
 {
-	struct maker m = {.q = q, .file = file, .store = &q->x->files[file].store, .bytes = inout_bytes};
-	uint64_t before = *inout_bytes;
-	m.s = new_one(m.store);
-	m.reading = reading_make(q->x);
-	m.early = calloc(m.store->thread_count + 1ull, sizeof *m.early);
-	m.seen = malloc(STORE_GROUP_ROWS * sizeof *m.seen);
-	int err = m.s && m.reading && m.early && m.seen ? know_threads(&m) : -ENOMEM;
-	err = err < 0 ? err : know_types(&m);
-	err = err < 0 ? err : reading_machine(m.reading, file, &m.machine);
-	err = err < 0 ? err : make(&m);
-	reading_free(m.reading);
-	free(m.tids);
-	free(m.says);
-	free(m.early);
-	free(m.losses);
-	free(m.seen);
+	const struct index_file *f = &q->x->files[file];
+	struct stays *s = calloc(1, sizeof *s);
+	struct stays_begun *m = s ? begun_of(q, file) : NULL;
+	if (!m) {
+		free(s);
+		return -ENOMEM;
+	}
+	/* A file that says that there is nothing is not worth its name. */
+	const char *path = stays_are_told(m->store) ? f->lanes_path : NULL;
+	const struct companion c = {
+		.path = path, .what = "lanes", .begun = &m->begun, .make = make, .take = take_file, .context = m};
+	int err = companion_of(f, &c, inout_bytes, s);
+	bool goes_on = err == -ECANCELED;
+	kept_leave(q, file, KEPT_STAYS_BEGUN, goes_on ? m : NULL);
+	if (!goes_on) {
+		stays_begun_free(m);
+	}
 	if (err < 0) {
-		*inout_bytes = before;
-		stays_free(m.s);
+		free(s);
 		return err;
 	}
-	*ret = m.s;
+	*ret = s;
 	return 0;
+}
+
+void stays_free(struct stays *s)
+{
+	if (s) {
+		lane_file_close(s);
+		free(s);
+	}
 }
 
 int stays_of(struct openetw_query *q, uint32_t file, const struct stays **ret)
@@ -457,18 +313,4 @@ int stays_of(struct openetw_query *q, uint32_t file, const struct stays **ret)
 		q->answer.partial = q->answer.partial || (*ret)->cut;
 	}
 	return err;
-}
-
-size_t stay_at(const struct stay_lane *l, int64_t time)
-{
-	size_t low = 0, high = l->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (l->list[middle].from <= time) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low ? low - 1 : SIZE_MAX;
 }

@@ -69,6 +69,10 @@ static uint64_t element_bytes(uint32_t kind)
 		[STORE_FIELD_TEXTS] = 1,
 		[STORE_FIELD_GROUPS] = sizeof(struct store_field_group),
 		[STORE_FIELD_CELLS] = 1,
+		[STORE_LANES] = sizeof(struct store_lanes),
+		[STORE_LANE_FIRST] = sizeof(uint64_t),
+		[STORE_LANE_PARTS] = sizeof(struct store_lane_part),
+		[STORE_LANE_STAYS] = 1,
 	};
 	return kind < STORE_SECTION_KINDS ? bytes[kind] : 0;
 }

@@ -70,6 +70,11 @@ enum store_section_kind {
 	STORE_FIELD_TEXTS,  /* bytes: UTF-8, without NULs */
 	STORE_FIELD_GROUPS, /* struct store_field_group for each group */
 	STORE_FIELD_CELLS,  /* numbers of values + 2; 0: not read, 1: the event has no such field */
+	/* In a file of its own, NAME.etl.idx.lanes: what threads and processors did (query_lane_file.h). */
+	STORE_LANES,      /* struct store_lanes, one */
+	STORE_LANE_FIRST, /* uint64_t for each lane, and one more: the number of its first part */
+	STORE_LANE_PARTS, /* struct store_lane_part, those of a lane behind each other */
+	STORE_LANE_STAYS, /* bytes: what the parts name */
 	STORE_SECTION_KINDS
 };
 struct store_section {
@@ -167,6 +172,47 @@ struct store_field_group {
 	uint64_t at;    /* in FIELD_CELLS */
 	uint32_t bytes; /* of each row's number: 1, 2, 4; 0: nothing is known of this group */
 	uint32_t reserved;
+};
+/* Of which index the lanes are, and how many there are: those of threads, then those of processors. */
+struct store_lanes {
+	uint64_t rows;
+	uint32_t groups, types;
+	uint32_t index_check; /* of the index's directory */
+	uint32_t rules;       /* by which they were made: STORE_LANE_RULES */
+	uint32_t threads, cpus;
+	int64_t end;  /* of the last stay of each lane */
+	uint64_t cut; /* there was no room for what came later */
+	uint64_t stays;
+};
+/* Another number for each change of what a stay is: files made by other rules are made anew. */
+#define STORE_LANE_RULES 1u
+/* Stays of a lane, in the order of time. At `at`, a multiple of 8: of narrow ones a struct store_stay_block for each
+ * STORE_BLOCK_STAYS of them that are full, then eight bytes each; of wide ones sixteen bytes each. */
+struct store_lane_part {
+	int64_t from; /* of the first */
+	uint64_t at;  /* in LANE_STAYS */
+	uint32_t count;
+	uint32_t wide;
+};
+/* Eight bytes: ns since the part's `from` in the lower four; doing in the lower three bits of the upper four, and above
+ * these: of RUNNING and IDLE the processor in the lane of a thread, the thread in that of a processor; of WAITING the
+ * reason; of READY waker << 26 | thread. */
+#define STORE_BLOCK_STAYS  64u
+#define STORE_STAY_THREADS (1u << 26)
+/* What all stays of a block but the last did together, of each doing from 1 on: those that last no time do not count. */
+struct store_stay_sum {
+	uint32_t ns;
+	uint8_t stays, longest, first, last; /* how many; which of the block's */
+};
+#define STORE_BLOCK_DOINGS 4u
+struct store_stay_block {
+	struct store_stay_sum of[STORE_BLOCK_DOINGS];
+};
+struct store_stay_wide {
+	int64_t from;
+	uint32_t who;
+	uint16_t cpu;
+	uint8_t doing, detail;
 };
 struct store_problem {
 	uint64_t file_offset;
@@ -303,6 +349,8 @@ int store_writer_columns(struct store_writer *w, uint32_t group, struct store_co
 int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item);
 int store_write_more(struct store_writer *w, const void *p, uint64_t bytes);
 int store_write_end(struct store_writer *w, uint64_t count);
+/* Bytes of the file that have been written, anew. */
+int store_write_again(struct store_writer *w, const void *p, uint64_t bytes, uint64_t at);
 
 /* One section of an index that is still being written. */
 struct store_piece {

@@ -317,6 +317,11 @@ int store_write_more(struct store_writer *w, const void *p, uint64_t bytes)
 	return err;
 }
 
+int store_write_again(struct store_writer *w, const void *p, uint64_t bytes, uint64_t at)
+{
+	return write_at(w->fd, p, bytes, at);
+}
+
 int store_write_end(struct store_writer *w, uint64_t count)
 {
 	static const uint8_t zeros[8];

@@ -200,6 +200,7 @@ static inline void test_index_free(struct test_index *t)
 		store_close(&t->x.files[i].store);
 		free(t->x.files[i].path);
 		free(t->x.files[i].fields_path);
+		free(t->x.files[i].lanes_path);
 	}
 	free(t->x.files);
 	free(t->rows);

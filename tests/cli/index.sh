@@ -41,6 +41,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	[ ! -e a.etl.idx ] || fail "another user wrote into the folder"
 	expect "files in the cache" "$(ls cache/openetw | wc -l)" 1
 fi
+[ ! -e a.etl.idx.lanes ] || fail "a file of lanes of a trace without switches"
 
 openetw index nothing.etl >out 2>err && fail "a file that is not there"
 grep -q 'nothing.etl: cannot open it' err || fail "which file, and why: $(cat err)"

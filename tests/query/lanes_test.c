@@ -6,14 +6,19 @@
 #include "../corpus/corpus.h"
 #include "../corpus/etl_build.h"
 
+#include "etw/values/errors.h"
 #include "openetw/error.h"
 #include "openetw/query.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -34,6 +39,18 @@ struct cpu {
 	uint32_t at;
 };
 static struct cpu cpus[CPUS];
+static struct etl_build *stream; /* buffers that are full go there; NULL: a processor has one */
+static uint64_t stream_time;
+
+static void flush_cpu(struct etl_build *b, uint32_t cpu, uint64_t time)
+{
+	etl_build_begin(b, cpu, b->buffers);
+	if (cpus[cpu].mem) {
+		memcpy(etl_build_record(b, cpus[cpu].at), cpus[cpu].mem, cpus[cpu].at);
+	}
+	etl_build_end(b, START + time);
+	cpus[cpu].at = 0;
+}
 
 static uint8_t *record(uint32_t cpu, uint32_t header, uint32_t type, uint32_t version, uint32_t hook, uint32_t payload)
 {
@@ -41,6 +58,10 @@ static uint8_t *record(uint32_t cpu, uint32_t header, uint32_t type, uint32_t ve
 	struct cpu *c = &cpus[cpu];
 	c->mem = c->mem ? c->mem : calloc(1, BUFFER);
 	assert_non_null(c->mem);
+	if (stream && c->at + n + 8 >= BUFFER - 0x100) {
+		flush_cpu(stream, cpu, stream_time);
+		memset(c->mem, 0, BUFFER);
+	}
 	assert_true(c->at + n + 8 < BUFFER - 0x100);
 	uint8_t *r = c->mem + c->at;
 	etl_build_u16(r, version);
@@ -89,14 +110,18 @@ static void ready(uint32_t cpu, uint64_t time, uint32_t who, bool by_dpc)
 	p[6] = by_dpc;
 }
 
-static void write_trace(uint64_t end)
+static void begin_trace(struct etl_build *b)
 {
-	struct etl_build b;
 	const struct etl_build_header h = {.clock_type = 1,
 					   .perf_freq = 10000000,
 					   .start_raw = START,
 					   .start_filetime = 133000000000000000,
 					   .mode = 1};
+	etl_build_start(b, BUFFER, &h);
+}
+
+static void end_trace(struct etl_build *b, uint64_t end)
+{
 	/* Something at the end, so that the last stays have one. */
 	uint8_t *last = record(0, 80, 19, 0, 0, 4);
 	etl_build_u16(last, 84);
@@ -104,21 +129,23 @@ static void write_trace(uint64_t end)
 	etl_build_u32(last + 4, 0);
 	etl_build_u64(last + 0x10, START + end);
 	memset(last + 0x18, 0xAB, 16);
-	etl_build_start(&b, BUFFER, &h);
 	for (uint32_t i = 0; i < CPUS; i++) {
-		etl_build_begin(&b, i, b.buffers);
-		if (cpus[i].mem) {
-			memcpy(etl_build_record(&b, cpus[i].at), cpus[i].mem, cpus[i].at);
-		}
-		etl_build_end(&b, START + end);
+		flush_cpu(b, i, end);
 		free(cpus[i].mem);
 		cpus[i] = (struct cpu){0};
 	}
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
-	assert_int_equal(fwrite(b.mem, b.buffer_size, b.buffers, f), b.buffers);
+	assert_int_equal(fwrite(b->mem, b->buffer_size, b->buffers, f), b->buffers);
 	assert_int_equal(fclose(f), 0);
-	free(b.mem);
+	free(b->mem);
+}
+
+static void write_trace(uint64_t end)
+{
+	struct etl_build b;
+	begin_trace(&b);
+	end_trace(&b, end);
 }
 
 /* ---- asking -------------------------------------------------------------------------------------- */
@@ -476,6 +503,256 @@ static void lanes_are_those_of_a_table(void **state)
 		}
 		close_trace();
 	}
+}
+
+/* Of more groups of rows than one thread reads at once. */
+static void make_long(uint32_t records)
+{
+	struct etl_build b;
+	uint32_t on[CPUS] = {IDLE, IDLE, IDLE};
+	begin_trace(&b);
+	stream = &b;
+	rundown(THREADS);
+	for (uint32_t t = 1; t <= records; t++) {
+		uint32_t cpu = below(CPUS), who = below(THREADS);
+		stream_time = t;
+		if (below(4) == 0) {
+			ready(cpu, t, who, below(5) == 0);
+		} else {
+			switch_to(cpu, t, who, on[cpu], below(3) ? 5 : 1, (uint8_t)below(37));
+			on[cpu] = who;
+		}
+	}
+	end_trace(&b, records + 1);
+	stream = NULL;
+}
+
+/* Of what runs say, without the bytes between. */
+static uint64_t hash_of_runs(uint64_t h)
+{
+	for (uint32_t i = 0; i < run_count; i++) {
+		const struct openetw_lane_run *r = &runs[i];
+		const uint64_t all[] = {r->first,     r->pixels,         r->doing,        (uint64_t)(r->coverage * 1e9),
+					r->intervals, (uint64_t)r->from, (uint64_t)r->to, r->thread,
+					r->cpu,       r->reason,         r->waker};
+		for (uint32_t k = 0; k < sizeof all / sizeof *all; k++) {
+			h = (h ^ all[k]) * 0x100000001B3ull;
+			h ^= h >> 29;
+		}
+	}
+	return h;
+}
+
+static uint64_t hash_of_lanes(int64_t end)
+{
+	uint64_t h = 0xCBF29CE484222325ull;
+	for (uint32_t i = 0; i < THREADS + CPUS; i++) {
+		bool cpu = i >= THREADS;
+		uint32_t id = cpu ? OPENETW_CPU_OF(0, i - THREADS) : number_of(i);
+		ask(cpu ? OPENETW_LANES_CPUS : OPENETW_LANES_THREADS, id, 0, end, 40000);
+		h = hash_of_runs(h);
+	}
+	return h;
+}
+
+/* As many threads read as there are processors that this one may run on. */
+static void lanes_do_not_depend_on_how_many_threads_read(void **state)
+{
+	const uint32_t records = 300000;
+	cpu_set_t all, one;
+	random_state = 5;
+	make_long(records);
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &all)) {
+			CPU_SET(i, &one);
+			break;
+		}
+	}
+	open_trace();
+	uint64_t many = hash_of_lanes(records);
+	close_trace();
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	open_trace();
+	assert_true(hash_of_lanes(records) == many);
+	close_trace();
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+/* What one process made the next one reads; what is damaged is made anew. */
+static void lanes_are_kept_in_a_file_beside_the_index(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	OPENETW_SIZED(struct openetw_answer, a);
+	char index[80], lanes[80];
+	const char *p = path;
+	uint64_t decoded[3], hash[3];
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	random_state = 9;
+	make_random();
+	o.flags = OPENETW_INDEX_WRITE;
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t id;
+		assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+		q = openetw_query_create(x);
+		id = number_of(A);
+		run_count = 0;
+		assert_int_equal(openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, 100 * (int64_t)TICKS, 500,
+						     keep_run, NULL, &a),
+				 0);
+		decoded[i] = a.decoded;
+		hash[i] = hash_of_runs(1);
+		close_trace();
+		assert_int_equal(access(lanes, R_OK), 0);
+		if (i == 1) {
+			FILE *f = fopen(lanes, "r+");
+			assert_non_null(f);
+			assert_int_equal(fseek(f, -40, SEEK_END), 0); /* its directory */
+			assert_int_equal(fputs("damaged", f) >= 0, 1);
+			assert_int_equal(fclose(f), 0);
+		}
+	}
+	assert_true(decoded[0] > 0 && decoded[1] == 0 && decoded[2] == decoded[0]);
+	assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+	unlink(index);
+	unlink(lanes);
+}
+
+static void *cancel_often(void *over)
+{
+	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE)) {
+		usleep(2000);
+		openetw_query_cancel(q);
+	}
+	return NULL;
+}
+
+/* Who looks at something else meanwhile cancels questions all the time. */
+static void lanes_go_on_where_they_were_cancelled(void **state)
+{
+	const uint32_t records = 500000;
+	OPENETW_SIZED(struct openetw_answer, a);
+	pthread_t thread;
+	bool over = false;
+	uint32_t code, asked = 0;
+	random_state = 6;
+	make_long(records);
+	open_trace();
+	uint64_t hash = hash_of_lanes(records);
+	close_trace();
+	open_trace();
+	const uint32_t id = number_of(A);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_often, &over), 0);
+	do {
+		run_count = 0;
+		asked++;
+		code = openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, 100, 1, keep_run, NULL, &a);
+		assert_true(code == 0 || (code == ERROR_CANCELLED && a.partial));
+	} while (code != 0 && asked < 100000);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(code, 0);
+	assert_true(hash_of_lanes(records) == hash);
+	close_trace();
+}
+
+/* Files are full when this says so; memory is not. Stands before libc's. */
+static bool disk_is_full;
+
+static ssize_t write_at(int fd, const void *p, size_t n, off64_t at)
+{
+	char link[64], name[256];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t length = disk_is_full ? readlink(link, name, sizeof name - 1) : -1;
+	name[length > 0 ? length : 0] = 0;
+	if (length > 0 && strncmp(name, "/memfd:", 7) != 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, p, n, at);
+}
+
+#pragma GCC visibility push(default)
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return write_at(fd, p, n, at);
+}
+#if !defined(_FILE_OFFSET_BITS) || _FILE_OFFSET_BITS != 64
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return write_at(fd, p, n, at);
+}
+#endif
+#pragma GCC visibility pop
+
+static uint64_t hash_of_a_lane(void)
+{
+	uint32_t id = number_of(A);
+	ask(OPENETW_LANES_THREADS, id, 0, TICKS, 500);
+	return hash_of_runs(1);
+}
+
+/* Here a folder has the name: nobody can write there. */
+static void lanes_are_kept_in_the_cache_directory_where_nobody_can_write_beside_the_index(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	OPENETW_SIZED(struct openetw_answer, a);
+	char index[80], lanes[80], cache[80], command[300];
+	const char *p = path;
+	uint64_t decoded[2];
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	snprintf(cache, sizeof cache, "%s.cache", path);
+	random_state = 12;
+	make_random();
+	assert_int_equal(mkdir(lanes, 0700), 0);
+	assert_int_equal(mkdir(cache, 0700), 0);
+	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+	o.flags = OPENETW_INDEX_WRITE;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+		q = openetw_query_create(x);
+		uint32_t id = number_of(A);
+		run_count = 0;
+		assert_int_equal(openetw_query_lanes(q, OPENETW_LANES_THREADS, &id, 1, 0, TICKS, 5, keep_run, NULL, &a),
+				 0);
+		decoded[i] = a.decoded;
+		close_trace();
+	}
+	assert_true(decoded[0] > 0);
+	assert_int_equal(decoded[1], 0);
+	unsetenv("XDG_CACHE_HOME");
+	snprintf(command, sizeof command, "rm -rf '%s' '%s' '%s'", index, lanes, cache);
+	assert_int_equal(system(command), 0);
+}
+
+static void lanes_are_told_from_memory_when_the_disk_is_full(void **state)
+{
+	OPENETW_SIZED(struct openetw_index_options, o);
+	char index[80], lanes[80];
+	const char *p = path;
+	snprintf(index, sizeof index, "%s.idx", path);
+	snprintf(lanes, sizeof lanes, "%s.idx.lanes", path);
+	random_state = 11;
+	make_random();
+	o.flags = OPENETW_INDEX_WRITE;
+	assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+	q = openetw_query_create(x);
+	disk_is_full = true;
+	uint64_t full = hash_of_a_lane();
+	disk_is_full = false;
+	assert_true(hash_of_a_lane() == full); /* it is kept */
+	close_trace();
+	assert_int_not_equal(access(lanes, F_OK), 0);
+	assert_int_equal(openetw_index_open(&p, 1, &o, &x), 0);
+	q = openetw_query_create(x);
+	assert_true(hash_of_a_lane() == full);
+	close_trace();
+	assert_int_equal(access(lanes, F_OK), 0);
+	unlink(index);
+	unlink(lanes);
 }
 
 /* Each link is earlier, and is of the thread that woke the one before. */
@@ -867,6 +1144,11 @@ int main(void)
 		cmocka_unit_test(a_wait_that_has_no_end_says_so),
 		cmocka_unit_test(what_is_asked_wrongly_is_refused),
 		cmocka_unit_test(lanes_are_those_of_a_table),
+		cmocka_unit_test(lanes_do_not_depend_on_how_many_threads_read),
+		cmocka_unit_test(lanes_go_on_where_they_were_cancelled),
+		cmocka_unit_test(lanes_are_kept_in_a_file_beside_the_index),
+		cmocka_unit_test(lanes_are_told_from_memory_when_the_disk_is_full),
+		cmocka_unit_test(lanes_are_kept_in_the_cache_directory_where_nobody_can_write_beside_the_index),
 		cmocka_unit_test(chains_go_back_in_time),
 		cmocka_unit_test(spans_are_from_start_to_stop),
 		cmocka_unit_test(spans_are_those_of_a_list),

@@ -32,6 +32,38 @@ static bool on_progress(void *context, uint64_t done, uint64_t total, uint64_t r
 	return cli_signal_caught() == 0;
 }
 
+static bool no_more_runs(void *context, const struct openetw_lane_run *r)
+{
+	return false;
+}
+
+static bool on_lanes(void *context, uint64_t done, uint64_t all)
+{
+	struct showing *s = context;
+	cli_progress_show(&s->progress, "%3.0f%% of what threads did", all ? 100.0 * (double)done / (double)all : 100);
+	return cli_signal_caught() == 0;
+}
+
+/* What threads did is written beside the index when somebody asks. Who made an index ahead does not want to wait then. */
+static uint32_t make_lanes(struct openetw_index *x, struct showing *s)
+{
+	const uint32_t first = OPENETW_CPU_OF(0, 0);
+	OPENETW_SIZED(struct openetw_index_about, about);
+	openetw_index_about(x, &about);
+	if (about.processors == 0 || !about.on_disk) {
+		return ERROR_SUCCESS;
+	}
+	struct openetw_query *q = openetw_query_create(x);
+	if (!q) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	openetw_query_set_progress(q, on_lanes, s);
+	uint32_t code = openetw_query_lanes(q, OPENETW_LANES_CPUS, &first, 1, about.first, about.last + 1, 1,
+					    no_more_runs, NULL, NULL);
+	openetw_query_destroy(q);
+	return code;
+}
+
 static int index_one(struct cli_args *a, const struct index_options *o, const char *path)
 {
 	struct showing s = {0};
@@ -44,6 +76,7 @@ static int index_one(struct cli_args *a, const struct index_options *o, const ch
 	cli_progress_start(&s.progress, !o->quiet);
 	uint64_t began = clock_read_system_ns();
 	uint32_t code = openetw_index_open(&path, 1, &how, &x);
+	uint32_t lanes = code ? code : make_lanes(x, &s);
 	cli_progress_end(&s.progress);
 	if (code) {
 		const char *why = openetw_last_error_text();
@@ -66,6 +99,9 @@ static int index_one(struct cli_args *a, const struct index_options *o, const ch
 	}
 	bool kept = about.on_disk || o->memory;
 	openetw_index_close(x);
+	if (lanes) {
+		return cli_fail(a, lanes, "cannot tell what threads did in %s", path);
+	}
 	return kept ? CLI_OK : cli_tell(a, "%s: neither its folder nor the cache directory can be written to", path);
 }
 
@@ -92,8 +128,10 @@ const struct cli_command cli_index = {
 		"to.\n"
 		"--index of record, run and stop makes it when a recording ends.\n"
 		"sql, report, export and the viewer make it by themselves when a trace has a million events or more.\n"
+		"What threads and processors did is written to NAME.etl.idx.lanes.\n"
 		"What questions read of fields of events is kept in NAME.etl.idx.fields.\n"
-		"Both can be deleted at any time. An index that does not fit its trace any more is made anew.\n\n"
+		"All of them can be deleted at any time. An index that does not fit its trace any more is made "
+		"anew.\n\n"
 		"Examples:\n"
 		"  openetw index big.etl\n",
 	.options = options,
