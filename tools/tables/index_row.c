@@ -46,7 +46,8 @@ uint32_t index_row_find(struct openetw_index *x, struct openetw_query *q, uint64
 		code = find_among(&a, q, &w);
 	}
 	/* Of one file it is the position behind the rows that are gone, of which a live index has more and more. */
-	for (int i = 0; i < TRIES && code == ERROR_SUCCESS && a.files <= 1 && !w.found.size && gone != a.rows_gone; i++) {
+	for (int i = 0; i < TRIES && code == ERROR_SUCCESS && a.files <= 1 && !w.found.size && gone != a.rows_gone;
+	     i++) {
 		gone = a.rows_gone;
 		if (row >= gone) {
 			code = openetw_query_rows(q, row - gone, 1, look_at_row, &w, NULL);
