@@ -332,6 +332,33 @@ assert.ok(part.isError);
 assert.match(part.content[0].text, /cannot open .*b\.etl: No such file/);
 await fickle.close();
 
+// More traces than one page has room for: each comes once, in the tool's order and the resources'.
+const crowd_ = mkdtempSync(`${exports_}/crowd`);
+for (let i = 0; i < 701; i++) writeFileSync(`${crowd_}/${i}.etl`, '');
+const paged = new Client({ name: 'tests', version: '1' });
+await paged.connect(new StdioClientTransport({
+	command: openetw, args: ['mcp', '--root', crowd_, '--max-answer', '8'], env: { ...process.env }, stderr: 'inherit',
+}));
+const uris = [], files_ = [];
+let pages = 0, cursor;
+do {
+	const page = await paged.listResources(cursor ? { cursor } : {});
+	assert.ok(page.resources.length > 0);
+	uris.push(...page.resources.map((r) => decodeURIComponent(r.uri.slice('openetw://'.length))));
+	cursor = page.nextCursor;
+	pages++;
+} while (cursor);
+assert.ok(pages > 3);
+assert.equal(new Set(uris).size, 701);
+for (let position = 0; position !== undefined;) {
+	const page = (await paged.callTool({ name: 'list_traces', arguments: { position, limit: 50 } })).structuredContent;
+	assert.ok(page.shown > 0 && page.shown <= 50 && page.there_are === 701 && page.cut === (page.next_position !== undefined));
+	files_.push(...page.traces.map((t) => t.file));
+	position = page.next_position;
+}
+assert.deepEqual(files_, uris);
+await paged.close();
+
 // Small answers: all of it comes, piece by piece, and no answer is much longer than it may be.
 const small = new Client({ name: 'tests', version: '1' });
 await small.connect(new StdioClientTransport({

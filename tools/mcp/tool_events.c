@@ -254,9 +254,8 @@ static bool run_get(struct mcp_call *c)
 			 (unsigned long long)row, (unsigned long long)a->rows);
 		return false;
 	}
-	struct openetw_query *q = openetw_query_create(mcp_trace_index(t));
+	struct openetw_query *q = mcp_trace_all(c, t);
 	if (!q) {
-		cli_tell(c->args, "no memory");
 		return false;
 	}
 	uint32_t code = index_row_find(mcp_trace_index(t), q, row, &found);

@@ -512,7 +512,7 @@ static bool run_schema(struct mcp_call *c)
 	struct mcp_trace *t = mcp_trace_of(c, "files");
 	const char *provider = mcp_call_text(c, "provider", ""), *event = mcp_call_text(c, "event", NULL);
 	uint32_t found = 0, there = 0, shown = 0, types = t ? mcp_trace_about(t)->types : 0;
-	struct openetw_query *q = t ? openetw_query_create(mcp_trace_index(t)) : NULL;
+	struct openetw_query *q = t ? mcp_trace_all(c, t) : NULL;
 	struct firsts firsts = {.times = calloc(types + 1ull, sizeof *firsts.times), .count = types};
 	uint32_t code = q && firsts.times
 				? openetw_query_facets(q, OPENETW_BY_TYPE, types + 1, take_time, &firsts, NULL)
