@@ -38,6 +38,7 @@ struct mcp_call;
 struct mcp_tool {
 	const char *name, *title, *help;
 	const struct mcp_param *params;
+	const char *const *(*names)(void); /* a list that `help` ends with; NULL: none */
 	bool (*run)(struct mcp_call *c);
 	bool (*offered)(void); /* NULL: always */
 	bool writes;           /* a file, in the folder for exports */

@@ -57,17 +57,17 @@ static const struct mcp_param sql_params[] = {MCP_FILES("files"),
 const struct mcp_tool mcp_tool_sql = {
 	.name = "sql",
 	.title = "Ask in SQL",
-	.help = "Runs a query of DuckDB's SQL over a trace. Tables: events (time, provider, event, process, pid, "
-		"process_name, thread, tid, cpu, level, id, version, opcode, task, keyword, type, stack, file), "
-		"processes, "
-		"threads, images, samples, switches, waits, io, files, net, faults, syscalls, spans, stacks, frames, "
-		"symbols, providers, event_types, lost, trace; and \"Provider/Event\" in double quotes, whose columns "
+	.help = "Runs a query of DuckDB's SQL over a trace. The table events has time, provider, event, process, pid, "
+		"process_name, thread, tid, cpu, level, id, version, opcode, task, keyword, type, stack, file; "
+		"sql_tables "
+		"says the columns of the others; \"Provider/Event\" in double quotes is a table, too, whose columns "
 		"are "
-		"the fields of its payload. sql_tables says the columns of each. Times and durations are nanoseconds, "
+		"the fields of its payload. Times and durations are nanoseconds, "
 		"time 0 is the start of the trace; time_text(t) makes a date of one, stack_text(id) the functions of a "
 		"stack. Each table may be read in part: events(t0 := 1000000000, t1 := 2000000000, provider := "
 		"'Shop'). "
-		"Rows have no order without ORDER BY. Nothing can be written or read but the trace.",
+		"Rows have no order without ORDER BY. Nothing can be written or read but the trace. All tables: ",
+	.names = table_make_names,
 	.params = sql_params,
 	.run = run_sql,
 };
