@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/progress.h"
 
-
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -34,13 +34,16 @@ static void progress_says_what_is_done_and_increases(void **state)
 	assert_true(cli_work_share());
 	assert_true(mcp_progress_tell(&s, &j) > 0);
 	assert_string_equal(said, ""); /* no second has gone by */
-	assert_non_null(strstr(later(&j), "\"progressToken\":\"t\",\"progress\":0.001,\"message\":\"worked on, for 1 s\""));
+	assert_non_null(
+		strstr(later(&j), "\"progressToken\":\"t\",\"progress\":0.001,\"message\":\"worked on, for 1 s\""));
 	cli_work_tell(CLI_WORK_EVENTS, 0, 1000);
-	assert_non_null(strstr(later(&j), "\"progress\":0.002,\"total\":100,\"message\":\"looking at events: 0 of 1000, for 2 s\""));
+	assert_non_null(strstr(
+		later(&j), "\"progress\":0.002,\"total\":100,\"message\":\"looking at events: 0 of 1000, for 2 s\""));
 	cli_work_tell(CLI_WORK_INDEX, 500000, 2000000);
-	assert_non_null(strstr(later(&j), "\"progress\":125.000,\"total\":200,\"message\":\"making the index: 0.5 of 2.0 MB"));
+	assert_non_null(
+		strstr(later(&j), "\"progress\":125.000,\"total\":200,\"message\":\"making the index: 0.5 of 2.0 MB"));
 	assert_non_null(strstr(later(&j), "\"progress\":125.001,\"total\":200,")); /* it stands still */
-	cli_work_tell(CLI_WORK_INDEX, 1, 2000000);                              /* another one */
+	cli_work_tell(CLI_WORK_INDEX, 1, 2000000);                                 /* another one */
 	assert_non_null(strstr(later(&j), "\"progress\":200.000,\"total\":300,"));
 	cli_work_tell(CLI_WORK_QUERY, 300, 100); /* more than all */
 	assert_non_null(strstr(later(&j), "\"progress\":400.000,\"total\":400,\"message\":\"running the query: 100%"));
