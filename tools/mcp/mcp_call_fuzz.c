@@ -24,7 +24,7 @@ static const struct mcp_param params[] = {
 	{.name = "choice", .kind = MCP_PARAM_CHOICE, .help = "one of them", .values = "a|bc|def"},
 	{.name = "time", .kind = MCP_PARAM_TIME, .help = "a time"},
 	{0}};
-#define TOOL(name_)                                                                               \
+#define TOOL(name_)                                                                                 \
 	const struct mcp_tool mcp_tool_##name_; /* those of the server are in files of their own */ \
 	const struct mcp_tool mcp_tool_##name_ = {.name = #name_, .title = "", .help = "", .params = params}
 TOOL(list_traces);
@@ -70,7 +70,8 @@ static void take_uri(const char *uri)
 	}
 	struct json_value *v = json_parse(call.s, call.len, why, sizeof why);
 	if (v) { /* bytes that are no UTF-8 are replaced or refused by the worker, which reads this */
-		const struct json_value *files = json_member(json_member(json_member(v, "params"), "arguments"), "files");
+		const struct json_value *files =
+			json_member(json_member(json_member(v, "params"), "arguments"), "files");
 		check(json_count(files) == 1 && json_text(json_at(files, 0), &path) && path[0] == '/' &&
 		      strlen(path) < 4 * PATH_MAX);
 		strbuf_adds(&answer, "{\"traces\":[{\"file\":");
@@ -106,7 +107,8 @@ static void take_cursor(const char *cursor)
 	if (mcp_resource_page(cursor, &call)) {
 		struct json_value *v = json_parse(call.s, call.len, why, sizeof why);
 		const struct json_value *arguments = json_member(json_member(v, "params"), "arguments");
-		check(json_integer(json_member(arguments, "position"), &position) && position > 0 && position < 1000000000);
+		check(json_integer(json_member(arguments, "position"), &position) && position > 0 &&
+		      position < 1000000000);
 		json_free(v);
 	}
 	strbuf_finish(&call);
