@@ -189,6 +189,17 @@ for (const l of part_.lines) assert.ok(Object.keys(l.group).join() === 'operatio
 await wrong('compare', { table: 'spans' }, /other_files/);
 await wrong('compare', { table: 'spans', other_files: [net, primitive] }, /one trace/);
 await wrong('compare', { table: 'spans', other_files: [net], by: 'type' }, /group_by instead/);
+// Two times of one trace: what report says of each.
+const cut_ = Math.floor(half / 100) * 100;
+const later = await call('compare', { table: 'samples', group_by: 'process_name', to: cut_, other_from: cut_ + 100, other_to: opened.last_ns + 100, limit: 1000 });
+const samplesOf = (...range) => new Map(dump2('report', '--json', '--table', 'samples', '--group-by', 'process_name', '--columns', 'count', ...range, net)
+	.map((l) => [l.process_name, l.count]));
+const before_ = samplesOf(`--to=+${cut_}ns`), after_ = samplesOf(`--from=+${cut_ + 100}ns`);
+assert.ok(later.lines.length >= before_.size && before_.size > 0 && after_.size > 0);
+for (const l of later.lines) {
+	assert.equal(l.base ?? undefined, before_.get(l.group.process_name));
+	assert.equal(l.new ?? undefined, after_.get(l.group.process_name));
+}
 await wrong('compare', { table: 'spans', other_files: ['/etc/passwd'] }, /there is no trace/);
 await wrong('compare', { group_by: 'pid' }, /together with/);
 

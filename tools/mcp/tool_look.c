@@ -385,7 +385,8 @@ static const struct mcp_param compare_params[] = {
 	{.name = "table",
 	 .kind = MCP_PARAM_CHOICE,
 	 .values = MCP_COMPARED,
-	 .help = "Compare durations instead of counts, of two traces: spans, I/O operations, waits or time on "
+	 .help = "Compare durations instead of counts, of two traces or of two times of one: spans, I/O operations, "
+		 "waits or time on "
 		 "processors, with "
 		 "sums and percentiles in nanoseconds; samples: of functions. filter names columns of the table then "
 		 "(sql_tables)."},
