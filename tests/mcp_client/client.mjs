@@ -175,6 +175,21 @@ assert.ok(crowd.cut && /null/.test(crowd.how_to_go_on) && unlisted.length > 0);
 for (const d of crowd.differences) assert.ok(d.first_events !== 0 && (d.first_per_second === null) === (d.first_events === null), d.name);
 assert.ok((await call('find_events', { filter: `MethodID == ${unlisted[0].name}`, limit: 1 })).matched >= unlisted[0].other_events);
 await wrong('compare', { by: 'field' }, /which one/);
+// Call trees: a trace does not differ from itself; of two halves each node has its callers, and weighs as much as stacks says.
+for (const n of (await call('compare', { by: 'stacks', other_files: [net] })).nodes) {
+	assert.ok(n.first_total === n.other_total && n.first_self === n.other_self && n.difference_per_second === 0, n.function);
+}
+const trees = await call('compare', { by: 'stacks', to: half, other_from: half + 1, limit: 40 });
+assert.ok(trees.nodes.length > 10 && trees.nodes.length <= 40 && trees.cut);
+const placed = new Map();
+for (const n of trees.nodes) {
+	assert.ok(n.parent === undefined || placed.has(n.parent));
+	placed.set(n.node, n);
+	if (n.parent !== undefined) assert.ok(n.first_total <= placed.get(n.parent).first_total && n.other_total <= placed.get(n.parent).other_total);
+}
+const heavy = await call('stacks', { to: half, min_percent: 0.1, max_nodes: 5000 });
+const [root] = trees.nodes.filter((n) => n.parent === undefined).sort((x, y) => y.first_total - x.first_total); // the tool shows the heavy ones
+assert.equal(heavy.nodes.filter((x) => x.parent === undefined && x.function === root.function).reduce((sum, x) => sum + x.total, 0), root.first_total);
 
 // Durations: what openetw diff says of the same two traces.
 const durations = await call('compare', { other_files: [primitive], table: 'spans', limit: 1000 });
