@@ -34,7 +34,8 @@ class OneForAll(bdist_wheel):
 
 
 compile_args, link_args = flags()
-setup(ext_modules=[Extension("openetw._openetw", ["openetw/_openetw.c"], py_limited_api=True,
-                             extra_compile_args=["-Wno-missing-field-initializers", *compile_args],
+setup(ext_modules=[Extension("openetw._openetw", sorted(map(str, pathlib.Path("openetw").glob("*.c"))), py_limited_api=True,
+                             depends=["openetw/py.h"],
+                             extra_compile_args=["-fvisibility=hidden", "-Wno-missing-field-initializers", *compile_args],
                              extra_link_args=link_args)],
       cmdclass={"bdist_wheel": OneForAll})

@@ -61,6 +61,74 @@ class error : public std::runtime_error
 	std::uint32_t code_;
 };
 
+namespace detail
+{
+/* What is called for each of several things may return false, which ends it, or nothing. */
+template <class Each, class What>
+using result_of = typename std::remove_reference<decltype(std::declval<Each &>()(std::declval<const What &>()))>::type;
+template <class Each, class What> bool goes_on(Each &each, const What &what, bool *)
+{
+	return each(what);
+}
+template <class Each, class What, class Other> bool goes_on(Each &each, const What &what, Other *)
+{
+	each(what);
+	return true;
+}
+/* An exception does not pass through C: it waits until the question has ended. */
+template <class Each, class What> struct calls {
+	Each &each;
+	std::exception_ptr thrown;
+
+	explicit calls(Each &e) : each(e)
+	{
+	}
+	static bool call(void *context, const What *what)
+	{
+		calls *c = static_cast<calls *>(context);
+		try {
+			return goes_on(c->each, *what, static_cast<result_of<Each, What> *>(nullptr));
+		} catch (...) {
+			c->thrown = std::current_exception();
+			return false;
+		}
+	}
+	void raise()
+	{
+		if (thrown) {
+			std::rethrow_exception(thrown);
+		}
+	}
+	void done(std::uint32_t code)
+	{
+		raise();
+		if (code) {
+			throw error(code, openetw_last_error_text());
+		}
+	}
+};
+} // namespace detail
+
+/* Descriptions of events, in a file of any kind that docs/schemas.md names. */
+inline void load_schema(const std::string &path)
+{
+	std::uint32_t code = openetw_schema_load_file(path.c_str());
+	if (code) {
+		throw error(code, openetw_last_error_text());
+	}
+}
+
+/* Of a provider's name, or of a GUID in braces. */
+inline openetw_guid provider_guid(const std::string &name)
+{
+	openetw_guid ret = openetw_guid();
+	std::uint32_t code = openetw_provider_guid(name.c_str(), &ret);
+	if (code) {
+		throw error(code, ("'" + name + "' is no provider").c_str());
+	}
+	return ret;
+}
+
 /* An object of the C functions, which its owner destroys. */
 template <class T, void (*Destroy)(T *)> class owner
 {
@@ -190,6 +258,11 @@ class reader : public owner<openetw_reader, openetw_reader_destroy>
 	{
 		return openetw_reader_dropped(get());
 	}
+	/* Not 0: more may have been lost (OPENETW_UNKNOWN_…). */
+	std::uint32_t lost_unknown()
+	{
+		return openetw_reader_lost_unknown(get());
+	}
 	/* Calls each(const openetw_event &) for every event until the end; throws when the reading failed. */
 	template <class Each> void for_each(Each each)
 	{
@@ -239,9 +312,18 @@ class recorder : public owner<openetw_recorder, openetw_recorder_destroy>
 	{
 		openetw_recorder_add_kernel(get(), flags.c_str());
 	}
+	void add_kernel_stacks(const std::string &events)
+	{
+		openetw_recorder_add_kernel_stacks(get(), events.c_str());
+	}
 	void add_pid(std::uint32_t pid)
 	{
 		openetw_recorder_add_pid(get(), pid);
+	}
+	/* What is not recorded of the kernel, and why; "" when nothing is missing. */
+	std::string note()
+	{
+		return openetw_recorder_note(get());
 	}
 	void start()
 	{
@@ -279,6 +361,23 @@ class decoder : public owner<openetw_decoder, openetw_decoder_destroy>
 			*ret_result = result;
 		}
 		return t.str();
+	}
+	/* Calls each(const openetw_field &) for each field of the payload, or only for that which a path such as
+	 * "Line.Price" begins with. False ends it. Returns what json() gives as *ret_result. */
+	template <class Each> std::uint32_t for_each_field(const openetw_event_record &e, Each each)
+	{
+		detail::calls<Each, openetw_field> c(each);
+		std::uint32_t result = openetw_decode_fields(get(), &e, c.call, &c);
+		c.raise();
+		return result;
+	}
+	template <class Each>
+	std::uint32_t for_each_field(const openetw_event_record &e, const std::string &path, Each each)
+	{
+		detail::calls<Each, openetw_field> c(each);
+		std::uint32_t result = openetw_decode_field(get(), &e, path.c_str(), c.call, &c);
+		c.raise();
+		return result;
 	}
 	std::string event_name(const openetw_event_record &e)
 	{
@@ -456,6 +555,11 @@ class query : public owner<openetw_query, openetw_query_destroy>
 	{
 		openetw_query_cancel(get());
 	}
+	/* False ends the question. NULL: nobody wants to know. */
+	void set_progress(openetw_query_progress_fn fn, void *context)
+	{
+		openetw_query_set_progress(get(), fn, context);
+	}
 	openetw_answer count()
 	{
 		OPENETW_SIZED(openetw_answer, ret);
@@ -524,44 +628,7 @@ class query : public owner<openetw_query, openetw_query_destroy>
 	}
 
       private:
-	template <class Each, class What>
-	using result_of =
-		typename std::remove_reference<decltype(std::declval<Each &>()(std::declval<const What &>()))>::type;
-	template <class Each, class What> static bool goes_on(Each &each, const What &what, bool *)
-	{
-		return each(what);
-	}
-	template <class Each, class What, class Other> static bool goes_on(Each &each, const What &what, Other *)
-	{
-		each(what);
-		return true;
-	}
-	/* An exception does not pass through C: it waits until the question has ended. */
-	template <class Each, class What> struct calls {
-		Each &each;
-		std::exception_ptr thrown;
-
-		explicit calls(Each &e) : each(e)
-		{
-		}
-		static bool call(void *context, const What *what)
-		{
-			calls *c = static_cast<calls *>(context);
-			try {
-				return goes_on(c->each, *what, static_cast<result_of<Each, What> *>(nullptr));
-			} catch (...) {
-				c->thrown = std::current_exception();
-				return false;
-			}
-		}
-		void done(std::uint32_t code)
-		{
-			if (thrown) {
-				std::rethrow_exception(thrown);
-			}
-			query::done(code);
-		}
-	};
+	template <class Each, class What> using calls = detail::calls<Each, What>;
 	static void done(std::uint32_t code)
 	{
 		if (code) {

@@ -112,3 +112,12 @@ if [ -n "$HAVE_PYTHON" ]; then
 	run_status 1 openetw diff --table P/e --columns count --fail-if 'max(x) > 2' "$T/first.etl" "$T/plain.etl"
 	run_status 1 openetw diff --table P/e --columns count --fail-if 'max(x) > base' --fail-if 'min(x) >= 1' "$T/plain.etl" "$T/first.etl"
 fi
+
+# Two times of one trace are what two parts of it are.
+run_status 0 openetw relog "$N" -o "$T/early.etl" --to +4s
+run_status 0 openetw diff --csv --table samples --columns count --group-by process_name --to +4s --new-from +4.0000001s "$N" "$N"
+sort "$T/out" >"$T/times"
+run_status 0 openetw diff --csv --table samples --columns count --group-by process_name "$T/early.etl" "$T/b.etl"
+[ "$(cut -d, -f1,3 "$T/times" | sort)" = "$(cut -d, -f1,3 "$T/out" | sort)" ] || fail "base of two times: $(cat "$T/times" "$T/out")"
+run_status 2 openetw diff --new-from +4s "$N" "$N"
+says 'which --table' "$T/err" "times without a table"

@@ -45,5 +45,23 @@ if command -v bash >/dev/null; then
 	expect "no property in monitor" "$(complete_of openetw monitor --filter 'keyw')" ""
 	expect "a filter in quotes" "$(complete_of openetw start --filter "'eve")" "event"
 	expect "shells" "$(complete_of openetw completion z)" "zsh"
+	# A trace in the line, in front of the filter or behind it: what there is in it.
+	mkdir "$T/a folder"
+	cp "$(dirname "$0")/../../samples/windows/primitive-types.etl" "$T/a folder/p.etl"
+	for typed in "'$T/a folder/p.etl'" "$(echo "$T" | sed 's|/|//|')/a\\ folder/p.etl"; do
+		expect "a field of a trace" "$(complete_of openetw dump "$typed" --filter 'pid == 1 and int16_t')" "pid == 1 and int16_type"
+		expect "a provider of a trace" "$(complete_of openetw stats -F 'provider == sol' | head -1)" ""
+		expect "a provider of a trace" "$(complete_of openetw stats "$typed" -F 'provider == sol')" "provider == solar_system"
+		expect "an event of a trace" "$(complete_of openetw dump -q -o out.txt "$typed" --filter 'event == Prim')" \
+			"event == PrimitiveTypesTest"
+	done
+	expect "a trace behind the filter" \
+		"$(bash -c '. "$1"; COMP_WORDS=(openetw dump --filter uint16_t "$2"); COMP_CWORD=3; _openetw; echo "${COMPREPLY[@]}"' \
+			bash "$T/bash" "'$T/a folder/p.etl'")" "uint16_type"
+	expect "no trace" "$(complete_of openetw dump "$T/bash" --filter 'int16_t')" ""
+	if [ -n "$HAVE_PYTHON" ]; then # as a person types it
+		expect "keys" "$(python3 "$(dirname "$0")/completion_keys.py" "$T/bash" \
+			"openetw dump '$T/a folder/p.etl' --filter 'provider == sol")" "[dump][$T/a folder/p.etl][--filter][provider == solar_system]"
+	fi
 	openetw stop some-session >/dev/null
 fi

@@ -240,6 +240,14 @@ printf '%s\n' 'select 1 as one;' '.run cpu-by-process' 'selekt;' 'select 2' 'as 
 expect "what a prompt answers" "$(tr '\n' ' ' <"$T/out" | sed 's/process_name.*,percent .* two/two/')" 'one 1 two 2 '
 says 'syntax error' "$T/err" "the mistake"
 
+# Help lists the tables as there are.
+openetw help sql | tr -s ' \n' '  ' >"$T/help"
+for name in $(openetw sql --tables --csv "$N" 2>"$T/err" | sed -n 's/^\([a-z_]*\),.*/\1/p' | sort -u); do
+	[ "$name" = table ] || says "[ ]$name[,.]" "$T/help" "a table that help does not know"
+done
+# At a terminal: history, completion, and Ctrl-C that ends a query only.
+[ -z "$HAVE_PYTHON" ] || python3 "$(dirname "$0")/sql_keys.py" "$CORPUS/perfview/primitive-types.etl" >"$T/out" 2>&1 || fail "keys at the prompt: $(cat "$T/out")"
+
 # What a child says that somebody has taken over is an error, whatever it is.
 for lie in 0 1 2 3 4 5 6 7 8 9 11 12; do
 	cp "$OPENETW_BUILD/tests/cli/lying_sql" "$T/lying_sql-$lie"

@@ -93,6 +93,11 @@ p = s.get("parse", f="level <= er", cursor=11)
 assert [(x["from"], x["to"], x["kind"]) for x in p["spans"]][:2] == [(0, 5, "name"), (6, 8, "operator")], p
 assert any(c["text"] == "error" and c["from"] == 9 for c in p["completions"]), p
 assert p["error"]["column"] == 10, p
+# The shells offer the same: of the page's answer the first 60.
+for typed in "prov", "provider == ", "process == ", "event == ", "pid == 1 and not A", "":
+    p = s.get("parse", f=typed, cursor=len(typed))
+    page = [typed[: c["from"]] + c["text"] for c in p["completions"]]
+    assert lines("completion", "filter", "--", typed, "dump", trace, "--filter", typed)[:60] == page, (typed, page)
 for path in "cards", "columns", "threads", "processes", "tables", "diag", "kinds", "queries", "jobs", "marks", "files":
     s.get(path)
 for weight in "samples", "blocked", "events":

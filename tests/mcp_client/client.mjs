@@ -175,6 +175,21 @@ assert.ok(crowd.cut && /null/.test(crowd.how_to_go_on) && unlisted.length > 0);
 for (const d of crowd.differences) assert.ok(d.first_events !== 0 && (d.first_per_second === null) === (d.first_events === null), d.name);
 assert.ok((await call('find_events', { filter: `MethodID == ${unlisted[0].name}`, limit: 1 })).matched >= unlisted[0].other_events);
 await wrong('compare', { by: 'field' }, /which one/);
+// Call trees: a trace does not differ from itself; of two halves each node has its callers, and weighs as much as stacks says.
+for (const n of (await call('compare', { by: 'stacks', other_files: [net] })).nodes) {
+	assert.ok(n.first_total === n.other_total && n.first_self === n.other_self && n.difference_per_second === 0, n.function);
+}
+const trees = await call('compare', { by: 'stacks', to: half, other_from: half + 1, limit: 40 });
+assert.ok(trees.nodes.length > 10 && trees.nodes.length <= 40 && trees.cut);
+const placed = new Map();
+for (const n of trees.nodes) {
+	assert.ok(n.parent === undefined || placed.has(n.parent));
+	placed.set(n.node, n);
+	if (n.parent !== undefined) assert.ok(n.first_total <= placed.get(n.parent).first_total && n.other_total <= placed.get(n.parent).other_total);
+}
+const heavy = await call('stacks', { to: half, min_percent: 0.1, max_nodes: 5000 });
+const [root] = trees.nodes.filter((n) => n.parent === undefined).sort((x, y) => y.first_total - x.first_total); // the tool shows the heavy ones
+assert.equal(heavy.nodes.filter((x) => x.parent === undefined && x.function === root.function).reduce((sum, x) => sum + x.total, 0), root.first_total);
 
 // Durations: what openetw diff says of the same two traces.
 const durations = await call('compare', { other_files: [primitive], table: 'spans', limit: 1000 });
@@ -189,6 +204,17 @@ for (const l of part_.lines) assert.ok(Object.keys(l.group).join() === 'operatio
 await wrong('compare', { table: 'spans' }, /other_files/);
 await wrong('compare', { table: 'spans', other_files: [net, primitive] }, /one trace/);
 await wrong('compare', { table: 'spans', other_files: [net], by: 'type' }, /group_by instead/);
+// Two times of one trace: what report says of each.
+const cut_ = Math.floor(half / 100) * 100;
+const later = await call('compare', { table: 'samples', group_by: 'process_name', to: cut_, other_from: cut_ + 100, other_to: opened.last_ns + 100, limit: 1000 });
+const samplesOf = (...range) => new Map(dump2('report', '--json', '--table', 'samples', '--group-by', 'process_name', '--columns', 'count', ...range, net)
+	.map((l) => [l.process_name, l.count]));
+const before_ = samplesOf(`--to=+${cut_}ns`), after_ = samplesOf(`--from=+${cut_ + 100}ns`);
+assert.ok(later.lines.length >= before_.size && before_.size > 0 && after_.size > 0);
+for (const l of later.lines) {
+	assert.equal(l.base ?? undefined, before_.get(l.group.process_name));
+	assert.equal(l.new ?? undefined, after_.get(l.group.process_name));
+}
 await wrong('compare', { table: 'spans', other_files: ['/etc/passwd'] }, /there is no trace/);
 await wrong('compare', { group_by: 'pid' }, /together with/);
 
@@ -331,6 +357,33 @@ const part = await open();
 assert.ok(part.isError);
 assert.match(part.content[0].text, /cannot open .*b\.etl: No such file/);
 await fickle.close();
+
+// More traces than one page has room for: each comes once, in the tool's order and the resources'.
+const crowd_ = mkdtempSync(`${exports_}/crowd`);
+for (let i = 0; i < 701; i++) writeFileSync(`${crowd_}/${i}.etl`, '');
+const paged = new Client({ name: 'tests', version: '1' });
+await paged.connect(new StdioClientTransport({
+	command: openetw, args: ['mcp', '--root', crowd_, '--max-answer', '8'], env: { ...process.env }, stderr: 'inherit',
+}));
+const uris = [], files_ = [];
+let pages = 0, cursor;
+do {
+	const page = await paged.listResources(cursor ? { cursor } : {});
+	assert.ok(page.resources.length > 0);
+	uris.push(...page.resources.map((r) => decodeURIComponent(r.uri.slice('openetw://'.length))));
+	cursor = page.nextCursor;
+	pages++;
+} while (cursor);
+assert.ok(pages > 3);
+assert.equal(new Set(uris).size, 701);
+for (let position = 0; position !== undefined;) {
+	const page = (await paged.callTool({ name: 'list_traces', arguments: { position, limit: 50 } })).structuredContent;
+	assert.ok(page.shown > 0 && page.shown <= 50 && page.there_are === 701 && page.cut === (page.next_position !== undefined));
+	files_.push(...page.traces.map((t) => t.file));
+	position = page.next_position;
+}
+assert.deepEqual(files_, uris);
+await paged.close();
 
 // Small answers: all of it comes, piece by piece, and no answer is much longer than it may be.
 const small = new Client({ name: 'tests', version: '1' });

@@ -59,6 +59,9 @@ wrong -32601 '{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}'
 for uri in '' /etc/passwd file:///etc/passwd openetw:// openetw:///etc/passwd 'openetw:///%' 'openetw:///a%0' 'openetw:///a%00' openetw:///..; do
 	wrong -32002 '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"'"$uri"'"}}'
 done
+for cursor in '"x"' '""' 7 '"position-"' '"position-0"' '"position-01"' '"position--1"' '"position-9999999999"' '"position-1 "'; do
+	wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":'"$cursor"'}}'
+done
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"who"}}'
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"what-changed","arguments":{"trce":"x"}}}'
 wrong -32602 '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sqll"}}'

@@ -56,6 +56,17 @@ static void questions(const std::string &path)
 	}
 	CHECK(total == rows);
 	CHECK(asked.count(d.provider_name(q.event(0))) == 1);
+	std::string fields = "{", one;
+	d.for_each_field(q.event(0), [&](const openetw_field &f) {
+		fields += (fields.size() > 1 ? ",\"" : "\"") + std::string(f.name, f.name_length) +
+			  "\":" + std::string(f.json, f.json_length);
+	});
+	CHECK(fields + "}" == d.json(q.event(0)));
+	d.for_each_field(q.event(0), "int16_type", [&](const openetw_field &f) { one.assign(f.json, f.json_length); });
+	CHECK(!one.empty() && fields.find("\"int16_type\":" + one) != std::string::npos);
+	openetw_guid guid = openetw::provider_guid("{D3DD3DD4-aac2-4e2a-8dd4-a8fb61b77615}");
+	const unsigned char first[] = {0xd4, 0x3d, 0xdd, 0xd3, 0xc2, 0xaa};
+	CHECK(std::memcmp(&guid, first, sizeof first) == 0);
 	rows = 0;
 	q.for_each_row([&](const openetw_row &) { return ++rows < 2; }); /* false ends it */
 	CHECK(rows == 2);
@@ -82,6 +93,8 @@ static void mistakes(const std::string &path)
 	CHECK(code_of([&] { openetw::index("/no/such.etl"); }) == 2);
 	CHECK(code_of([&] { q.set_filter("providr =="); }) == 87);
 	CHECK(code_of([&] { x.type(0xFFFFFFF0u); }) == 1168);
+	CHECK(code_of([] { openetw::load_schema("/no/such.man"); }) == 2);
+	CHECK(code_of([] { openetw::provider_guid("{x}"); }) == 87);
 	bool caught = false;
 	try {
 		q.for_each_row([](const openetw_row &) { throw 7; });

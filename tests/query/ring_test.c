@@ -11,11 +11,20 @@
 
 #include "evntcons.h"
 
+#include "tools/tables/index_row.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define EVENTS 150000u
+
+/* index_row.c asks whether a signal came. */
+int cli_signal_caught(void);
+int cli_signal_caught(void)
+{
+	return 0;
+}
 
 static char folder[64], trace[96], saved[96];
 
@@ -262,6 +271,15 @@ static void rows_that_left_are_not_found(void **state)
 		check_row(q, row);
 	}
 	check_row(q, EVENTS - 1);
+	/* What the index says of a row is found by its number, too. */
+	struct openetw_row row;
+	for (uint64_t i = p.first_row; i < EVENTS; i += 29989) {
+		assert_int_equal(index_row_find(x, q, i, &row), 0);
+		assert_int_equal(row.row, i);
+		assert_int_equal(row.position, i - p.first_row);
+	}
+	assert_int_equal(index_row_find(x, q, p.first_row - 1, &row), ERROR_NOT_FOUND);
+	assert_int_equal(index_row_find(x, q, EVENTS, &row), ERROR_NOT_FOUND);
 	/* What is written to a file is what is there. */
 	OPENETW_SIZED(struct openetw_answer, answer);
 	assert_int_equal(openetw_query_save(q, saved, &answer), 0);

@@ -36,6 +36,7 @@
 #include "base/base.h"
 #include "tools/common/command.h"
 #include "tools/common/print.h"
+#include "tools/common/progress.h"
 #include "tools/common/say.h"
 #include "tools/common/signals.h"
 

@@ -27,6 +27,11 @@ static void put_options(FILE *f, const struct cli_option *options, bool classic)
 	}
 }
 
+const char *cli_details(const struct cli_command *c)
+{
+	return c->details_made ? c->details_made() : c->details;
+}
+
 void cli_help(FILE *f, const struct cli_command *c, const char *topic)
 {
 	struct cli_topic t;
@@ -39,9 +44,10 @@ void cli_help(FILE *f, const struct cli_command *c, const char *topic)
 	}
 	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
 	put_options(f, c->options, c->classic);
-	if (c->details) {
+	const char *details = cli_details(c);
+	if (details) {
 		putc('\n', f);
-		fputs(c->details, f);
+		fputs(details, f);
 	}
 	if (c->topic) {
 		fprintf(f, "\nThe %s have options of their own: openetw help %s NAME\n", c->topics, c->name);

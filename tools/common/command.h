@@ -23,9 +23,10 @@ struct cli_topic {
 
 struct cli_command {
 	const char *name;
-	const char *synopsis; /* what follows the verb in the usage line */
-	const char *summary;  /* one line */
-	const char *details;  /* paragraphs and examples; may be NULL */
+	const char *synopsis;              /* what follows the verb in the usage line */
+	const char *summary;               /* one line */
+	const char *details;               /* paragraphs and examples; may be NULL */
+	const char *(*details_made)(void); /* instead of them, of what the program itself knows. NULL: `details` */
 	const struct cli_option *options;
 	size_t options_bytes; /* of the structure that they are read into: CLI_INTO */
 	const void *defaults; /* of that type: what is absent is so; NULL: all zero */
@@ -80,6 +81,7 @@ char *cli_plain_dashes(char *w, bool classic);
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
+const char *cli_details(const struct cli_command *c); /* may be NULL */
 /* Is there a link of the tool's own name, such as wpr? */
 bool cli_has_link(const struct cli_command *c);
 /* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`

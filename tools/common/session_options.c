@@ -273,38 +273,3 @@ void cli_child_signals(void)
 	}
 	signal(SIGPIPE, SIG_DFL);
 }
-
-/* ---- progress
- * -------------------------------------------------------------------------------------- */
-
-void cli_progress_start(struct cli_progress *p, bool wanted)
-{
-	p->active = wanted && isatty(2);
-	p->started_ns = p->last_ns = clock_read_system_ns();
-}
-
-void cli_progress_show(struct cli_progress *p, const char *fmt, ...)
-{
-	if (!p->active) {
-		return;
-	}
-	uint64_t now = clock_read_system_ns();
-	if (now - p->last_ns < 100000000 || now - p->started_ns < 1000000000) {
-		return;
-	}
-	p->last_ns = now;
-	va_list ap;
-	va_start(ap, fmt);
-	fputs("\r\033[K", stderr);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fflush(stderr);
-}
-
-void cli_progress_end(struct cli_progress *p)
-{
-	if (p->active && p->last_ns != p->started_ns) {
-		fputs("\r\033[K", stderr);
-	}
-	p->active = false;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ctrl-C and its like, and the progress that a terminal shows.
+ * Ctrl-C and its like.
  */
 #ifndef TOOLS_COMMON_SIGNALS_H
 #define TOOLS_COMMON_SIGNALS_H
@@ -19,14 +19,5 @@ void cli_child_signals(void);
 /* A signal ended the verb before its output was whole: main says so and ends with 128 + it. 0: none did. */
 void cli_interrupt(int sig);
 int cli_interrupted(void);
-
-/* Terminal progress on stderr (only when it is a terminal), at most ten times a second. */
-struct cli_progress {
-	bool active;
-	uint64_t started_ns, last_ns;
-};
-void cli_progress_start(struct cli_progress *p, bool wanted);
-void cli_progress_show(struct cli_progress *p, const char *fmt, ...) BASE_PRINTF(2, 3);
-void cli_progress_end(struct cli_progress *p);
 
 #endif

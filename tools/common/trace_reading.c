@@ -71,6 +71,7 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	double seconds = (double)(clock_read_system_ns() - t->progress.started_ns) / 1e9;
 	uint64_t done = 0;
 	t->buffers++;
+	cli_work_tell(CLI_WORK_BUFFERS, t->buffers, t->buffers_total);
 	done = t->buffers_total ? BASE_MIN(100 * t->buffers / t->buffers_total, (uint64_t)100) : 0;
 	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s", (unsigned)done,
 			  (unsigned long long)t->buffers, (unsigned long long)t->events,
@@ -81,6 +82,7 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 static bool on_read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
 	struct cli_trace *t = ctx;
+	cli_work_tell(CLI_WORK_MACHINE, done, total);
 	cli_progress_show(&t->progress, "%3u%%  reading processes and modules",
 			  (unsigned)(100ull * done / (total ? total : 1)));
 	return !interrupted && !cli_signal_caught();

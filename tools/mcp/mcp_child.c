@@ -33,6 +33,7 @@ static void child(int out, char *const *words, const int *files, int file_count)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cli_child_signals();
+	cli_work_hand_over();
 	if (dup2(out, 1) < 0 || !hand_over(files, file_count)) {
 		_exit(126);
 	}

@@ -12,7 +12,9 @@
 
 /* A tools/call of the tool overview for this URI. False: it names no trace. */
 bool mcp_resource_call(const char *uri, struct strbuf *ret);
-/* "resources":[…] of what list_traces answered. False: it could not be read. */
+/* A tools/call of list_traces for the page that this cursor names; NULL: the first one. False: it is no cursor of ours. */
+bool mcp_resource_page(const char *cursor, struct strbuf *ret);
+/* "resources":[…] and, where there are more, "nextCursor", of what list_traces answered. False: it could not be read. */
 bool mcp_resource_list(const struct strbuf *answer, struct strbuf *b);
 /* "contents":[…] */
 void mcp_resource_contents(const char *uri, const struct strbuf *answer, struct strbuf *b);

@@ -27,6 +27,7 @@ struct mcp_job { /* a call of a tool, or what one answers */
 	char *uri;              /* JOB_RESOURCE */
 	uint64_t told_ns;       /* when progress was told last, or it began */
 	unsigned told_seconds;
+	uint64_t told; /* mcp_progress.c: the number that was told last */
 	char *message;
 	size_t bytes;
 	struct mcp_batch *batch; /* NULL: none */
@@ -56,6 +57,9 @@ void mcp_reply_refuse(struct mcp_server *s, struct mcp_batch *batch, const char 
 		      const char *data);
 /* A result begins; what follows are its members, without a comma in front of the first. */
 void mcp_reply_begin(struct strbuf *b, const char *id, bool modern);
+/* Tells the client how much of this call is done, when it wants to know and a second has gone by. Milliseconds until it is to
+ * be told again; -1: never. `j` may be NULL. */
+int mcp_progress_tell(struct mcp_server *s, struct mcp_job *j);
 /* Requests that are answered at once. */
 void mcp_reply_initialize(struct mcp_server *s, struct mcp_batch *batch, const struct mcp_message *m);
 void mcp_reply_discover(struct mcp_server *s, struct mcp_batch *batch, const struct mcp_message *m);

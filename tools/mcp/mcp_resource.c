@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define SCHEME "openetw://"
+#define CURSOR "position-" /* and a number, without zeros in front */
 
 static void put_uri(struct strbuf *b, const char *path)
 {
@@ -82,6 +83,17 @@ static void put_resource(struct strbuf *b, const char *path, int64_t bytes)
 	strbuf_finish(&uri);
 }
 
+bool mcp_resource_page(const char *cursor, struct strbuf *ret)
+{
+	const char *digits = cursor ? cursor + sizeof CURSOR - 1 : "0";
+	if (cursor && (strncmp(cursor, CURSOR, sizeof CURSOR - 1) != 0 || !digits[0] || digits[0] == '0' ||
+		       strlen(digits) > 9 || digits[strspn(digits, "0123456789")])) {
+		return false;
+	}
+	strbuf_addf(ret, "{\"params\":{\"name\":\"list_traces\",\"arguments\":{\"position\":%s}}}", digits);
+	return true;
+}
+
 bool mcp_resource_list(const struct strbuf *answer, struct strbuf *b)
 {
 	char why[100];
@@ -98,6 +110,12 @@ bool mcp_resource_list(const struct strbuf *answer, struct strbuf *b)
 		}
 	}
 	strbuf_addc(b, ']');
+	int64_t next;
+	if (json_integer(json_member(v, "next_position"), &next)) {
+		char cursor[sizeof CURSOR + 24];
+		snprintf(cursor, sizeof cursor, CURSOR "%lld", (long long)next);
+		json_put_text(b, "nextCursor", cursor);
+	}
 	bool ok = traces != NULL;
 	json_free(v);
 	return ok;

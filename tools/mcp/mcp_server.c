@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TELL_NS   1000000000ull /* between two notifications of progress */
 #define QUEUE_MAX 64u
 #define BATCH_MAX 256u
 
@@ -70,16 +69,24 @@ static struct mcp_job *queue_job(struct mcp_server *s, struct mcp_batch *batch, 
 
 static void list_resources(struct mcp_server *s, struct mcp_batch *batch, const struct mcp_message *m, bool modern)
 {
-	static const char call[] = "{\"params\":{\"name\":\"list_traces\"}}";
-	if (json_member(m->params, "cursor")) {
-		mcp_reply_refuse(s, batch, m->id, MCP_INVALID_PARAMS, "there is no such cursor: the list has one page",
-				 NULL);
-		return;
+	const struct json_value *given = json_member(m->params, "cursor");
+	const char *cursor = given ? "" : NULL;
+	struct strbuf call = {0};
+	json_text(given, &cursor);
+	struct mcp_job *j = NULL;
+	if (!mcp_resource_page(cursor, &call)) {
+		mcp_reply_refuse(
+			s, batch, m->id, MCP_INVALID_PARAMS,
+			"there is no such cursor; the first page needs none, and each page has that of the next", NULL);
+	} else if (call.failed) {
+		mcp_reply_refuse(s, batch, m->id, MCP_INTERNAL, "no memory", NULL);
+	} else {
+		j = queue_job(s, batch, m, modern, call.s, call.len);
 	}
-	struct mcp_job *j = queue_job(s, batch, m, modern, call, sizeof call - 1);
 	if (j) {
 		j->kind = JOB_RESOURCES;
 	}
+	strbuf_finish(&call);
 }
 
 static void read_resource(struct mcp_server *s, struct mcp_batch *batch, const struct mcp_message *m, bool modern)
@@ -200,6 +207,7 @@ static void next_job(struct mcp_server *s)
 	if (!j || j->running) {
 		return;
 	}
+	cli_work_clear();
 	if (!mcp_worker_start(s->args, s->out) || !mcp_worker_send(j->message, j->bytes)) {
 		struct mcp_answer none = {0};
 		mcp_worker_end();
@@ -259,31 +267,6 @@ static void take_answer(struct mcp_server *s)
 		drop_job(s, j);
 	}
 	mcp_answer_finish(&x);
-}
-
-/* That the call is still worked on. Milliseconds until it is to be said again; -1: never. */
-static int tell_progress(struct mcp_server *s, struct mcp_job *j)
-{
-	struct strbuf b = {0};
-	if (!j || !j->running || !j->token[0] || j->kill_ns) {
-		return -1;
-	}
-	uint64_t now = clock_read_system_ns();
-	if (now < j->told_ns) { /* the clock was set */
-		j->told_ns = now;
-	}
-	if (now - j->told_ns >= TELL_NS) {
-		j->told_seconds++; /* it has to increase, whatever the clock does */
-		j->told_ns = now;
-		strbuf_addf(
-			&b,
-			"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,"
-			"\"progress\":%u,\"message\":\"worked on for %u s\"}}",
-			j->token, j->told_seconds, j->told_seconds);
-		mcp_reply_line(s, &b);
-		strbuf_finish(&b);
-	}
-	return (int)((j->told_ns + TELL_NS - now) / 1000000 + 1);
 }
 
 /* What has taken too long. How many milliseconds until something may have; -1: never. */
@@ -488,9 +471,10 @@ static void take_bytes(struct mcp_server *s)
 int mcp_serve(const struct cli_args *a, int in, int out, uint64_t timeout_ns)
 {
 	struct mcp_server s = {.args = a, .in = in, .out = out, .timeout_ns = timeout_ns};
+	cli_work_share(); /* without it clients hear only that a call is worked on */
 	while (!s.failed && !cli_signal_caught() && (!s.ended || s.jobs)) {
 		next_job(&s);
-		int wait = look_at_clock(&s), tell = tell_progress(&s, s.jobs);
+		int wait = look_at_clock(&s), tell = mcp_progress_tell(&s, s.jobs);
 		wait = tell >= 0 && (wait < 0 || tell < wait) ? tell : wait;
 		struct pollfd p[2] = {{.fd = s.ended ? -1 : in, .events = POLLIN},
 				      {.fd = mcp_worker_fd(), .events = POLLIN}};

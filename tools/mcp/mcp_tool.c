@@ -105,7 +105,13 @@ static void put_tool(struct strbuf *b, const struct mcp_tool *t)
 	strbuf_addc(b, '{');
 	json_put_text(b, "name", t->name);
 	json_put_text(b, "title", t->title);
-	json_put_text(b, "description", t->help);
+	struct strbuf help = {0};
+	strbuf_adds(&help, t->help);
+	for (const char *const *name = t->names ? t->names() : NULL; name && *name; name++) {
+		strbuf_addf(&help, "%s%s", *name, name[1] ? ", " : ".");
+	}
+	json_put_text(b, "description", help.failed ? t->help : help.s);
+	strbuf_finish(&help);
 	strbuf_adds(b, ",\"inputSchema\":{\"type\":\"object\",\"properties\":{");
 	for (const struct mcp_param *p = t->params; p->name; p++) {
 		put_param(b, p);

@@ -38,6 +38,7 @@ struct mcp_call;
 struct mcp_tool {
 	const char *name, *title, *help;
 	const struct mcp_param *params;
+	const char *const *(*names)(void); /* a list that `help` ends with; NULL: none */
 	bool (*run)(struct mcp_call *c);
 	bool (*offered)(void); /* NULL: always */
 	bool writes;           /* a file, in the folder for exports */
@@ -107,6 +108,8 @@ struct mcp_trace *mcp_trace_of(const struct mcp_call *c, const char *param);
 struct table_maker *mcp_trace_maker(struct mcp_trace *t); /* its index is made */
 struct openetw_index *mcp_trace_index(struct mcp_trace *t);
 const struct openetw_index_about *mcp_trace_about(struct mcp_trace *t);
+/* A query of all events, which tells how much of them it has looked at and ends when the call is cancelled. NULL: said why. */
+struct openetw_query *mcp_trace_all(const struct mcp_call *c, struct mcp_trace *t);
 /* A query with the call's filter and range. NULL: said why. To be destroyed. */
 struct openetw_query *mcp_trace_query(const struct mcp_call *c, struct mcp_trace *t, const char *filter,
 				      const char *from, const char *to);

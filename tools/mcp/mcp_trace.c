@@ -226,6 +226,26 @@ bool mcp_trace_range(const struct mcp_call *c, struct mcp_trace *t, const char *
 	return true;
 }
 
+/* Of groups of rows. */
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+	const struct mcp_trace *t = context;
+	double part = total ? (double)done / (double)total : 1;
+	cli_work_tell(CLI_WORK_EVENTS, (uint64_t)(part * (double)t->maker.about.rows), t->maker.about.rows);
+	return !cli_signal_caught();
+}
+
+struct openetw_query *mcp_trace_all(const struct mcp_call *c, struct mcp_trace *t)
+{
+	struct openetw_query *q = openetw_query_create(t->maker.index);
+	if (q) {
+		openetw_query_set_progress(q, on_progress, t);
+	} else {
+		cli_tell(c->args, "no memory");
+	}
+	return q;
+}
+
 struct openetw_query *mcp_trace_query(const struct mcp_call *c, struct mcp_trace *t, const char *filter,
 				      const char *from, const char *to)
 {
@@ -233,9 +253,8 @@ struct openetw_query *mcp_trace_query(const struct mcp_call *c, struct mcp_trace
 	if (!mcp_trace_range(c, t, from, to, &first, &last)) {
 		return NULL;
 	}
-	struct openetw_query *q = openetw_query_create(t->maker.index);
+	struct openetw_query *q = mcp_trace_all(c, t);
 	if (!q) {
-		cli_tell(c->args, "no memory");
 		return NULL;
 	}
 	openetw_query_set_range(q, first, last);

@@ -109,6 +109,7 @@ static void serve(const struct cli_args *a, int fd)
 		if (ftruncate(2, 0) < 0 || lseek(2, 0, SEEK_SET) < 0) {
 			_exit(1);
 		}
+		cli_work_clear();
 		answer(&c, message, h.bytes, &h);
 		fflush(stderr);
 		fflush(stdout);

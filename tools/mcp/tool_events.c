@@ -3,6 +3,7 @@
  */
 #include "tools/mcp/mcp_tool.h"
 
+#include "tools/tables/index_row.h"
 #include "tools/tables/table_make.h"
 
 #include <stdlib.h>
@@ -238,63 +239,33 @@ static void put_record(struct mcp_call *c, struct mcp_trace *t, const EVENT_RECO
 	put_payload(c, t, e, c->budget, "the server's option --max-answer allows longer answers");
 }
 
-struct wanted { /* the row of this number */
-	uint64_t row;
-	int64_t until;
-	struct openetw_row found;
-};
-
-static bool look_at_row(void *context, const struct openetw_row *r)
-{
-	struct wanted *w = context;
-	if (r->row == w->row) {
-		w->found = *r;
-	}
-	return w->found.size == 0 && r->time <= w->until && !cli_signal_caught();
-}
-
-/* Of several files a row is not a position: the row stands among those of its time. */
-static uint32_t find_row(struct mcp_trace *t, struct openetw_query *q, struct wanted *w)
-{
-	const EVENT_RECORD *e;
-	uint64_t at = w->row;
-	w->until = INT64_MAX;
-	uint32_t code = openetw_query_event(q, w->row, &e);
-	if (code == ERROR_SUCCESS && mcp_trace_about(t)->files > 1) {
-		int64_t time = table_make_time(mcp_trace_maker(t), (uint64_t)e->EventHeader.TimeStamp.QuadPart);
-		code = openetw_query_position(q, time - 100, &at); /* times of events are cut to 100 ns */
-		w->until = time + 100;
-	}
-	return code == ERROR_SUCCESS ? openetw_query_rows(q, at, UINT64_MAX - at, look_at_row, w, NULL) : code;
-}
-
 static bool run_get(struct mcp_call *c)
 {
 	struct mcp_trace *t = mcp_trace_of(c, "files");
-	struct wanted w = {.row = (uint64_t)mcp_call_integer(c, "row", 0)};
+	uint64_t row = (uint64_t)mcp_call_integer(c, "row", 0);
+	struct openetw_row found;
 	const EVENT_RECORD *e;
 	if (!t) {
 		return false;
 	}
 	const struct openetw_index_about *a = mcp_trace_about(t);
-	if (a->files == 1 && w.row >= a->rows) {
+	if (a->files == 1 && row >= a->rows) {
 		cli_tell(c->args, "there is no row %llu: the trace has %llu, which begin with 0",
-			 (unsigned long long)w.row, (unsigned long long)a->rows);
+			 (unsigned long long)row, (unsigned long long)a->rows);
 		return false;
 	}
-	struct openetw_query *q = openetw_query_create(mcp_trace_index(t));
+	struct openetw_query *q = mcp_trace_all(c, t);
 	if (!q) {
-		cli_tell(c->args, "no memory");
 		return false;
 	}
-	uint32_t code = find_row(t, q, &w);
-	bool ok = code == ERROR_SUCCESS && w.found.size && openetw_query_event(q, w.row, &e) == ERROR_SUCCESS;
+	uint32_t code = index_row_find(mcp_trace_index(t), q, row, &found);
+	bool ok = code == ERROR_SUCCESS && openetw_query_event(q, row, &e) == ERROR_SUCCESS;
 	if (ok) {
 		strbuf_addc(&c->out, '{');
-		put_head(&c->out, t, &w.found);
+		put_head(&c->out, t, &found);
 		put_record(c, t, e);
-		if (w.found.stack) {
-			put_stack(c, t, e, &w.found);
+		if (found.stack) {
+			put_stack(c, t, e, &found);
 		}
 		strbuf_addc(&c->out, '}');
 	} else if (code == ERROR_CANCELLED || cli_signal_caught()) {
@@ -303,7 +274,7 @@ static bool run_get(struct mcp_call *c)
 		cli_tell(c->args,
 			 "there is no row %llu; find_events says the rows of events, which are those of the same files "
 			 "only",
-			 (unsigned long long)w.row);
+			 (unsigned long long)row);
 	}
 	openetw_query_destroy(q);
 	return ok;

@@ -57,17 +57,17 @@ static const struct mcp_param sql_params[] = {MCP_FILES("files"),
 const struct mcp_tool mcp_tool_sql = {
 	.name = "sql",
 	.title = "Ask in SQL",
-	.help = "Runs a query of DuckDB's SQL over a trace. Tables: events (time, provider, event, process, pid, "
-		"process_name, thread, tid, cpu, level, id, version, opcode, task, keyword, type, stack, file), "
-		"processes, "
-		"threads, images, samples, switches, waits, io, files, net, faults, syscalls, spans, stacks, frames, "
-		"symbols, providers, event_types, lost, trace; and \"Provider/Event\" in double quotes, whose columns "
+	.help = "Runs a query of DuckDB's SQL over a trace. The table events has time, provider, event, process, pid, "
+		"process_name, thread, tid, cpu, level, id, version, opcode, task, keyword, type, stack, file; "
+		"sql_tables "
+		"says the columns of the others; \"Provider/Event\" in double quotes is a table, too, whose columns "
 		"are "
-		"the fields of its payload. sql_tables says the columns of each. Times and durations are nanoseconds, "
+		"the fields of its payload. Times and durations are nanoseconds, "
 		"time 0 is the start of the trace; time_text(t) makes a date of one, stack_text(id) the functions of a "
 		"stack. Each table may be read in part: events(t0 := 1000000000, t1 := 2000000000, provider := "
 		"'Shop'). "
-		"Rows have no order without ORDER BY. Nothing can be written or read but the trace.",
+		"Rows have no order without ORDER BY. Nothing can be written or read but the trace. All tables: ",
+	.names = table_make_names,
 	.params = sql_params,
 	.run = run_sql,
 };
@@ -261,7 +261,7 @@ static bool put_lines(struct mcp_call *c, const struct strbuf *lines, bool cut)
 
 struct words {
 	char *word[WORDS_MAX];
-	char text[4][64];
+	char text[6][64];
 	int count;
 	char *owned[1024]; /* paths of files, which are the last words, and what they led to when they were looked up */
 	int fds[1024];
@@ -424,21 +424,27 @@ static const struct {
 	{"samples", "count", "process_name,function"},
 };
 
-static bool add_range(struct mcp_call *c, struct words *w)
+/* Adds --from and --to, or with a prefix ("new-") other options of the same two. `at` is the first of two texts of `w` that are
+ * free. False: said why. */
+static bool add_range(struct mcp_call *c, struct words *w, int at, const char *prefix, const char *files,
+		      const char *first, const char *last)
 {
+	char option[2][16];
 	int64_t from, to;
-	if (!json_member(c->given, "from") && !json_member(c->given, "to")) {
+	if (!json_member(c->given, first) && !json_member(c->given, last)) {
 		return true;
 	}
-	struct mcp_trace *t = mcp_trace_of(c, "files");
-	if (!t || !mcp_trace_range(c, t, "from", "to", &from, &to)) {
+	struct mcp_trace *t = mcp_trace_of(c, files);
+	if (!t || !mcp_trace_range(c, t, first, last, &from, &to)) {
 		return false;
 	}
-	if (json_member(c->given, "from") && from > 0) {
-		add_time(w, 0, "from", from);
+	snprintf(option[0], sizeof option[0], "%sfrom", prefix);
+	snprintf(option[1], sizeof option[1], "%sto", prefix);
+	if (json_member(c->given, first) && (from > 0 || *prefix)) {
+		add_time(w, at, option[0], BASE_MAX(from, (int64_t)0));
 	}
-	if (json_member(c->given, "to")) {
-		add_time(w, 1, "to", BASE_MAX(to, (int64_t)0));
+	if (json_member(c->given, last)) {
+		add_time(w, at + 1, option[1], BASE_MAX(to, (int64_t)0));
 	}
 	return true;
 }
@@ -453,15 +459,15 @@ bool mcp_compare_table(struct mcp_call *c, const char *table)
 		at++;
 	}
 	const char *group_by = mcp_call_text(c, "group_by", compared[at].group_by);
-	if (json_member(c->given, "by") || json_member(c->given, "field") || json_member(c->given, "other_from") ||
-	    json_member(c->given, "other_to")) {
-		cli_tell(c->args,
-			 "compare with 'table' compares two traces: it takes group_by instead of by and field, "
-			 "and from and to count from the start of each");
+	if (json_member(c->given, "by") || json_member(c->given, "field")) {
+		cli_tell(c->args, "compare with 'table' takes group_by instead of by and field");
 		return false;
 	}
-	if (!json_member(c->given, "other_files")) {
-		cli_tell(c->args, "compare with 'table' needs 'other_files': which trace to compare with?");
+	const char *other = json_member(c->given, "other_files") ? "other_files" : "files";
+	if (strcmp(other, "files") == 0 && !json_member(c->given, "other_from") && !json_member(c->given, "other_to")) {
+		cli_tell(c->args,
+			 "compare with 'table' needs 'other_files', or 'other_from' and 'other_to' of the same trace: "
+			 "what to compare with?");
 		return false;
 	}
 	w = (struct words){0};
@@ -479,9 +485,11 @@ bool mcp_compare_table(struct mcp_call *c, const char *table)
 	if (group_by) {
 		add_word(&w, by.s);
 	}
-	bool ok = !filter.failed && !by.failed && add_range(c, &w);
+	/* The times of the other count from its own start. Where none is given they are those of the first one. */
+	bool ok = !filter.failed && !by.failed && add_range(c, &w, 0, "", "files", "from", "to") &&
+		  add_range(c, &w, 3, "new-", other, "other_from", "other_to");
 	add_word(&w, "--");
-	ok = ok && add_files(c, &w, "files") && add_files(c, &w, "other_files");
+	ok = ok && add_files(c, &w, "files") && add_files(c, &w, other);
 	if (ok && w.owned_count != 2) {
 		ok = false;
 		cli_tell(c->args, "compare with 'table' takes one trace in files and one in other_files");

@@ -11,14 +11,14 @@
 
 struct listing {
 	struct mcp_call *call;
-	uint32_t shown;
+	uint64_t position, seen, shown;
 };
 
 static void put_path(void *context, const char *path, uint64_t bytes, bool given)
 {
 	struct listing *l = context;
 	struct strbuf *b = &l->call->out;
-	if (mcp_call_room(l->call)) {
+	if (l->seen++ == l->position + l->shown && mcp_call_room(l->call)) { /* nothing behind one that had no room */
 		json_put_comma(b);
 		strbuf_addc(b, '{');
 		json_put_text(b, "file", path);
@@ -31,29 +31,49 @@ static void put_path(void *context, const char *path, uint64_t bytes, bool given
 
 static bool run_list(struct mcp_call *c)
 {
-	struct listing l = {c, 0};
+	struct listing l = {.call = c, .position = (uint64_t)mcp_call_integer(c, "position", 0)};
+	uint64_t limit = (uint64_t)mcp_call_integer(c, "limit", LIST_MOST);
 	strbuf_adds(&c->out, "{\"traces\":[");
 	bool incomplete;
-	uint32_t there = allowed_each(&mcp_limits.may, LIST_MOST, put_path, &l, &incomplete);
+	uint32_t there = allowed_each(&mcp_limits.may, (uint32_t)(l.position + limit), put_path, &l, &incomplete);
 	strbuf_addc(&c->out, ']');
+	uint64_t next = l.position + l.shown;
+	json_put_count(&c->out, "position", l.position);
 	json_put_count(&c->out, "shown", l.shown);
 	json_put_count(&c->out, "there_are", there);
-	mcp_put_cut(&c->out, l.shown < there || incomplete,
-		    incomplete ? "some folders could not be looked through: they are too deep, too big, or may not be "
-				 "read; a trace in them can be opened by its path"
-			       : "traces that are not shown can be opened by their paths");
+	bool more = next < there && l.shown;
+	if (more) {
+		json_put_count(&c->out, "next_position", next);
+	}
+	mcp_put_cut(&c->out, more || incomplete,
+		    more ? "ask again with position = next_position; a trace can be opened by its path, too"
+			 : "some folders could not be looked through: they are too deep, too big, or may not be read; "
+			   "a trace in them can be opened by its path");
+	if (incomplete) {
+		json_put_truth(&c->out, "some_folders_not_looked_through", true);
+	}
 	strbuf_addc(&c->out, '}');
 	return true;
 }
 
-static const struct mcp_param no_params[] = {{0}};
+static const struct mcp_param list_params[] = {
+	{.name = "position",
+	 .kind = MCP_PARAM_INTEGER,
+	 .max = INT64_C(1000000000),
+	 .help = "The first trace to show, by its number in the list (default 0). Answers say next_position."},
+	{.name = "limit",
+	 .kind = MCP_PARAM_INTEGER,
+	 .min = 1,
+	 .max = LIST_MOST,
+	 .help = "At most so many traces (default 500)."},
+	{0}};
 const struct mcp_tool mcp_tool_list_traces = {
 	.name = "list_traces",
 	.title = "List trace files",
 	.help = "Lists the trace files that may be opened, with their sizes. \"default\" are those that other tools "
 		"read "
 		"when they are called without files.",
-	.params = no_params,
+	.params = list_params,
 	.run = run_list,
 };
 

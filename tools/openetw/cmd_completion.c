@@ -56,7 +56,7 @@ static bool print_whole(void *text, const struct filter_completion *c)
 }
 
 /* What a filter that somebody is typing may become: the shells' functions call this, with the words of the command line
- * from the verb on. */
+ * from the verb on: the filter itself among them, and what is behind it, where the shell tells that. */
 static int filter(char *text, int count, char **words)
 {
 	struct filter_words *w = filter_words_create(text, count, words);
@@ -92,7 +92,7 @@ static void bash_verb(const struct cli_command *c)
 			printf("' -- \"$cur\")); return ;;\n");
 		} else if (takes_filter(o)) {
 			printf(") mapfile -t COMPREPLY < <(openetw completion filter -- \"${cur#[\\\"\\']}\" "
-			       "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null); compopt -o nospace 2>/dev/null; "
+			       "\"${COMP_WORDS[@]:1}\" 2>/dev/null); compopt -o nospace 2>/dev/null; "
 			       "return ;;\n");
 		} else if (strstr(o->arg, "FILE")) {
 			printf(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");

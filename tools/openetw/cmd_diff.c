@@ -20,6 +20,7 @@ struct diff_options {
 	struct table_options tables;
 	const char *filter;
 	struct cli_words fail_if;
+	struct cli_time new_from, new_to;
 	uint64_t top;
 	bool json, csv;
 };
@@ -27,6 +28,10 @@ static const struct cli_option options[] = {
 	TABLE_OPTIONS(diff_options, tables),
 	CLI_WORD(diff_options, filter, 'F', "filter", "EXPR",
 		 "only rows for which EXPR is true, by the names of the table's columns"),
+	CLI_TIME(diff_options, new_from, 0, "new-from",
+		 "of NEW from this time on; --from and --to are of BASE then (compares times of one trace, given "
+		 "twice)"),
+	CLI_TIME(diff_options, new_to, 0, "new-to", "of NEW up to this time; --from and --to are of BASE then"),
 	CLI_WORDS(diff_options, fail_if, 0, "fail-if", "EXPR",
 		  "the exit status is 1 when EXPR is true of a group: 'p99(duration) > 1.2 * base', 'count > 100' "
 		  "(repeatable)"),
@@ -122,6 +127,10 @@ static bool ask_both(struct diff *d, const char *table)
 	t.columns = d->columns;
 	for (int i = 0; i < 2; i++) {
 		struct table_question q;
+		if (i == 1 && (d->o->new_from.given || d->o->new_to.given)) {
+			t.from = d->o->new_from;
+			t.to = d->o->new_to;
+		}
 		bool ok = table_question_make(d->args, d->set[i], &t, d->o->filter, NULL, 0, &q) == CLI_OK;
 		table_answer_free(d->answer[i]);
 		d->answer[i] = ok ? table_ask(d->set[i], &q.ask, why, sizeof why) : NULL;
@@ -566,6 +575,7 @@ static int run(struct cli_args *a)
 	const struct diff_options *o = a->given;
 	struct diff d = {.args = a, .o = o};
 	const char *table = o->tables.table, *given = o->filter ? "filter" : o->fail_if.count ? "fail-if" : NULL;
+	given = given ? given : o->new_from.given ? "new-from" : o->new_to.given ? "new-to" : NULL;
 	given = given ? given : table_options_given(&o->tables);
 	if (o->csv && o->json) {
 		return cli_usage(a, "--csv and --json contradict each other");
@@ -622,6 +632,7 @@ const struct cli_command cli_diff = {
 		   "Examples:\n"
 		   "  openetw diff monday.etl tuesday.etl\n"
 		   "  openetw diff base.etl new.etl --table io --group-by process_name,operation\n"
+		   "  openetw diff web.etl web.etl --table spans --to +10s --new-from +10s\n"
 		   "  openetw diff base.etl new.etl --table spans --fail-if 'p99(duration) > 1.2 * base' --fail-if "
 		   "'max(duration) > 2s'\n",
 	.options = options,

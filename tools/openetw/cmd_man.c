@@ -66,9 +66,10 @@ static void page(const struct cli_command *c)
 		printf(".SH OPTIONS\n");
 	}
 	put_options(c->options, c->classic);
-	if (c->details) {
+	const char *details = cli_details(c);
+	if (details) {
 		printf(".SH DETAILS\n.nf\n");
-		put(c->details);
+		put(details);
 		printf(".fi\n");
 	}
 	struct cli_topic t;

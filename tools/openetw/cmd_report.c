@@ -157,11 +157,13 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 
 static bool read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
+	cli_work_tell(CLI_WORK_MACHINE, done, total);
 	return !cli_signal_caught();
 }
 
 static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 {
+	cli_work_tell(CLI_WORK_BUFFERS, f->BuffersRead, f->LogfileHeader.BuffersWritten);
 	return !cli_signal_caught();
 }
 

@@ -290,39 +290,58 @@ static int run(struct cli_args *a)
 	return status;
 }
 
+#define LINE_MOST 105u
+
+static const char about[] = "Runs a query of DuckDB's SQL over the events of these files, and prints the rows. Without "
+			    "a query it asks for\n"
+			    "queries, with history and completion. Several files are one trace.\n\n";
+static const char tables_mean[] =
+	"\n\"Provider/Event\" in double quotes is a table of that event, whose columns are the fields of its\n"
+	"payload. Times and durations are nanoseconds from the start of the trace; time_text(t) makes dates of them.\n"
+	"docs/sql.md has every column.\n"
+	"\n"
+	"A table of the trace may be read in part: events(t0 := 1000000000, t1 := 2000000000, provider := 'Shop',\n"
+	"process := 'shop'). Such bounds are taken out of 'where time between A and B' where that is safe.\n"
+	"\n"
+	"DuckDB is a library of its own, which is loaded when it is needed: OPENETW_DUCKDB names it, else it is\n"
+	"lib/openetw/libduckdb.so below the install prefix, what npm put into ~/.local/share/openetw, or what the\n"
+	"system has. It runs in a program without rights: it opens no file, and connects to nobody.\n"
+	"\n"
+	"Examples:\n"
+	"  openetw sql web.etl 'select provider, event, count(*) from events group by all order by 3 desc'\n"
+	"  openetw sql shop.etl 'select Article, sum(Amount) from \"MyCompany.Shop/Sold\" group by all'\n"
+	"  openetw sql machine.etl --run cpu-by-process\n"
+	"  openetw sql machine.etl 'from waits order by duration desc limit 20' --json\n"
+	"  openetw sql web.etl 'select * from events' --parquet events.parquet\n"
+	"  openetw sql web.etl\n";
+
+/* The list of tables is made of the tables. */
+static const char *details(void)
+{
+	static char text[8000];
+	struct strbuf b = {0};
+	size_t line = strlen("Tables:");
+	strbuf_adds(&b, about);
+	strbuf_adds(&b, "Tables:");
+	for (const char *const *name = table_make_names(); *name; name++) {
+		size_t n = strlen(*name) + 2;
+		bool wraps = line + n > LINE_MOST;
+		strbuf_addc(&b, wraps ? '\n' : ' ');
+		strbuf_adds(&b, *name);
+		strbuf_adds(&b, name[1] ? "," : ".");
+		line = (wraps ? 0 : line) + n;
+	}
+	strbuf_adds(&b, tables_mean);
+	snprintf(text, sizeof text, "%s", b.failed ? "" : b.s);
+	strbuf_finish(&b);
+	return text;
+}
+
 const struct cli_command cli_sql = {
 	.name = "sql",
 	.synopsis = "FILE... ['QUERY'] [options]",
 	.summary = "Ask traces in SQL.",
-	.details =
-		"Runs a query of DuckDB's SQL over the events of these files, and prints the rows. Without a query it "
-		"asks for\n"
-		"queries, with history and completion. Several files are one trace.\n\n"
-		"Tables: events, processes, lifetimes, threads, images, cpu, samples, switches, waits, io, files, net, "
-		"faults,\n"
-		"syscalls, dpc_isr, memory, gc, jit, spans, stacks, frames, symbols, providers, event_types, lost, "
-		"trace. \"Provider/Event\" in double quotes is "
-		"a table\n"
-		"of that event, whose columns are the fields of its payload. Times and durations are nanoseconds from "
-		"the start\n"
-		"of the trace; time_text(t) makes dates of them. docs/sql.md has every column.\n\n"
-		"A table of the trace may be read in part: events(t0 := 1000000000, t1 := 2000000000, provider := "
-		"'Shop', process :=\n"
-		"'shop'). Such bounds are taken out of 'where time between A and B' where that is safe.\n\n"
-		"DuckDB is a library of its own, which is loaded when it is needed: OPENETW_DUCKDB names it, else it "
-		"is "
-		"lib/openetw/libduckdb.so\n"
-		"below the install prefix, what npm put into ~/.local/share/openetw, or what the system has. It runs "
-		"in a "
-		"program\n"
-		"without rights: it opens no file, and connects to nobody.\n\n"
-		"Examples:\n"
-		"  openetw sql web.etl 'select provider, event, count(*) from events group by all order by 3 desc'\n"
-		"  openetw sql shop.etl 'select Article, sum(Amount) from \"MyCompany.Shop/Sold\" group by all'\n"
-		"  openetw sql machine.etl --run cpu-by-process\n"
-		"  openetw sql machine.etl 'from waits order by duration desc limit 20' --json\n"
-		"  openetw sql web.etl 'select * from events' --parquet events.parquet\n"
-		"  openetw sql web.etl\n",
+	.details_made = details,
 	.options = options,
 	CLI_INTO(sql_options),
 	.run = run,

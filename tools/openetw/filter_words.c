@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/filter_words.h"
 
+#include "tools/common/options.h"
 #include "tools/common/session_options.h"
 #include "tools/openetw/monitor.h"
+#include "tools/tables/index_words.h"
 
 #include <ctype.h>
 #include <openetw/decode.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <tdh.h>
+#include <unistd.h>
 
 #define NAMES_MAX  2048u /* of a kind; more are not offered */
 #define EVENTS_MAX 1024u /* that are looked at for their fields */
 #define DEPTH_MAX  8     /* of structs */
+#define FILES_MAX  16    /* of one command line */
+#define WAIT_MS    700u  /* for a trace without an index, of which then the beginning is known */
 
 struct names {
 	char *name[NAMES_MAX + 1]; /* NULL behind the last */
@@ -20,6 +26,7 @@ struct names {
 struct filter_words {
 	struct filter_vocabulary vocabulary;
 	struct names fields, events, providers;
+	struct index_words *of_files; /* NULL: the command line names no trace */
 };
 
 static void add(struct names *n, const char *name)
@@ -167,6 +174,90 @@ static const char *value_of(char **words, int count, int i, char letter, const c
 	return NULL;
 }
 
+/* ---- traces on the command line ----------------------------------------------------------------- */
+
+/* A shell hands out words as they were typed: quotes, backslashes and ~ mean what they mean to it. False: too long. */
+static bool path_of(const char *word, char *out, size_t cap)
+{
+	size_t n = 0;
+	char quote = 0;
+	const char *home = word[0] == '~' && (word[1] == '/' || !word[1]) ? getenv("HOME") : NULL;
+	if (home) {
+		n = (size_t)snprintf(out, cap, "%s", home);
+		word++;
+	}
+	for (const char *s = word; *s && n + 1 < cap; s++) {
+		if (quote ? *s == quote : *s == '"' || *s == '\'') {
+			quote = quote ? 0 : *s;
+		} else {
+			s += *s == '\\' && quote != '\'' && s[1];
+			out[n++] = *s;
+		}
+	}
+	if (n + 1 >= cap) {
+		return false;
+	}
+	out[n] = 0;
+	return true;
+}
+
+/* Is the word behind this one its value? */
+static bool takes_next(const struct cli_command *c, const char *word)
+{
+	const char *name = word + 1 + (word[1] == '-');
+	bool whole = word[1] == '-' && word[2];
+	if (strchr(word, '=') || (!whole && word[1] && word[2])) {
+		return false;
+	}
+	const struct cli_option *o = cli_option_find(c->options, whole ? name : "", whole ? strlen(name) : 0,
+						     whole ? 0 : word[1], c->classic);
+	return o && o->arg && o->arg[0] != '[';
+}
+
+/* The files among the words, each to be freed. How many. */
+static uint32_t files_of(const struct cli_command *c, int count, char **words, char *files[FILES_MAX])
+{
+	char path[4096];
+	struct stat st;
+	uint32_t n = 0;
+	for (int i = 1; i < count && n < FILES_MAX; i++) {
+		if (words[i][0] == '-' && words[i][1]) {
+			i += takes_next(c, words[i]);
+		} else if (path_of(words[i], path, sizeof path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+			   (files[n] = strdup(path)) != NULL) {
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Somebody waits for a key to do something, so an index that has to be made is not waited for, and writes no file. */
+static struct index_words *words_of_files(const struct cli_command *c, int count, char **words)
+{
+	char *files[FILES_MAX], there[4096];
+	struct openetw_index *x = NULL;
+	struct index_words *w = NULL;
+	OPENETW_SIZED(struct openetw_index_options, o);
+	uint32_t n = files_of(c, count, words, files);
+	o.flags = OPENETW_INDEX_BACKGROUND;
+	for (uint32_t i = 0; i < n; i++) {
+		bool kept =
+			openetw_index_path(files[i], there, sizeof there) == ERROR_SUCCESS && access(there, R_OK) == 0;
+		o.flags |= kept ? 0 : OPENETW_INDEX_MEMORY;
+	}
+	if (n && openetw_index_open((const char *const *)files, n, &o, &x) == ERROR_SUCCESS) {
+		struct openetw_decoder *d = openetw_decoder_create();
+		openetw_index_wait(x, WAIT_MS);
+		w = index_words_create(x, d);
+		openetw_decoder_destroy(d);
+		openetw_index_close(x);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		free(files[i]);
+	}
+	return w;
+}
+
 struct filter_words *filter_words_create(const char *text, int count, char **words)
 {
 	struct filter_words *w = calloc(1, sizeof *w);
@@ -183,6 +274,12 @@ struct filter_words *filter_words_create(const char *text, int count, char **wor
 		if (file) {
 			(void)openetw_schema_load_file(unquoted(file, plain));
 		}
+	}
+	const struct cli_command *c = count > 0 ? cli_find(words[0]) : NULL;
+	w->of_files = c && c->complete && strcmp(c->complete, "file") == 0 ? words_of_files(c, count, words) : NULL;
+	if (w->of_files) {
+		w->vocabulary = *index_words_get(w->of_files);
+		return w;
 	}
 	for (int i = 1; i < count; i++) {
 		const char *provider = value_of(words, count, i, 'p', "provider");
@@ -218,6 +315,7 @@ void filter_words_destroy(struct filter_words *w)
 		names_finish(&w->fields);
 		names_finish(&w->events);
 		names_finish(&w->providers);
+		index_words_destroy(w->of_files);
 		free(w);
 	}
 }

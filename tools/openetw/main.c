@@ -232,6 +232,7 @@ int main(int argc, char **argv)
 	}
 	say_ends(a.command);
 	take_paths(&a);
+	cli_work_take_over();
 	if (!cli_unpacked_take_held(&a)) {
 		return CLI_USAGE;
 	}

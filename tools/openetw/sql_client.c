@@ -425,6 +425,7 @@ static int run(struct sql_client *c, enum sql_question kind, const void *questio
 				return what == FAILED ? CLI_FAILED : CLI_OK;
 			}
 			if (n == 0 && a.percent <= 100) {
+				cli_work_tell(CLI_WORK_QUERY, a.percent, 100);
 				cli_progress_show(&c->progress, "%3u%% of the query", a.percent);
 			}
 		} else {

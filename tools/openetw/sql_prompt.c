@@ -10,6 +10,7 @@
 #include "tools/openetw/sql_ready.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -155,6 +156,14 @@ int sql_prompt(void *context, int (*run)(void *context, const char *text))
 	}
 	while (more) {
 		char *line = read_line(query.len ? "  ...> " : "sql> ");
+		if (!line && terminal && cli_signal_caught() == SIGINT) { /* what was typed is not wanted */
+			cli_signals_restore();
+			cli_signals_catch();
+			clearerr(stdin);
+			putchar('\n');
+			strbuf_clear(&query);
+			continue;
+		}
 		if (!line || (!terminal && cli_signal_caught())) {
 			free(line);
 			break;

@@ -352,6 +352,9 @@ void sql_run_next(struct strbuf *answer)
 		pthread_join(run.thread, NULL);
 		run.active = false;
 	} else if (a.state == SQL_RUNNING && n == 0) {
+		if (order_load_relaxed(&run.cancelled)) { /* the first interruption came before DuckDB began */
+			duckdb.interrupt(run.connection);
+		}
 		double percent = duckdb.query_progress(run.connection).percent;
 		a.percent = percent >= 0 && percent <= 100 ? (uint32_t)percent : UINT32_MAX;
 		memcpy(answer->s, &a, answer->failed ? 0 : sizeof a);

@@ -130,6 +130,7 @@ struct of_file { /* what callbacks get: which file they are about */
 static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
 {
 	struct pass *p = context;
+	cli_work_tell(CLI_WORK_MACHINE, done, total);
 	cli_progress_show(&p->progress, "%3u%%  reading processes and modules",
 			  (unsigned)(100ull * done / (total ? total : 1)));
 	return !cli_signal_caught();
@@ -139,6 +140,7 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 {
 	struct pass *p = ((struct of_file *)f->Context)->pass;
 	p->buffers++;
+	cli_work_tell(CLI_WORK_BUFFERS, p->buffers, p->total);
 	cli_progress_show(&p->progress, "%3u%%  reading %llu events",
 			  (unsigned)(p->total ? BASE_MIN(100 * p->buffers / p->total, (uint64_t)100) : 0),
 			  (unsigned long long)p->events);
@@ -287,6 +289,7 @@ struct progress {
 static bool on_progress(void *context, uint64_t done, uint64_t total, uint64_t rows)
 {
 	struct progress *p = context;
+	cli_work_tell(CLI_WORK_INDEX, done, total);
 	cli_progress_show(&p->shown, "%3u%%  making the index, %llu events", (unsigned)(total ? 100 * done / total : 0),
 			  (unsigned long long)rows);
 	return !cli_signal_caught();

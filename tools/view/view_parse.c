@@ -5,11 +5,11 @@
 
 #include "filter/filter_complete.h"
 #include "regex/regex.h"
+#include "tools/tables/index_words.h"
 
 #include <stdlib.h>
 
 #define FILTER_MOST 8192u
-#define WORDS_MOST  2000u
 #define OFFERS_MOST 60u
 
 /* ---- words ------------------------------------------------------------------------------------------ */
@@ -54,143 +54,36 @@ static void take_expectation(void *context, const struct filter_expectation *e)
 
 /* ---- what there is in the trace --------------------------------------------------------------------- */
 
-struct words {
-	const char **list;
-	char **own;
-	uint32_t count;
-};
-static void add_word(struct words *w, const char *s)
+void view_vocabulary_free(void *memo)
 {
-	if (!w->list) {
-		w->list = calloc(WORDS_MOST + 1, sizeof *w->list);
-		w->own = calloc(WORDS_MOST + 1, sizeof *w->own);
-	}
-	if (w->list && w->own && w->count < WORDS_MOST && s && s[0] && (w->own[w->count] = strdup(s)) != NULL) {
-		w->list[w->count] = w->own[w->count];
-		w->count++;
-	}
-}
-static void words_free(struct words *w)
-{
-	for (uint32_t i = 0; i < w->count; i++) {
-		free(w->own[i]);
-	}
-	free(w->own);
-	free(w->list);
-}
-static bool take_word(void *context, const struct openetw_facet *f)
-{
-	if (f->id != UINT32_MAX) {
-		add_word(context, f->text);
-	}
-	return true;
-}
-
-struct field_words {
-	struct words *w;
-};
-static bool take_field(void *context, const struct openetw_field *f)
-{
-	char name[100];
-	struct words *w = context;
-	if (f->name_length < sizeof name && f->name[0] != '_') {
-		memcpy(name, f->name, f->name_length);
-		name[f->name_length] = 0;
-		for (uint32_t i = 0; i < w->count; i++) {
-			if (strcmp(w->list[i], name) == 0) {
-				return true;
-			}
-		}
-		add_word(w, name);
-	}
-	return true;
-}
-
-/* One event of each type says which fields it has. */
-#define TYPES_LOOKED 400u
-static bool take_row(void *context, const struct openetw_row *row)
-{
-	*(uint64_t *)context = row->row;
-	return false;
-}
-
-static void learn_fields(struct view_trace *t, struct words *fields, struct words *events)
-{
-	OPENETW_SIZED(struct openetw_index_about, a);
-	struct openetw_decoder *d = view_decoder_take(t);
-	struct openetw_query *q = openetw_query_create(t->x);
-	view_trace_about(t, &a);
-	for (uint32_t i = 0; d && q && i < a.types; i++) {
-		OPENETW_SIZED(struct openetw_index_type, type);
-		const openetw_event_record *e;
-		char filter[700];
-		uint64_t row = UINT64_MAX;
-		if (openetw_index_type(t->x, i, &type) != ERROR_SUCCESS || type.rows == 0) {
-			continue;
-		}
-		add_word(events, type.name);
-		if (i >= TYPES_LOOKED || strpbrk(type.provider, "\"") || strpbrk(type.name, "\"")) {
-			continue;
-		}
-		snprintf(filter, sizeof filter, "provider == \"%.250s\" and event == \"%.250s\"", type.provider,
-			 type.name);
-		if (openetw_query_set_filter(q, filter) == ERROR_SUCCESS &&
-		    openetw_query_rows(q, 0, 1, take_row, &row, NULL) == ERROR_SUCCESS && row != UINT64_MAX &&
-		    openetw_query_event(q, row, &e) == ERROR_SUCCESS) {
-			openetw_decode_fields(d, e, take_field, fields);
-		}
-	}
-	openetw_query_destroy(q);
-	view_decoder_give(t, d);
+	index_words_destroy(memo);
 }
 
 /* Made once for a trace that is whole. */
-struct vocabulary {
-	struct words fields, events, providers, processes;
-};
-void view_vocabulary_free(void *memo)
-{
-	struct vocabulary *v = memo;
-	if (v) {
-		words_free(&v->fields);
-		words_free(&v->events);
-		words_free(&v->providers);
-		words_free(&v->processes);
-		free(v);
-	}
-}
-
-static struct vocabulary *vocabulary_of(struct view_trace *t)
+static struct index_words *words_of(struct view_trace *t)
 {
 	pthread_mutex_lock(&t->lock);
-	struct vocabulary *v = t->memo;
+	struct index_words *w = t->memo;
 	pthread_mutex_unlock(&t->lock);
-	if (v) {
-		return v;
+	if (w) {
+		return w;
 	}
-	v = calloc(1, sizeof *v);
-	struct openetw_query *q = v ? openetw_query_create(t->x) : NULL;
-	if (!q) {
-		free(v);
-		return NULL;
-	}
-	openetw_query_facets(q, OPENETW_BY_PROVIDER, 500, take_word, &v->providers, NULL);
-	openetw_query_facets(q, OPENETW_BY_PROCESS_NAME, 500, take_word, &v->processes, NULL);
-	openetw_query_destroy(q);
-	learn_fields(t, &v->fields, &v->events);
+	struct openetw_decoder *d = view_decoder_take(t);
+	w = index_words_create(t->x, d);
+	view_decoder_give(t, d);
 	bool whole = view_trace_whole(t) && !t->live;
 	pthread_mutex_lock(&t->lock);
-	bool kept = whole && !t->memo;
+	bool kept = whole && w && !t->memo;
 	if (kept) {
-		t->memo = v;
+		t->memo = w;
 	}
-	struct vocabulary *there = t->memo;
+	struct index_words *there = t->memo;
 	pthread_mutex_unlock(&t->lock);
 	if (there && !kept) {
-		view_vocabulary_free(v);
+		index_words_destroy(w);
 		return there;
 	}
-	return v;
+	return w;
 }
 
 /* ---- offers ----------------------------------------------------------------------------------------- */
@@ -246,19 +139,13 @@ static int run(struct view_request *r)
 	json_put_name(&r->out, "completions");
 	strbuf_addc(&r->out, '[');
 	if (view_text(r, "cursor", NULL)) {
-		struct vocabulary *v = vocabulary_of(t);
+		static const struct filter_vocabulary none;
+		struct index_words *w = words_of(t);
 		struct offers o = {&r->out, 0};
-		struct filter_vocabulary words = {0};
-		if (v) {
-			words = (struct filter_vocabulary){.fields = v->fields.list,
-							   .providers = v->providers.list,
-							   .events = v->events.list,
-							   .processes = v->processes.list};
-		}
-		filter_complete(text, BASE_MIN((size_t)view_number(r, "cursor", 0), strlen(text)), &words, put_offer,
-				&o);
-		if (v != t->memo) {
-			view_vocabulary_free(v);
+		filter_complete(text, BASE_MIN((size_t)view_number(r, "cursor", 0), strlen(text)),
+				w ? index_words_get(w) : &none, put_offer, &o);
+		if (w != t->memo) {
+			index_words_destroy(w);
 		}
 	}
 	strbuf_adds(&r->out, "]}");

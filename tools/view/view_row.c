@@ -3,6 +3,7 @@
  */
 #include "tools/view/view.h"
 
+#include "tools/tables/index_row.h"
 #include "tools/tables/table_make.h"
 
 #include <stdlib.h>
@@ -28,38 +29,6 @@ static bool put_field(void *context, const struct openetw_field *f)
 	strbuf_add_json(b, f->text, f->text_length);
 	strbuf_addc(b, '}');
 	return true;
-}
-
-struct wanted { /* the row of this number */
-	uint64_t row;
-	int64_t until;
-	struct openetw_row found;
-};
-static bool look_at_row(void *context, const struct openetw_row *r)
-{
-	struct wanted *w = context;
-	if (r->row == w->row) {
-		w->found = *r;
-	}
-	return w->found.size == 0 && r->time <= w->until;
-}
-
-/* Of several files a row is not a position: it stands among those of its time. */
-static uint32_t find_row(struct view_trace *t, struct openetw_query *q, struct wanted *w,
-			 const openetw_event_record **ret)
-{
-	OPENETW_SIZED(struct openetw_index_about, a);
-	uint64_t at = w->row;
-	w->until = INT64_MAX;
-	view_trace_about(t, &a);
-	uint32_t code = openetw_query_event(q, w->row, ret);
-	if (code == ERROR_SUCCESS && a.files > 1) {
-		int64_t time = ((int64_t)(*ret)->EventHeader.TimeStamp.QuadPart - (int64_t)a.start_filetime) * 100;
-		code = openetw_query_position(q, time - 100, &at); /* times of events are cut to 100 ns */
-		w->until = time + 100;
-	}
-	code = code ? code : openetw_query_rows(q, at, UINT64_MAX - at, look_at_row, w, NULL);
-	return code ? code : w->found.size ? openetw_query_event(q, w->row, ret) : ERROR_NOT_FOUND;
 }
 
 static void put_guid(struct strbuf *b, const char *name, const GUID *g)
@@ -186,7 +155,7 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 static int run(struct view_request *r)
 {
 	struct view_sel s;
-	struct wanted w = {.row = view_number(r, "row", 0)};
+	struct openetw_row row;
 	const openetw_event_record *e;
 	if (!view_sel_of(r, &s)) {
 		return r->status;
@@ -195,12 +164,14 @@ static int run(struct view_request *r)
 	s.to = INT64_MAX;
 	struct openetw_query *q = view_query_take(r, &s);
 	struct openetw_decoder *d = view_decoder_take(s.trace);
-	uint32_t code = q && d ? find_row(s.trace, q, &w, &e) : ERROR_NOT_ENOUGH_MEMORY;
+	uint32_t code =
+		q && d ? index_row_find(s.trace->x, q, view_number(r, "row", 0), &row) : ERROR_NOT_ENOUGH_MEMORY;
+	code = code ? code : openetw_query_event(q, row.row, &e);
 	if (code == ERROR_SUCCESS) {
 		strbuf_addc(&r->out, '{');
-		put_head(&r->out, s.trace, &w.found, e);
+		put_head(&r->out, s.trace, &row, e);
 		put_payload(&r->out, d, e);
-		put_stack(r, s.trace, &w.found, e);
+		put_stack(r, s.trace, &row, e);
 		strbuf_addc(&r->out, '}');
 	}
 	view_decoder_give(s.trace, d);
