@@ -90,6 +90,16 @@ def numbers():
         yield logged(10 * i, b"e", [(b"x", 12, struct.pack("<d", float(text)))])
 
 
+# P/e with x and y: normal, 100 and 10 wide, x moved by a number. The last one is far off where a third number says so.
+def spread():
+    import random
+    moved, seed, last = float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]) if len(sys.argv) > 6 else 0
+    r, n = random.Random(seed), 400
+    for i in range(n):
+        x, y = r.gauss(100 + moved, 10), r.gauss(100, 10)
+        yield logged(10000 * i, b"e", [(b"x", 12, struct.pack("<d", x + (last if i == n - 1 else 0))), (b"y", 12, struct.pack("<d", y))])
+
+
 # Versions of P/e, and an event with more fields of one name than a table has columns
 def fields():
     versions = [["a", "b"], ["b", "b"], ["B", "Time", "b"], ["b_2", "b", "b"]]
@@ -112,5 +122,5 @@ def heaps(n=4000):
         yield system(n + i, 0x1024, 2, struct.pack("<QQI4x", 0x10000 + i * 16, 0x9E3779B97F4A7C15, 2))
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "fields": fields, "heaps": heaps}
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "heaps": heaps}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

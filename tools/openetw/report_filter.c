@@ -65,15 +65,17 @@ void report_filter_print(const struct report *r)
 			"known\n");
 	}
 	if (r->filter && r->counters_count) {
-		fprintf(stderr, "openetw report: with --filter no counters by process: they are differences between two "
-				"switches, and a filter is asked of one\n");
+		fprintf(stderr,
+			"openetw report: with --filter no counters by process: they are differences between two "
+			"switches, and a filter is asked of one\n");
 	}
 }
 
 int report_filter_finish(struct report *r, int status)
 {
 	if (r->durations && durations_forgotten(r->durations)) {
-		fprintf(stderr, "openetw report: too much was going on at the same time: %llu events have no duration\n",
+		fprintf(stderr,
+			"openetw report: too much was going on at the same time: %llu events have no duration\n",
 			(unsigned long long)durations_forgotten(r->durations));
 		status = CLI_FAILED;
 	}
