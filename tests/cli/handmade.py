@@ -114,6 +114,22 @@ def fields():
         yield logged(1000 + i, b"many", [(b"a", 4, bytes([n % 250])) for n in range(2500)])
 
 
+# Processor 12: idle in state 1 for 20 ticks, in state 2 for 30, in 1 without an end; an end without a beginning before. Speeds of
+# processor 3, and one of two together.
+def power():
+    def speed(at, new, old, mask):
+        return perfinfo(at, 0x1233, 2, struct.pack("<IIIIQ", 0, new, old, 0, mask))
+    yield perfinfo(0, 0x123A, 2, struct.pack("<II", 1, 0))
+    for at, state in (10, 1), (40, 2):
+        yield perfinfo(at, 0x1239, 2, struct.pack("<IHBBQ", state, 0, 0, 0, 0))
+        yield perfinfo(at + 10 + 10 * state, 0x123A, 2, struct.pack("<II", state, 0))
+    yield speed(100, 800, 2400, 8)
+    yield speed(150, 3000, 800, 8)
+    yield speed(160, 1000, 0, 3)
+    yield perfinfo(200, 0x1239, 2, struct.pack("<IHBBQ", 1, 0, 0, 0, 0))
+    yield perfinfo(210, 0x1239, 2, b"\1")
+
+
 # Blocks of a heap at one address, which is a constant of map_mix()
 def heaps(n=4000):
     for i in range(n):
@@ -122,5 +138,5 @@ def heaps(n=4000):
         yield system(n + i, 0x1024, 2, struct.pack("<QQI4x", 0x10000 + i * 16, 0x9E3779B97F4A7C15, 2))
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "heaps": heaps}
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "power": power, "heaps": heaps}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

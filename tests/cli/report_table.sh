@@ -222,6 +222,16 @@ if [ -n "$HAVE_PYTHON" ]; then
 	run_status 0 openetw report --table P/many --csv --columns 'count,count(a),max(a_2),min(a_1000)' "$T/fields.etl"
 	expect "fields of one name" "$(tail -n 1 "$T/out")" 100,100,1,249
 
+	# Idle states end where their processor leaves them, speeds where they change.
+	python3 "$(dirname "$0")/handmade.py" power "$SAWBUCK" "$T/power.etl" || fail "handmade.py power"
+	run_status 0 openetw report --table power --csv --columns duration,kind,cpu,state,old_state "$T/power.etl"
+	expect "states of processors" "$(sed 1d "$T/out")" "8600,idle,12,1,
+12800,idle,12,2,
+21400,speed,3,800,2400
+,speed,3,3000,800
+,speed,,1000,0
+,idle,12,1,"
+
 	# Blocks of a heap are found again by process, heap and address together.
 	python3 "$(dirname "$0")/handmade.py" heaps "$SAWBUCK" "$T/heaps.etl" || fail "handmade.py heaps"
 	run_status 0 openetw report --table memory --csv --group-by operation --columns 'count,count(freed),sum(bytes)' "$T/heaps.etl"

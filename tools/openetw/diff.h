@@ -23,9 +23,9 @@ struct pair {
 	double change;
 };
 enum diff_noise_word { DIFF_NOISE_UNKNOWN, DIFF_NOISE_WITHIN, DIFF_NOISE_BEYOND };
-struct diff_cell { /* of a pair and a column that is no group */
-	double typical[2];     /* the median of the runs; NAN: none */
-	double chance;         /* NAN: nobody knows */
+struct diff_cell {         /* of a pair and a column that is no group */
+	double typical[2]; /* the median of the runs; NAN: none */
+	double chance;     /* NAN: nobody knows */
 	enum diff_noise_word word;
 };
 struct diff {

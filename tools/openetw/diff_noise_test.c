@@ -31,7 +31,8 @@ static void chances_of_small_lists_are_exact(void **state)
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		int higher = 5;
-		double p = diff_noise_chance(cases[i].a, cases[i].a_count, cases[i].b, cases[i].b_count, false, &higher);
+		double p =
+			diff_noise_chance(cases[i].a, cases[i].a_count, cases[i].b, cases[i].b_count, false, &higher);
 		if (fabs(p - cases[i].chance) > 1e-12 || higher != cases[i].higher) {
 			fail_msg("case %zu: %.9g, not %.9g; %d", i, p, cases[i].chance, higher);
 		}

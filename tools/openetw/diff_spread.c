@@ -70,7 +70,7 @@ static uint64_t pair_of(const struct spread *s, const struct strbuf *key, struct
 
 static double number_of(const struct table_value *v)
 {
-	return v->kind == TABLE_FLOAT	   ? v->f
+	return v->kind == TABLE_FLOAT      ? v->f
 	       : v->kind == TABLE_UNSIGNED ? (double)v->u
 	       : v->kind == TABLE_INTEGER  ? (double)v->i
 					   : NAN;
@@ -176,8 +176,8 @@ static void judge(struct spread *s, size_t at, struct diff_cell *ret)
 	double v[2][DIFF_NOISE_MOST], a, b;
 	size_t n[2] = {values_of(&s->side[0], at, v[0]), values_of(&s->side[1], at, v[1])};
 	int higher = 0;
-	bool enough = s->in_time ? n[0] >= SLICES_LEAST && n[1] >= SLICES_LEAST
-				 : diff_noise_least(n[0], n[1]) <= d->chance;
+	bool enough =
+		s->in_time ? n[0] >= SLICES_LEAST && n[1] >= SLICES_LEAST : diff_noise_least(n[0], n[1]) <= d->chance;
 	if (!enough || p->row[0] == NO_ROW || p->row[1] == NO_ROW) {
 		d->few_told = d->few_told || (!s->in_time && n[0] && n[1]);
 	} else {
@@ -203,7 +203,8 @@ static void judge_all(struct spread *s, struct diff_cell *cells)
 	}
 	if (d->few_told && !told) {
 		cli_tell(d->args,
-			 "of %d and %d runs no difference can be told from noise at --chance %g: that takes more runs, or a greater "
+			 "of %d and %d runs no difference can be told from noise at --chance %g: that takes more runs, "
+			 "or a greater "
 			 "chance (5 of each for 0.01, 4 for 0.05)",
 			 d->runs[0] + 1, d->runs[1] + 1, d->chance);
 	}

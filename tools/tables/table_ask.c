@@ -40,6 +40,7 @@ static const struct {
 	{"syscalls", "process_name,pid,call",
 	 "count,sum(duration),p50(duration),p99(duration),max(duration),errors(result)"},
 	{"dpc_isr", "kind,module,function", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
+	{"power", "kind,cpu,state", "count,sum(duration),p50(duration),max(duration)"},
 	{"memory", "process_name,pid,operation", "count,sum(bytes),count(freed)"},
 	{"gc", "process_name,pid,generation,reason,type",
 	 "count,sum(pause),p50(pause),p99(pause),max(pause),sum(duration),max(duration)"},
