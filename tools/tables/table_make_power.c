@@ -78,8 +78,7 @@ static void changes(struct power *t, struct kernel_payload in, int64_t now)
 	if (processors && (processors & (processors - 1)) == 0) {
 		table_build_number(t->b, t->cpu, (uint64_t)__builtin_ctzll(processors));
 	}
-	table_build_number(t->b, t->old_state,
-			   kernel_payload_get32(in, KP_POWER_PERF_STATE_CHANGE_SINCE_V0_OLD_STATE));
+	table_build_number(t->b, t->old_state, kernel_payload_get32(in, KP_POWER_PERF_STATE_CHANGE_SINCE_V0_OLD_STATE));
 	table_build_row(t->b);
 }
 
