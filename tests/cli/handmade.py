@@ -130,6 +130,53 @@ def power():
     yield perfinfo(210, 0x1239, 2, b"\1")
 
 
+# Thread 100 waits until 200 ends it. Meanwhile 200 waited nine times for 300, which waited for a DPC; then 100 waits while 200
+# could run and did not; then 200 runs; and at last events pretend that two threads that wait end each other's waits.
+def chains():
+    def ready(at, tid, by, flag=0):
+        return struct.pack("<HHHHIIQ", 2, 0xC004, 32, 0x532, by, by, START + at) + struct.pack("<Ibbbb", tid, 0, 0, flag, 0)
+
+    def off(at, tid, state=5):
+        return switch(at, 0, tid, state)
+
+    def on(at, tid):
+        return switch(at, tid, 0, 0)
+    for n in 100, 200, 300:
+        yield system(n, 0x503, 3, struct.pack("<II7QIBBBB", n, n, 0, 0, 0, 0, 0, 0x1000, 0, 0, 8, 5, 2, 0))
+    at = 1000
+    for n in 100, 200, 300:
+        yield on(at + n, n)
+    at = 2000
+    yield off(at, 100)
+    for i in range(9):
+        yield off(at + 100, 300)
+        yield off(at + 200, 200)
+        yield ready(at + 900, 300, 0, 1)
+        yield on(at + 900, 300)
+        yield ready(at + 1000, 200, 300)
+        yield on(at + 1000, 200)
+        at += 1000
+    yield ready(at, 100, 200)
+    yield on(at, 100)
+    yield off(at + 1000, 100)
+    yield off(at + 2000, 200, 1)
+    yield on(at + 9000, 200)
+    yield ready(at + 10000, 100, 200)
+    yield on(at + 10000, 100)
+    yield off(at + 11000, 100)
+    yield ready(at + 12000, 100, 200)
+    yield on(at + 12000, 100)
+    at += 20000
+    for i in range(20):
+        yield off(at, 100)
+        yield off(at + 10, 200)
+        yield ready(at + 1000, 200, 100)
+        yield on(at + 1000, 200)
+        yield ready(at + 1100, 100, 200)
+        yield on(at + 1100, 100)
+        at += 1100
+
+
 # Blocks of a heap at one address, which is a constant of map_mix()
 def heaps(n=4000):
     for i in range(n):
@@ -138,5 +185,5 @@ def heaps(n=4000):
         yield system(n + i, 0x1024, 2, struct.pack("<QQI4x", 0x10000 + i * 16, 0x9E3779B97F4A7C15, 2))
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "power": power, "heaps": heaps}
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "power": power, "chains": chains, "heaps": heaps}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

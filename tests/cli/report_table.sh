@@ -222,6 +222,15 @@ if [ -n "$HAVE_PYTHON" ]; then
 	run_status 0 openetw report --table P/many --csv --columns 'count,count(a),max(a_2),min(a_1000)' "$T/fields.etl"
 	expect "fields of one name" "$(tail -n 1 "$T/out")" 100,100,1,249
 
+	# The whole chain of wakers, by where most of the time went; circles end.
+	python3 "$(dirname "$0")/handmade.py" chains "$SAWBUCK" "$T/chains.etl" || fail "handmade.py chains"
+	run_status 0 openetw report --table wait_chains --csv --columns chain,links,cause,cause_tid --filter 'tid == 100' "$T/chains.etl"
+	expect "chains" "$(sed -n 2,5p "$T/out")" "? < ? < ? < DPC,3,DPC,
+? < ? < processor,2,processor,
+? < ?,1,thread,200
+? < ? < ?,2,thread,100"
+	expect "waits with a chain" "$(wc -l <"$T/out")" 24
+
 	# Idle states end where their processor leaves them, speeds where they change.
 	python3 "$(dirname "$0")/handmade.py" power "$SAWBUCK" "$T/power.etl" || fail "handmade.py power"
 	run_status 0 openetw report --table power --csv --columns duration,kind,cpu,state,old_state "$T/power.etl"
