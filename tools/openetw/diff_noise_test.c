@@ -93,12 +93,27 @@ static void differences_are_found(void **state)
 	}
 }
 
+/* Two traces that rise slowly all the time, and the second one is above the first one everywhere. */
+static void lists_that_lie_apart_differ_however_alike_neighbours_are(void **state)
+{
+	(void)state;
+	double a[VALUES], b[VALUES];
+	int higher;
+	for (size_t i = 0; i < VALUES; i++) {
+		a[i] = (double)i;
+		b[i] = 1000 + (double)i;
+	}
+	double p = diff_noise_chance(a, VALUES, b, VALUES, true, &higher);
+	assert_true(p < 0.01 && p > 0.001 && higher == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chances_of_small_lists_are_exact),
 		cmocka_unit_test(equal_traces_rarely_differ),
 		cmocka_unit_test(differences_are_found),
+		cmocka_unit_test(lists_that_lie_apart_differ_however_alike_neighbours_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
