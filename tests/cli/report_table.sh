@@ -183,6 +183,11 @@ if has_switches; then
 	openetw record --cpu --wait --faults -d 300ms -o "$T/k.etl" >"$T/out" 2>&1 </dev/null || fail "record: $(cat "$T/out")"
 	plain "$T/k.etl"
 	plain "$T/k.etl" --from +50ms --to +150ms
+	# The number of switches is that of the process, too.
+	pid=$(openetw report --csv --table switches --group-by pid --columns count --sort count "$T/k.etl" | sed -n '3s/,.*//p')
+	count=$(openetw report --csv --table switches --group-by '' --columns count --pid "$pid" "$T/k.etl" | sed -n 2p)
+	run_status 0 openetw report --pid "$pid" "$T/k.etl"
+	says "; $count context switches\$" "$T/out" "switches of process $pid"
 	FILTER='duration > 300us' TABLES=threadWaits
 	plain "$T/k.etl"
 	FILTER=

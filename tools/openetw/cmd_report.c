@@ -173,7 +173,7 @@ static void tables(struct report *r, uint64_t top, bool json)
 	if (!json && r->samples + r->switches) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
-		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
+		if (r->all_switches && !openetw_state_watched(r->state, 0, 0)) {
 			printf("recorded for some processes: how long threads of others waited is not known, and not "
 			       "shown\n");
 		}
@@ -183,7 +183,7 @@ static void tables(struct report *r, uint64_t top, bool json)
 			       (unsigned long long)r->switches_lost);
 		}
 		/* Many more are missing where only some processes were recorded, or records were lost. */
-		if (r->gaps && r->gaps < r->switches / 20) {
+		if (r->gaps && r->gaps < r->all_switches / 20) {
 			printf("before %llu of the switches at least one is missing that the kernel did not report\n",
 			       (unsigned long long)r->gaps);
 		}

@@ -86,6 +86,7 @@ struct report {
 	uint64_t ops_ended, ops_without_end;
 	uint64_t samples, idle, switches, events;
 	uint64_t switches_lost;           /* or other things */
+	uint64_t all_switches;            /* whoever was asked for */
 	uint64_t gaps;                    /* switches away from a thread that the one before had not brought there */
 	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
 	struct report_thread *thread;

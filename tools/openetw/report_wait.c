@@ -132,6 +132,19 @@ static bool waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	return true;
 }
 
+/* Switches are counted by who comes. */
+static bool is_wanted(struct report *r, const struct kevent *k)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	struct openetw_process q = {.size = sizeof q};
+	if (r->o->pid.count == 0 && r->o->tables.process.count == 0 && r->o->tables.thread.count == 0) {
+		return true;
+	}
+	bool known = openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS;
+	bool named = known && openetw_state_process(r->state, t.pid, k->time, &q) == ERROR_SUCCESS;
+	return known && report_whose(r, t.pid, k->in_tid, named ? q.name : NULL);
+}
+
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	uint32_t cpu = GetEventProcessorIndex(e);
@@ -152,7 +165,8 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 		s->waker = s->early;
 	}
 	fits = s && s->since && s->state == STATE_WAITING ? waited(r, e, k, s) : report_fits(r, e, NULL);
-	r->switches += fits && report_in_range(r, k->time);
+	r->switches += fits && report_in_range(r, k->time) && is_wanted(r, k);
+	r->all_switches++;
 	if (s) {
 		s->since = 0;
 	}
