@@ -103,7 +103,7 @@ calls "$N" --thread 3708
 
 # Plain report counts the same. With FILTER: of what this filter lets through, in the tables of TABLES alone.
 FILTER=
-TABLES='processes diskProcesses faults connections threadWaits diskFiles faultFiles syscalls'
+TABLES='processes diskProcesses faults connections diskFiles faultFiles' # it has no switches, and no system calls
 plain() { # plain FILE OPTIONS…
 	file=$1
 	shift
