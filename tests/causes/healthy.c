@@ -4,14 +4,19 @@
  * healthy idle SECONDS       a server that waits for connections, and asks itself for something now and then
  * healthy busy SECONDS       one thread that computes
  * healthy pool SECONDS       threads that wait for work, one that hands it out
+ * healthy rounds SECONDS     threads that work in rounds, and meet after each at a barrier that they made of a futex
  */
 #include <arpa/inet.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,6 +80,48 @@ static void idle(void)
 	pthread_join(t, NULL);
 }
 
+/* ---- rounds ---------------------------------------------------------------------------------------- */
+
+#define MEMBERS 5u
+
+static _Atomic unsigned arrived, round_number;
+
+__attribute__((noinline)) static void meet(void)
+{
+	unsigned now_is = atomic_load(&round_number);
+	if (atomic_fetch_add(&arrived, 1) == MEMBERS - 1) {
+		atomic_store(&arrived, 0);
+		atomic_fetch_add(&round_number, 1);
+		syscall(SYS_futex, &round_number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+		return;
+	}
+	while (atomic_load(&round_number) == now_is) {
+		syscall(SYS_futex, &round_number, FUTEX_WAIT_PRIVATE, now_is, NULL, NULL, 0);
+	}
+}
+
+static void *member(void *number)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		usleep(i % MEMBERS == (unsigned)(size_t)number ? 6000 : 1000); /* each is the last one in its turn */
+		meet();
+	}
+	return NULL;
+}
+
+static void rounds(void)
+{
+	pthread_t t[MEMBERS];
+	for (size_t i = 0; i < MEMBERS; i++) {
+		if (pthread_create(&t[i], NULL, member, (void *)i) != 0) {
+			exit(1);
+		}
+	}
+	for (size_t i = 0; i < MEMBERS; i++) {
+		pthread_join(t[i], NULL);
+	}
+}
+
 /* ---- threads that wait for work -------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -136,8 +183,10 @@ int main(int argc, char **argv)
 		work(end - now());
 	} else if (argc > 1 && strcmp(argv[1], "pool") == 0) {
 		pool();
+	} else if (argc > 1 && strcmp(argv[1], "rounds") == 0) {
+		rounds();
 	} else {
-		fprintf(stderr, "healthy idle|busy|pool SECONDS\n");
+		fprintf(stderr, "healthy idle|busy|pool|rounds SECONDS\n");
 		return 2;
 	}
 	return 0;

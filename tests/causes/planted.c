@@ -3,6 +3,8 @@
  * its cause and the ids of the threads that lose, of which one has to be named: "lock 12 13 14".
  *
  * planted lock SECONDS THREADS         a mutex that threads hold while they work
+ * planted futex SECONDS THREADS        the same of a lock that the program made of a futex
+ * planted unix SECONDS MILLISECONDS    as peer, over a Unix socket
  * planted fsync SECONDS DIRECTORY      a thread that writes a little and calls fsync
  * planted neighbour SECONDS            a process that computes, and another one on its processor
  * planted faults SECONDS               memory mapped, touched and unmapped
@@ -13,6 +15,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,15 +81,44 @@ static void *convoy(void *number)
 	return NULL;
 }
 
-static void plant_lock(size_t threads)
+/* 0: free, 1: taken, 2: taken, and somebody waits (Drepper, Futexes Are Tricky). */
+static _Atomic unsigned hand_made;
+
+__attribute__((noinline)) static void take_hand_made(void)
+{
+	unsigned was = 0;
+	if (!atomic_compare_exchange_strong(&hand_made, &was, 1)) {
+		while (atomic_exchange(&hand_made, 2) != 0) {
+			syscall(SYS_futex, &hand_made, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+		}
+	}
+}
+
+static void *futex_convoy(void *number)
+{
+	ids[(size_t)number] = thread_id();
+	pthread_barrier_wait(&ready);
+	while (now() < end) {
+		take_hand_made();
+		usleep(2000);
+		work(0.0005);
+		if (atomic_exchange(&hand_made, 0) == 2) {
+			syscall(SYS_futex, &hand_made, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		}
+		work(0.0001);
+	}
+	return NULL;
+}
+
+static void plant_lock(const char *word, void *(*run)(void *), size_t threads)
 {
 	pthread_t t[THREADS_MAX];
 	pthread_barrier_init(&ready, NULL, (unsigned)threads + 1);
 	for (size_t i = 0; i < threads; i++) {
-		need(pthread_create(&t[i], NULL, convoy, (void *)i) == 0, "pthread_create");
+		need(pthread_create(&t[i], NULL, run, (void *)i) == 0, "pthread_create");
 	}
 	pthread_barrier_wait(&ready);
-	printf("lock");
+	printf("%s", word);
 	for (size_t i = 0; i < threads; i++) {
 		printf(" %d", ids[i]);
 	}
@@ -197,6 +232,33 @@ static void plant_peer(unsigned ms)
 	waitpid(server, NULL, 0);
 }
 
+static void plant_unix(unsigned ms)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char answer[64];
+	/* Without a name in the file system: nobody has to remove it. */
+	socklen_t n = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				  (size_t)snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "planted-%d", (int)getpid()));
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	need(listener >= 0 && bind(listener, (struct sockaddr *)&a, n) == 0 && listen(listener, 1) == 0, "listen");
+	pid_t server = fork();
+	need(server >= 0, "fork");
+	if (server == 0) {
+		serve(listener, ms);
+	}
+	usleep(50000); /* until it waits */
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	need(connect(fd, (struct sockaddr *)&a, n) == 0, "connect");
+	printf("unix %d\n", thread_id());
+	fflush(stdout);
+	while (now() < end) {
+		need(write(fd, "request", 7) == 7 && read(fd, answer, sizeof answer) > 0, "request");
+		work(0.001);
+	}
+	close(fd);
+	waitpid(server, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
@@ -205,9 +267,12 @@ int main(int argc, char **argv)
 	}
 	const char *cause = argv[1], *more = argc > 3 ? argv[3] : NULL;
 	end = now() + atof(argv[2]);
-	if (strcmp(cause, "lock") == 0) {
+	if (strcmp(cause, "lock") == 0 || strcmp(cause, "futex") == 0) {
 		int threads = more ? atoi(more) : 6;
-		plant_lock(threads < 2 ? 2 : threads > THREADS_MAX ? THREADS_MAX : (size_t)threads);
+		plant_lock(cause, cause[0] == 'f' ? futex_convoy : convoy,
+			   threads < 2             ? 2
+			   : threads > THREADS_MAX ? THREADS_MAX
+						   : (size_t)threads);
 	} else if (strcmp(cause, "fsync") == 0) {
 		pthread_t t;
 		need(pthread_create(&t, NULL, flusher, (void *)(more ? more : ".")) == 0, "pthread_create");
@@ -216,6 +281,8 @@ int main(int argc, char **argv)
 		plant_neighbour();
 	} else if (strcmp(cause, "faults") == 0) {
 		plant_faults();
+	} else if (strcmp(cause, "unix") == 0) {
+		plant_unix(more ? (unsigned)atoi(more) : 50);
 	} else if (strcmp(cause, "peer") == 0) {
 		plant_peer(more ? (unsigned)atoi(more) : 50);
 	} else {

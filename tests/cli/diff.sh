@@ -121,3 +121,69 @@ run_status 0 openetw diff --csv --table samples --columns count --group-by proce
 [ "$(cut -d, -f1,3 "$T/times" | sort)" = "$(cut -d, -f1,3 "$T/out" | sort)" ] || fail "base of two times: $(cat "$T/times" "$T/out")"
 run_status 2 openetw diff --new-from +4s "$N" "$N"
 says 'which --table' "$T/err" "times without a table"
+# Noise: one trace each, of which it is known whether they differ.
+spread() { # spread FILE MOVED SEED [LAST]
+	file=$1
+	shift
+	python3 "$(dirname "$0")/handmade.py" spread "$CORPUS/sawbuck/process_data_64_v2.etl" "$T/$file.etl" "$@" || fail "handmade.py spread $*"
+}
+word() { # word COLUMN: what is said of it
+	sed -n "s/^$1,.*,\([a-z]*\)\$/\1/p" "$T/out"
+}
+noise() { # noise COLUMNS FILE FILE OPTIONS…
+	columns=$1 first=$2 second=$3
+	shift 3
+	run_status 0 openetw diff --csv --table P/e --group-by '' --columns "$columns" "$@" "$T/$first.etl" "$T/$second.etl"
+}
+if [ -n "$HAVE_PYTHON" ]; then
+	for i in 1 2 3 4 5; do
+		spread a$i 0 $i
+		spread b$i 12 1$i
+	done
+	spread burst 0 3 40000
+	noise 'count,p50(x),avg(x),sum(x),p50(y),max(y)' a1 b1
+	for column in 'p50(x)' 'avg(x)' 'sum(x)'; do expect "$column, moved" "$(word "$column")" beyond; done
+	for column in count 'p50(y)' 'max(y)'; do expect "$column, the same" "$(word "$column")" within; done
+	noise 'sum(x),avg(x)' a1 burst # the sum is twice as much, by one of 400
+	for column in 'sum(x)' 'avg(x)'; do expect "$column, one burst" "$(word "$column")" within; done
+	noise 'p50(x)' a1 a1
+	says '^p50(x),.*,0,1,1,within$' "$T/out" "a trace and itself"
+	noise 'p50(x)' a1 b1 --from +1ms --to +7.5ms
+	expect "too few slices with a value" "$(word 'p50(x)')" unknown
+	# A rule of what is beyond noise
+	judged() { # judged STATUS RULE OPTIONS…
+		status=$1 rule=$2
+		shift 2
+		run_status "$status" openetw diff --table P/e --columns count --group-by '' --fail-if "$rule" "$@" "$T/a1.etl" "$T/b1.etl"
+	}
+	judged 1 'p50(x) > 1.05 * base beyond noise'
+	judged 0 'p50(x) > 1.5 * base beyond noise'
+	judged 1 'p50(y) != base'
+	judged 0 'p50(y) != base beyond noise'
+	judged 0 'p50(y) > 50 Beyond  Noise '
+	judged 2 'p50(x) > base beyond' && says "is no number" "$T/err" "half of the words"
+	judged 2 'p50(x) > base beyond noise' --from +1ms --to +7.5ms
+	says 'nobody knows what is noise' "$T/err" "a rule that cannot be judged"
+	# Several runs: the medians are shown, and each run counts once.
+	runs() { # runs N
+		more=
+		for i in $(seq 2 "$1"); do more="$more --base $T/a$i.etl --new $T/b$i.etl"; done
+	}
+	runs 5
+	noise 'p50(x),p50(y)' a1 b1 $more
+	says '^p50(x),.*,0.00794,beyond$' "$T/out" "five runs that lie apart: 2 of 252 ways"
+	expect "the same in five runs" "$(word 'p50(y)')" within
+	runs 3
+	noise 'p50(x)' a1 b1 $more
+	expect "three runs" "$(word 'p50(x)')" unknown
+	says 'of 3 and 3 runs no difference' "$T/err" "how many it takes"
+	noise 'p50(x)' a1 b1 $more --chance 0.1
+	says '^p50(x),.*,0.1,beyond$' "$T/out" "three runs, by a greater chance"
+	run_status 0 openetw diff --json --table P/e --columns count $more --chance 0.1 "$T/a1.etl" "$T/b1.etl"
+	json_lines "$T/out"
+	says '"chance":1,"noise":"within"' "$T/out" "what programs get"
+	run_status 2 openetw diff --table P/e --chance 2 "$T/a1.etl" "$T/b1.etl"
+	run_status 2 openetw diff --table P/e --base "$T/no.etl" "$T/a1.etl" "$T/b1.etl"
+fi
+run_status 0 openetw diff --csv --table functions --columns 'sum(self)' "$N" "$N"
+! grep -qv ',unknown$\|^function,' "$T/out" || fail "functions have no times, so nothing is known of their noise: $(head -3 "$T/out")"

@@ -90,6 +90,16 @@ def numbers():
         yield logged(10 * i, b"e", [(b"x", 12, struct.pack("<d", float(text)))])
 
 
+# P/e with x and y: normal, 100 and 10 wide, x moved by a number. The last one is far off where a third number says so.
+def spread():
+    import random
+    moved, seed, last = float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]) if len(sys.argv) > 6 else 0
+    r, n = random.Random(seed), 400
+    for i in range(n):
+        x, y = r.gauss(100 + moved, 10), r.gauss(100, 10)
+        yield logged(10000 * i, b"e", [(b"x", 12, struct.pack("<d", x + (last if i == n - 1 else 0))), (b"y", 12, struct.pack("<d", y))])
+
+
 # Versions of P/e, and an event with more fields of one name than a table has columns
 def fields():
     versions = [["a", "b"], ["b", "b"], ["B", "Time", "b"], ["b_2", "b", "b"]]
@@ -104,6 +114,69 @@ def fields():
         yield logged(1000 + i, b"many", [(b"a", 4, bytes([n % 250])) for n in range(2500)])
 
 
+# Processor 12: idle in state 1 for 20 ticks, in state 2 for 30, in 1 without an end; an end without a beginning before. Speeds of
+# processor 3, and one of two together.
+def power():
+    def speed(at, new, old, mask):
+        return perfinfo(at, 0x1233, 2, struct.pack("<IIIIQ", 0, new, old, 0, mask))
+    yield perfinfo(0, 0x123A, 2, struct.pack("<II", 1, 0))
+    for at, state in (10, 1), (40, 2):
+        yield perfinfo(at, 0x1239, 2, struct.pack("<IHBBQ", state, 0, 0, 0, 0))
+        yield perfinfo(at + 10 + 10 * state, 0x123A, 2, struct.pack("<II", state, 0))
+    yield speed(100, 800, 2400, 8)
+    yield speed(150, 3000, 800, 8)
+    yield speed(160, 1000, 0, 3)
+    yield perfinfo(200, 0x1239, 2, struct.pack("<IHBBQ", 1, 0, 0, 0, 0))
+    yield perfinfo(210, 0x1239, 2, b"\1")
+
+
+# Thread 100 waits until 200 ends it. Meanwhile 200 waited nine times for 300, which waited for a DPC; then 100 waits while 200
+# could run and did not; then 200 runs; and at last events pretend that two threads that wait end each other's waits.
+def chains():
+    def ready(at, tid, by, flag=0):
+        return struct.pack("<HHHHIIQ", 2, 0xC004, 32, 0x532, by, by, START + at) + struct.pack("<Ibbbb", tid, 0, 0, flag, 0)
+
+    def off(at, tid, state=5):
+        return switch(at, 0, tid, state)
+
+    def on(at, tid):
+        return switch(at, tid, 0, 0)
+    for n in 100, 200, 300:
+        yield system(n, 0x503, 3, struct.pack("<II7QIBBBB", n, n, 0, 0, 0, 0, 0, 0x1000, 0, 0, 8, 5, 2, 0))
+    at = 1000
+    for n in 100, 200, 300:
+        yield on(at + n, n)
+    at = 2000
+    yield off(at, 100)
+    for i in range(9):
+        yield off(at + 100, 300)
+        yield off(at + 200, 200)
+        yield ready(at + 900, 300, 0, 1)
+        yield on(at + 900, 300)
+        yield ready(at + 1000, 200, 300)
+        yield on(at + 1000, 200)
+        at += 1000
+    yield ready(at, 100, 200)
+    yield on(at, 100)
+    yield off(at + 1000, 100)
+    yield off(at + 2000, 200, 1)
+    yield on(at + 9000, 200)
+    yield ready(at + 10000, 100, 200)
+    yield on(at + 10000, 100)
+    yield off(at + 11000, 100)
+    yield ready(at + 12000, 100, 200)
+    yield on(at + 12000, 100)
+    at += 20000
+    for i in range(20):
+        yield off(at, 100)
+        yield off(at + 10, 200)
+        yield ready(at + 1000, 200, 100)
+        yield on(at + 1000, 200)
+        yield ready(at + 1100, 100, 200)
+        yield on(at + 1100, 100)
+        at += 1100
+
+
 # Blocks of a heap at one address, which is a constant of map_mix()
 def heaps(n=4000):
     for i in range(n):
@@ -112,5 +185,5 @@ def heaps(n=4000):
         yield system(n + i, 0x1024, 2, struct.pack("<QQI4x", 0x10000 + i * 16, 0x9E3779B97F4A7C15, 2))
 
 
-kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "fields": fields, "heaps": heaps}
+kinds = {"cpu": cpu, "neighbour": neighbour, "numbers": numbers, "spread": spread, "fields": fields, "power": power, "chains": chains, "heaps": heaps}
 write(sys.argv[3], list(kinds[sys.argv[1]]()))

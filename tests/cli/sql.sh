@@ -161,6 +161,8 @@ row cpu-by-module '^Test.x86.exe,3644,jit,2502,37.4$'
 row cpu-by-function '^jit!System.DateTime.GetDatePart,1140,1807$'
 row cpu-by-function '^jit!System.DateTime.get_Now,138,4715$'
 row cpu-stacks '^Test.x86.exe,3644,55,jit!System.DateTime.GetDatePart;'
+row power-idle '^,,,,,,.*nothing is recorded: openetw record --power'
+row power-speed '^,,,,,.*openetw record --power'
 row disk-by-process '^MsMpEng.exe,1632,read,1986,31130624,'
 row disk-by-file 'clr.dll,read,399,6979584,'
 row net-by-endpoint '^System,4,tcp,.*445,9864915,72431,232,241,0,0$'
@@ -353,7 +355,7 @@ expect "times of two files" "$(answer_two 'select count(*) from samples s where 
 # The pages say what is there: every column of every table, and queries that run.
 D=$(dirname "$0")/../../docs/sql.md
 for table in events event_types providers processes lifetimes threads images cpu samples switches waits io \
-	files net faults syscalls dpc_isr memory gc jit spans stacks frames symbols lost trace; do
+	files net faults syscalls dpc_isr power memory gc jit spans stacks frames symbols lost trace; do
 	echo "select '$table' as t, column_name as c from (describe $table);"
 done | openetw sql --csv "$N" 2>"$T/err" | grep -v '^t,c' >"$T/columns" || fail "columns: $(cat "$T/err")"
 while IFS=, read -r table column; do

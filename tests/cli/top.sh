@@ -16,6 +16,20 @@ says '"table":"functions","name":"stack_acts_nofp!main"' "$T/out" "its caller"
 run_status 0 openetw top -n 1 -d 200ms --pid $burner --show processes
 ! grep -q '^functions' "$T/out" || fail "--show shows others"
 says '^processes' "$T/out" "the table"
+# A filter: the burner's function is on its processor alone, and nobody else is shown; what is true of nothing shows nothing.
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	run_status 0 openetw top -n 1 -d 500ms --json --top 10000 --filter "pid == $burner and function ~ 'stack_acts_nofp!*'"
+	! grep -q "\"table\":\"functions\",\"name\":\"stack_acts_nofp!acts_burn\"" "$T/out" || break
+done
+says "\"table\":\"processes\",\"name\":\"stack_acts_nofp ($burner)\"" "$T/out" "the process of the filter"
+says '"table":"functions","name":"stack_acts_nofp!acts_burn"' "$T/out" "the function of the filter"
+expect "processes of the filter" "$(grep -c '"table":"processes"' "$T/out")" 1
+run_status 0 openetw top -n 1 -d 300ms --json --filter "process == stack_acts_nofp and cpu == 4000"
+expect "lines of nothing" "$(wc -l <"$T/out")" 0
+run_status 0 openetw top -n 1 -d 300ms --json --top 10000 --filter "process isnot stack_acts_nofp"
+! grep -q 'stack_acts_nofp (' "$T/out" || fail "the filter's opposite shows it"
+run_status 2 openetw top --filter 'proces == x'
+says "did you mean 'process'" "$T/err" "a name that is near"
 kill $burner
 wait $burner 2>/dev/null
 

@@ -46,10 +46,12 @@ planted() {
 	fail "$cause: $(cat "$T/said" "$T/first" "$T/err")"
 }
 planted lock 'lock contention' 4
+planted futex 'lock contention' 4
 planted fsync 'slow fsync' "$T"
 planted neighbour 'busy neighbour'
 planted faults 'page faults'
 planted peer 'slow peer' 50
+planted unix 'slow peer' 50
 
 healthy() {
 	for try in 1 2 3 4 5; do
@@ -61,4 +63,5 @@ healthy() {
 }
 healthy idle
 healthy pool
+healthy rounds
 healthy busy

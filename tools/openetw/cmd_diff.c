@@ -2,28 +2,17 @@
  * diff: the same table of two traces, group by group; and whether the second one is worse than is allowed.
  */
 #include "base/map.h"
-#include "tools/common/csv.h"
-#include "tools/common/table.h"
-#include "tools/openetw/diff_rule.h"
-#include "tools/tables/table_option.h"
+#include "tools/openetw/diff.h"
+#include "tools/openetw/diff_noise.h"
 #include "tools/tables/table_show.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SHOWN     15
-#define RULES_MAX 32
-#define NO_ROW    UINT64_MAX
+#define SHOWN  15
+#define CHANCE 0.01
 enum { DIFF_WORSE = 1, DIFF_ERROR = 2 };
 
-struct diff_options {
-	struct table_options tables;
-	const char *filter;
-	struct cli_words fail_if;
-	struct cli_time new_from, new_to;
-	uint64_t top;
-	bool json, csv;
-};
 static const struct cli_option options[] = {
 	TABLE_OPTIONS(diff_options, tables),
 	CLI_WORD(diff_options, filter, 'F', "filter", "EXPR",
@@ -35,30 +24,16 @@ static const struct cli_option options[] = {
 	CLI_WORDS(diff_options, fail_if, 0, "fail-if", "EXPR",
 		  "the exit status is 1 when EXPR is true of a group: 'p99(duration) > 1.2 * base', 'count > 100' "
 		  "(repeatable)"),
+	CLI_WORDS(diff_options, base, 0, "base", "FILE", "another run of BASE, for what is noise (repeatable)"),
+	CLI_WORDS(diff_options, new, 0, "new", "FILE", "another run of NEW (repeatable)"),
+	CLI_WORD(diff_options, chance, 0, "chance", "P",
+		 "a difference is beyond noise when chance alone makes one so great in at most P of all cases "
+		 "(default 0.01)"),
 	CLI_NUMBER(diff_options, top, 'n', "top", "N", 1, UINT64_MAX,
 		   "groups that are shown, those that differ most first (default 15; with --json or --csv all)"),
 	CLI_FLAG(diff_options, json, 'j', "json", "a JSON object for each group and column, one a line"),
 	CLI_FLAG(diff_options, csv, 0, "csv", "CSV with a line of names"),
 	{0},
-};
-
-struct pair {
-	uint64_t row[2]; /* of the base, of the new one; NO_ROW: it has no such group */
-	double change;
-};
-struct diff {
-	const struct cli_args *args;
-	const struct diff_options *o;
-	struct table_set *set[2];
-	struct table_answer *answer[2];
-	struct pair *pair;
-	uint64_t pairs;
-	struct diff_rule rule[RULES_MAX];
-	uint64_t judged[RULES_MAX]; /* groups */
-	int rules;
-	uint32_t keys, sort;
-	bool worse, not_judged; /* not_judged: a rule was compared with no group, or with a value that is no number */
-	char group_by[300], columns[2000];
 };
 
 /* ---- the question --------------------------------------------------------------------------------- */
@@ -110,39 +85,56 @@ static bool choose_columns(struct diff *d, const char *columns)
 	return ok;
 }
 
-static bool ask_both(struct diff *d, const char *table)
+struct table_answer *diff_ask(struct diff *d, int which, struct table_set *s, const char *file, const char *table,
+			      uint32_t slices)
 {
 	struct table_options t = d->o->tables;
-	const char *group_by, *columns;
+	struct table_question q;
 	char why[600];
 	t.table = table;
 	t.sort = NULL;
+	t.group_by = t.group_by ? t.group_by : d->group_by;
+	t.columns = d->columns;
+	if (which == 1 && (d->o->new_from.given || d->o->new_to.given)) {
+		t.from = d->o->new_from;
+		t.to = d->o->new_to;
+	}
+	bool ok = table_question_make(d->args, s, &t, d->o->filter, NULL, 0, &q) == CLI_OK;
+	if (slices) {
+		table_set_range(s, &q.ask.slice_from, &q.ask.slice_to);
+		q.ask.slice_from = BASE_MAX(q.ask.slice_from, q.ask.from);
+		q.ask.slice_to = BASE_MIN(q.ask.slice_to, q.ask.to);
+		q.ask.slices = slices;
+	}
+	struct table_answer *r = ok ? table_ask(s, &q.ask, why, sizeof why) : NULL;
+	if (ok && !r) {
+		cli_tell(d->args, "%s: %s", file, why);
+	}
+	if (r && table_question_end(d->args, &q, CLI_OK) != CLI_OK) {
+		table_answer_free(r);
+		r = NULL;
+	}
+	if (r) {
+		r->table = table;
+	}
+	table_question_finish(&q);
+	return r;
+}
+
+static bool ask_both(struct diff *d, const char *table)
+{
+	const char *group_by, *columns;
 	table_defaults(table, &group_by, &columns);
 	default_group(d, group_by);
-	t.group_by = t.group_by ? t.group_by : d->group_by;
-	if (!choose_columns(d, t.columns ? t.columns : columns[0] ? columns : "count(*)")) {
+	columns = d->o->tables.columns ? d->o->tables.columns : columns[0] ? columns : "count(*)";
+	if (!choose_columns(d, columns)) {
 		cli_tell(d->args, "too many columns");
 		return false;
 	}
-	t.columns = d->columns;
 	for (int i = 0; i < 2; i++) {
-		struct table_question q;
-		if (i == 1 && (d->o->new_from.given || d->o->new_to.given)) {
-			t.from = d->o->new_from;
-			t.to = d->o->new_to;
-		}
-		bool ok = table_question_make(d->args, d->set[i], &t, d->o->filter, NULL, 0, &q) == CLI_OK;
 		table_answer_free(d->answer[i]);
-		d->answer[i] = ok ? table_ask(d->set[i], &q.ask, why, sizeof why) : NULL;
-		if (ok && !d->answer[i]) {
-			cli_tell(d->args, "%s: %s", d->args->words[i], why);
-		}
-		ok = d->answer[i] && table_question_end(d->args, &q, CLI_OK) == CLI_OK;
-		if (d->answer[i]) {
-			d->answer[i]->table = table;
-		}
-		table_question_finish(&q);
-		if (!ok) {
+		d->answer[i] = diff_ask(d, i, d->set[i], d->args->words[i], table, 0);
+		if (!d->answer[i]) {
 			return false;
 		}
 	}
@@ -187,7 +179,7 @@ static bool find_columns(struct diff *d)
 
 /* ---- pairs ---------------------------------------------------------------------------------------- */
 
-static void add_key(const struct table_answer *r, uint64_t row, uint32_t keys, struct strbuf *out)
+void diff_key(const struct table_answer *r, uint64_t row, uint32_t keys, struct strbuf *out)
 {
 	strbuf_clear(out);
 	for (uint32_t i = 0; i < keys; i++) {
@@ -209,13 +201,34 @@ static double as_double(const struct table_value *v)
 	}
 }
 
-/* False: there is none, or it is NaN, which cannot be compared. */
-static bool number_at(const struct diff *d, int which, const struct pair *p, uint32_t column, double *ret)
+const struct table_value *diff_key_cell(const struct diff *d, const struct pair *p, uint32_t i)
 {
+	int which = p->row[0] == NO_ROW;
+	return table_answer_cell(d->answer[which], p->row[which], i);
+}
+
+/* Of several runs the median. */
+struct table_value diff_cell(const struct diff *d, const struct pair *p, int which, uint32_t column)
+{
+	struct table_value none = {.kind = TABLE_NULL};
 	if (p->row[which] == NO_ROW) {
-		return false;
+		return none;
 	}
-	*ret = as_double(table_answer_cell(d->answer[which], p->row[which], column));
+	struct table_value v = *table_answer_cell(d->answer[which], p->row[which], column);
+	double typical = d->cell && column >= d->keys ? diff_noise_of(d, p, column)->typical[which] : NAN;
+	if (!isnan(typical) && v.kind == TABLE_INTEGER && fabs(typical) < 9e15) {
+		v.i = (int64_t)llround(typical);
+	} else if (!isnan(typical)) {
+		v = (struct table_value){.kind = TABLE_FLOAT, .f = typical};
+	}
+	return v;
+}
+
+/* False: there is none, or it is NaN, which cannot be compared. */
+bool diff_number(const struct diff *d, int which, const struct pair *p, uint32_t column, double *ret)
+{
+	struct table_value v = diff_cell(d, p, which, column);
+	*ret = as_double(&v);
 	return !isnan(*ret);
 }
 
@@ -234,19 +247,21 @@ static bool make_pairs(struct diff *d)
 	struct map of = {0};
 	struct strbuf key = {0}, other = {0};
 	free(d->pair);
+	free(d->cell);
+	d->cell = NULL;
 	d->pair = calloc(base->rows + now->rows + 1, sizeof *d->pair);
 	d->pairs = 0;
 	bool ok = d->pair != NULL;
 	for (uint64_t i = 0; ok && i < base->rows; i++) {
-		add_key(base, i, d->keys, &key);
+		diff_key(base, i, d->keys, &key);
 		d->pair[d->pairs++] = (struct pair){.row = {i, NO_ROW}};
 		ok = !key.failed && map_add(&of, map_hash(&of, key.s ? key.s : "", key.len), i) == 0;
 	}
 	for (uint64_t i = 0; ok && i < now->rows; i++) {
 		uint64_t pair = NO_ROW;
-		add_key(now, i, d->keys, &key);
+		diff_key(now, i, d->keys, &key);
 		MAP_EACH(&of, map_hash(&of, key.s ? key.s : "", key.len), at) {
-			add_key(base, map_value(&of, at), d->keys, &other);
+			diff_key(base, map_value(&of, at), d->keys, &other);
 			if (other.len == key.len && memcmp(other.s ? other.s : "", key.s ? key.s : "", key.len) == 0) {
 				pair = map_value(&of, at);
 				break;
@@ -261,8 +276,8 @@ static bool make_pairs(struct diff *d)
 	}
 	for (uint64_t i = 0; ok && i < d->pairs; i++) {
 		double a = 0, b = 0;
-		a = number_at(d, 0, &d->pair[i], d->sort, &a) ? a : 0;
-		b = number_at(d, 1, &d->pair[i], d->sort, &b) ? b : 0;
+		a = diff_number(d, 0, &d->pair[i], d->sort, &a) ? a : 0;
+		b = diff_number(d, 1, &d->pair[i], d->sort, &b) ? b : 0;
 		double change = fabs(b - a);
 		d->pair[i].change = isnan(change) ? 0 : change; /* both are the same infinity */
 	}
@@ -277,162 +292,6 @@ static bool make_pairs(struct diff *d)
 	return ok;
 }
 
-/* ---- what is shown -------------------------------------------------------------------------------- */
-
-static const struct table_value *key_cell(const struct diff *d, const struct pair *p, uint32_t i)
-{
-	int which = p->row[0] == NO_ROW;
-	return table_answer_cell(d->answer[which], p->row[which], i);
-}
-
-static struct table_value cell(const struct diff *d, const struct pair *p, int which, uint32_t column)
-{
-	struct table_value none = {.kind = TABLE_NULL};
-	return p->row[which] == NO_ROW ? none : *table_answer_cell(d->answer[which], p->row[which], column);
-}
-
-/* base, new, difference, ratio */
-static void four(const struct diff *d, const struct pair *p, uint32_t column, struct table_value ret[4])
-{
-	double a, b;
-	ret[0] = cell(d, p, 0, column);
-	ret[1] = cell(d, p, 1, column);
-	ret[2] = ret[3] = (struct table_value){.kind = TABLE_NULL};
-	if (!number_at(d, 0, p, column, &a) || !number_at(d, 1, p, column, &b)) {
-		return;
-	}
-	if (ret[0].kind == TABLE_INTEGER && ret[1].kind == TABLE_INTEGER &&
-	    !__builtin_sub_overflow(ret[1].i, ret[0].i, &ret[2].i)) {
-		ret[2].kind = TABLE_INTEGER;
-	} else {
-		ret[2] = (struct table_value){.kind = TABLE_FLOAT, .f = b - a};
-	}
-	if (a != 0) {
-		ret[3] = (struct table_value){.kind = TABLE_FLOAT, .f = b / a};
-	}
-}
-
-static void show_line(const struct diff *d, const struct pair *p, uint32_t column, bool json, struct strbuf *line)
-{
-	static const char *const names[] = {"base", "new", "difference", "ratio"};
-	const struct table_answer *r = d->answer[0];
-	struct table_value v[4];
-	struct strbuf text = {0};
-	four(d, p, column, v);
-	strbuf_clear(line);
-	if (json) {
-		strbuf_adds(line, "{\"table\":");
-		strbuf_add_json(line, r->table, strlen(r->table));
-		strbuf_adds(line, ",\"group\":{");
-	}
-	for (uint32_t i = 0; i < d->keys; i++) {
-		strbuf_adds(line, i ? "," : "");
-		if (json) {
-			strbuf_add_json(line, r->column[i].name, strlen(r->column[i].name));
-			strbuf_addc(line, ':');
-			table_show_json(key_cell(d, p, i), r->column[i].truth, line);
-		} else {
-			strbuf_clear(&text);
-			table_value_text(key_cell(d, p, i), r->column[i].truth, &text);
-			csv_add(line, text.s ? text.s : "", text.len);
-		}
-	}
-	strbuf_adds(line, json ? "},\"column\":" : d->keys ? "," : "");
-	if (json) {
-		strbuf_add_json(line, r->column[column].name, strlen(r->column[column].name));
-	} else {
-		csv_add(line, r->column[column].name, strlen(r->column[column].name));
-	}
-	for (int i = 0; i < 4; i++) {
-		if (json) {
-			strbuf_addf(line, ",\"%s\":", names[i]);
-			table_show_json(&v[i], false, line);
-		} else {
-			strbuf_addc(line, ',');
-			table_value_text(&v[i], false, line);
-		}
-	}
-	strbuf_adds(line, json ? "}\n" : "\n");
-	line->failed = line->failed || text.failed;
-	strbuf_finish(&text);
-}
-
-static bool show_lines(const struct diff *d, uint64_t top)
-{
-	struct strbuf line = {0};
-	const struct table_answer *r = d->answer[0];
-	if (d->o->csv) {
-		for (uint32_t i = 0; i < d->keys; i++) {
-			csv_add(&line, r->column[i].name, strlen(r->column[i].name));
-			strbuf_addc(&line, ',');
-		}
-		printf("%scolumn,base,new,difference,ratio\n", line.s ? line.s : "");
-	}
-	for (uint64_t i = 0; i < top && !line.failed; i++) {
-		for (uint32_t k = d->keys; k < r->columns && !line.failed; k++) {
-			show_line(d, &d->pair[i], k, d->o->json, &line);
-			fwrite(line.s ? line.s : "", 1, line.len, stdout);
-		}
-	}
-	bool ok = !line.failed;
-	strbuf_finish(&line);
-	return ok;
-}
-
-static void put_cell(struct table *t, const struct table_answer_column *c, const struct table_value *v,
-		     const char *none)
-{
-	struct strbuf text = {0};
-	struct table_value size = *v;
-	/* Sizes have units without a sign. */
-	bool minus = c->unit == TABLE_UNIT_BYTES && v->kind == TABLE_INTEGER && v->i < 0 && v->i > INT64_MIN;
-	size.i = minus ? -v->i : size.i;
-	table_show_value(c, &size, &text);
-	table_cell(t, "%s%s", minus ? "-" : "", v->kind == TABLE_NULL ? none : text.s ? text.s : "");
-	strbuf_finish(&text);
-}
-
-static bool show_text(const struct diff *d, uint64_t top)
-{
-	struct table_column columns[TABLE_ASK_COLUMNS + 5] = {0};
-	const struct table_answer *r = d->answer[0];
-	const struct table_answer_column ratio = {.number = true};
-	char name[170];
-	for (uint32_t i = 0; i < d->keys; i++) {
-		columns[i] = (struct table_column){r->column[i].name, .right = r->column[i].number,
-						   .cut = !r->column[i].number};
-	}
-	static const char *const heads[] = {"COLUMN", "BASE", "NEW", "DIFFERENCE", "RATIO"};
-	for (uint32_t i = 0; i < 5; i++) {
-		columns[d->keys + i] = (struct table_column){heads[i], .right = i > 0};
-	}
-	if (d->pairs == 0) {
-		printf("no rows in either\n");
-		return true;
-	}
-	struct table *t = table_create(columns, d->keys + 5, 0);
-	for (uint64_t i = 0; i < top; i++) {
-		for (uint32_t k = d->keys; k < r->columns; k++) {
-			struct table_value v[4];
-			four(d, &d->pair[i], k, v);
-			for (uint32_t j = 0; j < d->keys; j++) {
-				put_cell(t, &r->column[j], key_cell(d, &d->pair[i], j), "-");
-			}
-			table_show_heading(&r->column[k], name, sizeof name);
-			table_cell(t, "%s", name);
-			for (int j = 0; j < 3; j++) {
-				put_cell(t, &r->column[k], &v[j], "-");
-			}
-			put_cell(t, &ratio, &v[3], "-");
-		}
-	}
-	bool ok = table_print(stdout, t) == 0;
-	if (top < d->pairs) {
-		printf("… and %llu more groups; --top says how many are shown\n", (unsigned long long)(d->pairs - top));
-	}
-	return ok;
-}
-
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
 /* "io: read: max(duration) ms is 180.265, base 35.601" */
@@ -440,12 +299,12 @@ static void name_value(const struct diff *d, const struct pair *p, uint32_t colu
 {
 	const struct table_answer *r = d->answer[0];
 	char name[170];
-	struct table_value v[2] = {cell(d, p, 0, column), cell(d, p, 1, column)};
+	struct table_value v[2] = {diff_cell(d, p, 0, column), diff_cell(d, p, 1, column)};
 	strbuf_clear(out);
 	strbuf_addf(out, "%s: ", r->table);
 	for (uint32_t j = 0; j < d->keys; j++) {
 		strbuf_adds(out, j ? ", " : "");
-		table_value_text(key_cell(d, p, j), r->column[j].truth, out);
+		table_value_text(diff_key_cell(d, p, j), r->column[j].truth, out);
 	}
 	table_show_heading(&r->column[column], name, sizeof name);
 	strbuf_addf(out, "%s: %s is ", d->keys ? "" : "all", name);
@@ -456,7 +315,7 @@ static void name_value(const struct diff *d, const struct pair *p, uint32_t colu
 
 static bool is_nan(const struct diff *d, const struct pair *p, int which, uint32_t column)
 {
-	struct table_value v = cell(d, p, which, column);
+	struct table_value v = diff_cell(d, p, which, column);
 	return v.kind == TABLE_FLOAT && isnan(v.f);
 }
 
@@ -464,8 +323,8 @@ static void judge_group(struct diff *d, int k, const struct pair *p, struct strb
 {
 	const struct diff_rule *rule = &d->rule[k];
 	double now, base = 0;
-	bool known =
-		number_at(d, 1, p, rule->column, &now) && (number_at(d, 0, p, rule->column, &base) || !rule->of_base);
+	bool known = diff_number(d, 1, p, rule->column, &now) &&
+		     (diff_number(d, 0, p, rule->column, &base) || !rule->of_base);
 	/* Nothing is above or below NaN: no rule would be true of it. 0 * base is NaN, too, of an infinite base. */
 	bool nan = is_nan(d, p, 1, rule->column) || (rule->of_base && is_nan(d, p, 0, rule->column)) ||
 		   (known && rule->of_base && isnan(rule->number * base));
@@ -477,6 +336,12 @@ static void judge_group(struct diff *d, int k, const struct pair *p, struct strb
 		d->judged[k]++; /* that it is about nothing is not true */
 		return;
 	}
+	enum diff_noise_word noise = known ? diff_noise_of(d, p, rule->column)->word : DIFF_NOISE_UNKNOWN;
+	if (known && rule->beyond && noise == DIFF_NOISE_UNKNOWN) {
+		d->unknown[k]++;
+		return;
+	}
+	known = known && (!rule->beyond || noise == DIFF_NOISE_BEYOND || ++d->judged[k] == 0);
 	d->judged[k] += known;
 	if (known && diff_rule_is_true(rule, now, base)) {
 		d->worse = true;
@@ -494,7 +359,13 @@ static void judge(struct diff *d)
 		}
 	}
 	for (int k = 0; k < d->rules; k++) {
-		if (d->judged[k] == 0) {
+		if (d->unknown[k]) {
+			d->not_judged = d->not_judged || d->judged[k] == 0;
+			cli_tell(d->args,
+				 "--fail-if '%s': of %llu group%s nobody knows what is noise, and none of them was "
+				 "judged",
+				 d->rule[k].text, (unsigned long long)d->unknown[k], PLURAL(d->unknown[k]));
+		} else if (d->judged[k] == 0) {
 			d->not_judged = true;
 			cli_tell(d->args, "--fail-if '%s' is about nothing: no group has these values",
 				 d->rule[k].text);
@@ -507,13 +378,13 @@ static void judge(struct diff *d)
 
 static bool compare(struct diff *d, const char *table)
 {
-	if (!ask_both(d, table) || !find_columns(d) || !make_pairs(d)) {
+	if (!ask_both(d, table) || !find_columns(d) || !make_pairs(d) || !diff_spread(d, table)) {
 		return false;
 	}
 	bool lines = d->o->json || d->o->csv;
 	uint64_t top = d->o->top ? d->o->top : lines ? d->pairs : SHOWN;
 	top = BASE_MIN(top, d->pairs);
-	if (!(lines ? show_lines(d, top) : show_text(d, top))) {
+	if (!(lines ? diff_show_lines(d, top) : diff_show_text(d, top))) {
 		cli_fail(d->args, ERROR_NOT_ENOUGH_MEMORY, "cannot print the table");
 		return false;
 	}
@@ -554,6 +425,59 @@ static bool compare_all(struct diff *d)
 	return true;
 }
 
+/* --base and --new, and --chance. */
+static bool take_runs(struct diff *d)
+{
+	const struct cli_words *more[2] = {&d->o->base, &d->o->new};
+	char *end = NULL;
+	d->chance = d->o->chance ? strtod(d->o->chance, &end) : CHANCE;
+	if (!(d->chance > 0 && d->chance < 1) || (end && (*end || end == d->o->chance))) {
+		cli_usage(d->args, "--chance takes a part of 1, such as 0.05");
+		return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		if ((unsigned)more[i]->count >= DIFF_NOISE_MOST) {
+			cli_usage(d->args, "at most %u runs of each", DIFF_NOISE_MOST);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool open_runs(struct diff *d)
+{
+	const struct cli_words *more[2] = {&d->o->base, &d->o->new};
+	for (int i = 0; i < 2; i++) {
+		d->run[i] = calloc((size_t)more[i]->count + 1, sizeof(struct table_set *));
+		for (int k = 0; d->run[i] && k < more[i]->count; k++, d->runs[i]++) {
+			char *file = (char *)(uintptr_t)more[i]->text[k];
+			d->run[i][k] = table_set_open(d->args, 1, &file);
+			if (!d->run[i][k]) {
+				return false;
+			}
+		}
+		if (!d->run[i]) {
+			cli_fail(d->args, ERROR_NOT_ENOUGH_MEMORY, "cannot compare the tables");
+			return false;
+		}
+	}
+	return true;
+}
+
+static void close_all(struct diff *d)
+{
+	for (int i = 0; i < 2; i++) {
+		table_answer_free(d->answer[i]);
+		table_set_close(d->set[i]);
+		for (int k = 0; k < d->runs[i]; k++) {
+			table_set_close(d->run[i][k]);
+		}
+		free(d->run[i]);
+	}
+	free(d->pair);
+	free(d->cell);
+}
+
 static bool take_rules(struct diff *d)
 {
 	char why[300];
@@ -591,21 +515,17 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "--%s is of one table: which --table? --table list lists them",
 				 given ? given : "csv");
 	}
-	if (!take_rules(&d)) {
+	if (!take_rules(&d) || !take_runs(&d)) {
 		return CLI_USAGE;
 	}
 	cli_signals_catch();
 	bool ok = (d.set[0] = table_set_open(a, 1, &a->words[0])) && (d.set[1] = table_set_open(a, 1, &a->words[1])) &&
-		  (table ? compare(&d, table) : compare_all(&d));
+		  open_runs(&d) && (table ? compare(&d, table) : compare_all(&d));
 	if (cli_signal_caught()) {
 		cli_interrupt(cli_signal_caught());
 	}
 	cli_signals_restore();
-	for (int i = 0; i < 2; i++) {
-		table_answer_free(d.answer[i]);
-		table_set_close(d.set[i]);
-	}
-	free(d.pair);
+	close_all(&d);
 	return !ok ? DIFF_ERROR : d.worse ? DIFF_WORSE : d.not_judged ? DIFF_ERROR : CLI_OK;
 }
 
@@ -629,6 +549,10 @@ const struct cli_command cli_diff = {
 		   "when one is true, and stderr says of which group; 2 after errors, and when no group has what a "
 		   "rule compares.\n"
 		   "A group that BASE does not have is not compared with it.\n\n"
+		   "NOISE says whether a difference is more than chance makes: by rank among several runs of each "
+		   "(--base, --new),\n"
+		   "else among twenty slices of time of each trace. A rule that ends in 'beyond noise' is true of such "
+		   "differences only.\n\n"
 		   "Examples:\n"
 		   "  openetw diff monday.etl tuesday.etl\n"
 		   "  openetw diff base.etl new.etl --table io --group-by process_name,operation\n"

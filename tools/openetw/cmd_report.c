@@ -22,8 +22,9 @@ static const struct cli_option options[] = {
 	CLI_NUMBERS(report_options, pid, 0, "pid", "PID", 0, UINT64_MAX, REPORT_PIDS_MAX,
 		    "only this process (repeatable)"),
 	CLI_WORD(report_options, filter, 'F', "filter", "EXPR",
-		 "only samples and events of applications for which EXPR is true; leaves out the other tables. With "
-		 "--table: only its rows for which EXPR is true, by the names of its columns"),
+		 "only events for which EXPR is true: of a wait the switch that ends it, of an operation or a system "
+		 "call its beginning or its end. With --table: only its rows for which EXPR is true, by the names of "
+		 "its columns"),
 	TABLE_OPTIONS(report_options, tables),
 	CLI_WORD(report_options, folded, 0, "folded", "FILE",
 		 "write folded stacks (one line a stack, for flame graphs)"),
@@ -104,22 +105,14 @@ static bool thread_wanted(const struct report *r, uint32_t tid)
 	return threads->count == 0;
 }
 
-bool report_wanted(struct report *r, uint32_t pid, uint32_t tid, const char *process, uint64_t begin)
+bool report_whose(struct report *r, uint32_t pid, uint32_t tid, const char *process)
 {
-	return process_wanted(r, pid, process) && thread_wanted(r, tid) && report_in_range(r, begin);
+	return process_wanted(r, pid, process) && thread_wanted(r, tid);
 }
 
-/* Switches, waits and operations are pairs of events: of a part of them nothing could be told. */
-static bool counts(struct report *r, const EVENT_RECORD *e, bool kernel, const struct kevent *k)
+bool report_wanted(struct report *r, uint32_t pid, uint32_t tid, const char *process, uint64_t begin)
 {
-	if (!r->filter) {
-		return true;
-	}
-	if (kernel ? k->kind != KEVENT_SAMPLE && k->kind != KEVENT_PMC_SAMPLE : cli_is_header(e)) {
-		return false;
-	}
-	cli_view_set(r->view, e);
-	return filter_expr_try(r->filter, cli_view_try, r->view) == FILTER_YES;
+	return report_whose(r, pid, tid, process) && report_in_range(r, begin);
 }
 
 static VOID WINAPI on_event(PEVENT_RECORD e)
@@ -135,9 +128,7 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	if (r->causes && report_in_range(r, (uint64_t)e->EventHeader.TimeStamp.QuadPart)) {
 		causes_event(r->causes, e, kernel ? &k : NULL);
 	}
-	if (!counts(r, e, kernel, &k)) {
-		return;
-	}
+	report_filter_event(r, e);
 	if (!kernel) {
 		report_app(r, e);
 		return;
@@ -145,13 +136,13 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	r->events += k.kind != KEVENT_PROCESS && k.kind != KEVENT_THREAD && k.kind != KEVENT_IMAGE;
 	switch (k.kind) {
 	case KEVENT_SAMPLE: report_sample(r, e, &k); break;
-	case KEVENT_PMC_SAMPLE: report_pmc_sample(r, &k); break;
+	case KEVENT_PMC_SAMPLE: report_pmc_sample(r, e, &k); break;
 	case KEVENT_SWITCH:
 		report_counters(r, e, &k);
 		report_switch(r, e, &k);
 		break;
 	case KEVENT_READY: report_ready(r, &k); break;
-	default: report_io(r, &k); break;
+	default: report_io(r, e, &k); break;
 	}
 }
 
@@ -184,7 +175,7 @@ static void tables(struct report *r, uint64_t top, bool json)
 	if (!json && r->samples + r->switches) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
-		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
+		if (r->all_switches && !openetw_state_watched(r->state, 0, 0)) {
 			printf("recorded for some processes: how long threads of others waited is not known, and not "
 			       "shown\n");
 		}
@@ -194,7 +185,7 @@ static void tables(struct report *r, uint64_t top, bool json)
 			       (unsigned long long)r->switches_lost);
 		}
 		/* Many more are missing where only some processes were recorded, or records were lost. */
-		if (r->gaps && r->gaps < r->switches / 20) {
+		if (r->gaps && r->gaps < r->all_switches / 20) {
 			printf("before %llu of the switches at least one is missing that the kernel did not report\n",
 			       (unsigned long long)r->gaps);
 		}
@@ -234,8 +225,8 @@ static int print(struct report *r)
 	if (!seen) {
 		return CLI_FAILED;
 	}
-	if (r->filter && r->events == 0 && r->other_events == 0) {
-		fprintf(stderr, "openetw report: no sample or event of an application fits the filter\n");
+	if (r->filter && r->fitting == 0) {
+		fprintf(stderr, "openetw report: nothing in there that it counts fits the filter\n");
 		return CLI_FAILED;
 	}
 	if (r->events == 0 && r->app_with_stack == 0 && !(r->causes && causes_any(r->causes))) {
@@ -249,11 +240,7 @@ static int print(struct report *r)
 		}
 		return CLI_FAILED;
 	}
-	if (r->filter) {
-		fprintf(stderr, "openetw report: what the filter lets through of samples and of events of "
-				"applications; no waits, "
-				"disks, files and connections\n");
-	}
+	report_filter_print(r);
 	if (!quiet) {
 		tables(r, r->o->top ? r->o->top : TOP_DEFAULT, json);
 	}
@@ -277,7 +264,7 @@ void report_free(struct report *r)
 			       &r->off_stacks,    &r->disk_processes,  &r->disk_files,     &r->file_processes,
 			       &r->files,         &r->connections,     &r->faults,         &r->fault_files,
 			       &r->calls,         &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes,
-			       &r->pmc_functions, &r->app_stacks,      &r->app_names};
+			       &r->pmc_functions, &r->app_stacks,      &r->app_names,      &r->op_names};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
@@ -330,22 +317,18 @@ static int run(struct cli_args *a)
 	if (r.off_cpu && o->events) {
 		return cli_usage(a, "--off-cpu and --events contradict each other");
 	}
-	if (r.off_cpu && o->filter) {
-		return cli_usage(
-			a, "--filter is of samples and events of applications, not of waits: leave out --off-cpu");
-	}
 	if (!cli_filter_expr(a, o->filter, NULL, &r.filter)) {
 		return CLI_USAGE;
 	}
 	const char *plain = cli_unpacked(a, a->words[0]);
 	if (!plain) {
-		filter_expr_destroy(r.filter);
-		return CLI_FAILED;
+		return report_filter_finish(&r, CLI_FAILED);
 	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
 	cli_signals_catch();
-	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, plain, read_ahead, NULL)
-							 : ERROR_NOT_ENOUGH_MEMORY;
+	uint32_t code = r.state && report_app_create(&r) && report_filter_create(&r)
+				? openetw_state_read_file(r.state, plain, read_ahead, NULL)
+				: ERROR_NOT_ENOUGH_MEMORY;
 	EVENT_TRACE_LOGFILEA log = {.LogFileName = (char *)(uintptr_t)plain,
 				    .Context = &r,
 				    .EventRecordCallback = on_event,
@@ -361,10 +344,7 @@ static int run(struct cli_args *a)
 	} else if (code || h == INVALID_PROCESSTRACE_HANDLE) {
 		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
 	} else {
-		if (r.filter) {
-			filter_expr_set_start(r.filter, (uint64_t)log.LogfileHeader.StartTime.QuadPart, 0);
-			cli_view_set_state(r.view, r.state);
-		}
+		report_filter_start(&r, &log.LogfileHeader);
 		uint64_t start = (uint64_t)log.LogfileHeader.StartTime.QuadPart;
 		const struct cli_time *from = &o->tables.from, *to = &o->tables.to;
 		r.from = from->given ? from->time + (from->relative ? start : 0) : 0;
@@ -399,13 +379,7 @@ end:
 	inlines_destroy(r.names.inlines);
 	cli_kallsyms_free(r.names.kernel);
 	cli_state_end(r.state);
-	if (filter_expr_given_up(r.filter)) {
-		fprintf(stderr, "openetw report: ");
-		cli_filter_given_up(r.filter);
-		status = CLI_FAILED;
-	}
-	filter_expr_destroy(r.filter);
-	return status;
+	return report_filter_finish(&r, status);
 }
 
 const struct cli_command cli_report = {

@@ -6,6 +6,8 @@
 #include "tools/tables/function_names.h"
 #include "tools/openetw/keyboard.h"
 #include "tools/openetw/screen.h"
+#include "tools/common/filter_option.h"
+#include "tools/common/select.h"
 #include "tools/common/tally.h"
 #include "tools/common/trace_reading.h"
 #include "base/parse.h"
@@ -28,7 +30,7 @@ enum { SELF, TOTAL };
 
 struct top_options {
 	uint64_t delay_ns, iterations, top, interval_us;
-	const char *show;
+	const char *show, *filter;
 	bool inclusive, json;
 	struct cli_numbers pid;
 };
@@ -41,6 +43,9 @@ static const struct cli_option options[] = {
 		   "lines of each table (default: what the terminal holds, else 15)"),
 	CLI_WORD(top_options, show, 0, "show", "TABLES",
 		 "of processes, threads, functions, with commas (default: all)"),
+	CLI_WORD(top_options, filter, 'F', "filter", "EXPR",
+		 "only samples for which EXPR is true, by process, pid, thread, tid, cpu and function: "
+		 "'process == nginx and function ~ \"*!SSL_*\"'"),
 	CLI_FLAG(top_options, inclusive, 0, "inclusive", "functions by their CPU with what they called"),
 	CLI_NUMBERS(top_options, pid, 0, "pid", "PID", 0, UINT64_MAX, KERNEL_PIDS_MAX,
 		    "this process only (repeatable, up to 8)"),
@@ -50,8 +55,19 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+static const char *const top_names[] = {"process", "pid", "thread", "tid", "cpu", "function", NULL};
+
+struct taken { /* a sample, or the stack of one, by what a filter may ask for */
+	const char *process, *thread;
+	uint32_t pid, tid, cpu;
+	uint64_t address, time;
+	char function[1024]; /* "": nobody has asked yet */
+	char number[24];
+};
 struct top {
 	const struct top_options *o;
+	struct filter_expr *filter; /* NULL: everything */
+	struct taken asked;
 	struct feed *feed;
 	struct openetw_state *state;
 	struct names names;
@@ -63,6 +79,60 @@ struct top {
 };
 
 /* ---- counting --------------------------------------------------------------------------------- */
+
+static bool look_up(void *context, const char *name, bool payload, struct filter_expr_value *ret)
+{
+	struct top *t = context;
+	struct taken *k = &t->asked;
+	const struct {
+		const char *name;
+		const char *text;
+		uint32_t number;
+	} columns[] = {{"process", k->process, 0}, {"pid", NULL, k->pid}, {"thread", k->thread, 0},
+		       {"tid", NULL, k->tid},      {"cpu", NULL, k->cpu}, {"function", k->function, 0}};
+	(void)payload;
+	if (strcmp(name, "function") == 0 && !k->function[0]) {
+		names_of(&t->names, k->pid, k->address, k->time, k->function, sizeof k->function);
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(columns); i++) {
+		if (strcmp(columns[i].name, name) != 0) {
+			continue;
+		}
+		ret->is_number = !columns[i].text;
+		ret->number = columns[i].number;
+		snprintf(k->number, sizeof k->number, "%u", columns[i].number);
+		ret->text = columns[i].text ? columns[i].text : k->number;
+		ret->length = strlen(ret->text);
+		return ret->is_number || ret->length > 0;
+	}
+	return false;
+}
+
+/* The event tells the processor; the rest is told by what it means. */
+static bool fits(struct top *t, const EVENT_RECORD *e, const struct taken *k)
+{
+	if (!t->filter) {
+		return true;
+	}
+	t->asked = *k;
+	t->asked.cpu = GetEventProcessorIndex(e);
+	return filter_expr_match(t->filter, look_up, t);
+}
+
+/* Whose stack it is, by number alone. */
+static bool stack_fits(struct top *t, const EVENT_RECORD *e, uint32_t pid, uint32_t tid, uint64_t address)
+{
+	struct openetw_process p = {.size = sizeof p};
+	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	bool known = t->filter && openetw_state_process(t->state, pid, time, &p) == ERROR_SUCCESS;
+	const struct taken k = {.process = known ? p.name : "?",
+				.thread = t->filter ? kevent_thread_name(t->state, tid, time) : "",
+				.pid = pid,
+				.tid = tid,
+				.address = address,
+				.time = time};
+	return fits(t, e, &k);
+}
 
 static void on_stack(struct top *t, const EVENT_RECORD *e)
 {
@@ -78,6 +148,9 @@ static void on_stack(struct top *t, const EVENT_RECORD *e)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		frames[i] = le64_get(p + (size_t)8 * i);
+	}
+	if (!stack_fits(t, e, pid, kernel_payload_get32(in, KP_STACK_WALK_STACK_SINCE_V0_THREAD_ID), frames[0])) {
+		return;
 	}
 	t->number++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -105,6 +178,15 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 		return;
 	}
 	if (k.tid != 0 && !feed_shows(t->feed, k.pid, k.time)) {
+		return;
+	}
+	const struct taken sample = {.process = k.process,
+				     .thread = k.thread,
+				     .pid = k.pid,
+				     .tid = k.tid,
+				     .address = k.address,
+				     .time = k.time};
+	if (!fits(t, e, &sample)) {
 		return;
 	}
 	t->samples++;
@@ -277,12 +359,16 @@ static int run(struct cli_args *a)
 	if (t.want_functions) {
 		kernel_session_stack(&session, HOOK_SAMPLE);
 	}
+	if (!cli_filter_expr(a, o->filter, top_names, &t.filter)) {
+		return CLI_USAGE;
+	}
 	t.state = openetw_state_create(0);
 	if (!t.state) {
+		filter_expr_destroy(t.filter);
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
 	}
 	t.names.state = t.state;
-	t.names.kernel = t.want_functions ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
+	t.names.kernel = t.want_functions || t.filter ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
 	cli_signals_catch();
 	t.feed = feed_open(a, &session, (uint32_t)t.interval_us, t.state, on_event, &t);
 	int status = t.feed                ? watch(&t, o->delay_ns, o->iterations)
@@ -295,6 +381,12 @@ static int run(struct cli_args *a)
 	tally_free(&t.functions);
 	cli_kallsyms_free(t.names.kernel);
 	cli_state_end(t.state);
+	if (filter_expr_given_up(t.filter)) {
+		fprintf(stderr, "openetw top: ");
+		cli_filter_given_up(t.filter);
+		status = CLI_FAILED;
+	}
+	filter_expr_destroy(t.filter);
 	return status;
 }
 
@@ -313,6 +405,7 @@ const struct cli_command cli_top = {
 		"Examples:\n"
 		"  openetw top\n"
 		"  openetw top --pid 4711 --show functions --inclusive\n"
+		"  openetw top --filter 'process ~ \"postgres*\" and cpu == 3'\n"
 		"  openetw top -d 1s -n 1 --json | jq -c 'select(.table == \"functions\")'\n",
 	.options = options,
 	CLI_INTO(top_options),

@@ -50,9 +50,32 @@ static bool take_number(const char *p, size_t n, double *ret, char *why, size_t 
 	return false;
 }
 
-/* "1.2 * base", "base", "5ms" */
-static bool take_value(const char *p, struct diff_rule *r, char *why, size_t cap)
+/* Takes "beyond noise" off the end. */
+static bool take_beyond(char *inout)
 {
+	static const char first[] = "beyond", second[] = "noise";
+	size_t n = trimmed(inout, strlen(inout)), m = sizeof second - 1;
+	if (n <= m || strncasecmp(inout + n - m, second, m) != 0) {
+		return false;
+	}
+	n = trimmed(inout, n - m);
+	m = sizeof first - 1;
+	if (n <= m || strncasecmp(inout + n - m, first, m) != 0) {
+		return false;
+	}
+	inout[trimmed(inout, n - m)] = 0;
+	return true;
+}
+
+/* "1.2 * base", "base", "5ms" */
+static bool take_value(const char *text, struct diff_rule *r, char *why, size_t cap)
+{
+	char p[300];
+	if ((size_t)snprintf(p, sizeof p, "%s", text) >= sizeof p) {
+		snprintf(why, cap, "it is too long");
+		return false;
+	}
+	r->beyond = take_beyond(p);
 	const char *star = strchr(p, '*');
 	size_t n = trimmed(p, strlen(p));
 	if (is_word(p, n, "base")) {

@@ -2,7 +2,7 @@
  *
  * What --fail-if of openetw diff says:
  *
- *	rule  = aggregate op value
+ *	rule  = aggregate op value [ "beyond noise" ]
  *	op    = ">" | ">=" | "<" | "<=" | "==" | "!="
  *	value = number [ unit ] | [ number "*" ] "base" | "base" "*" number
  *
@@ -19,6 +19,7 @@ struct diff_rule {
 	int op; /* '>', '<', '=', '!', and 'g' and 'l' for >= and <= */
 	double number;
 	bool of_base;    /* number times that of the base */
+	bool beyond;     /* only of differences that are more than noise */
 	uint32_t column; /* of the answers: the caller's */
 };
 /* False: `why`. */

@@ -25,7 +25,8 @@ struct waker { /* what ended a wait */
 	const char *process, *thread;
 };
 struct wait {
-	uint64_t length; /* 100 ns */
+	uint64_t length, part; /* 100 ns; part: what of it lies in the range */
+	bool begins;           /* in the range */
 	uint32_t pid, tid;
 	uint8_t reason;
 	const char *process, *thread;
@@ -37,6 +38,7 @@ struct report_thread {             /* what is known of a thread while it waits o
 	uint64_t since; /* 0: runs */
 	uint8_t reason, state;
 	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
+	bool call_counted;
 };
 
 struct report_op {                  /* on a file, until its end is told */
@@ -44,6 +46,8 @@ struct report_op {                  /* on a file, until its end is told */
 	const char *process, *file; /* names of rows, which stay where they are */
 	enum kevent_op op;
 	bool twice; /* told again: with its path, or a Cleanup as a Close */
+	bool counted;
+	uint64_t asked;
 };
 struct report_ops;
 
@@ -63,7 +67,11 @@ struct report {
 	const struct cli_args *args;
 	const struct report_options *o;
 	struct openetw_state *state;
-	struct filter_expr *filter; /* NULL: everything */
+	struct filter_expr *filter;  /* NULL: everything */
+	struct durations *durations; /* NULL: the filter does not ask for any */
+	bool took_known;
+	uint64_t took;    /* ns: what the event ends took */
+	uint64_t fitting; /* events for which the filter was true, of those that a table counts */
 	struct cli_shortages shortages;
 	struct names names;
 	struct causes *causes; /* NULL: not wanted */
@@ -76,8 +84,9 @@ struct report {
 		waits_by_thread, waits_by_waker;
 	struct report_ops *ops;
 	uint64_t ops_ended, ops_without_end;
-	uint64_t samples, others, idle, switches, events;
+	uint64_t samples, idle, switches, events;
 	uint64_t switches_lost;           /* or other things */
+	uint64_t all_switches;            /* whoever was asked for */
 	uint64_t gaps;                    /* switches away from a thread that the one before had not brought there */
 	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
 	struct report_thread *thread;
@@ -89,6 +98,7 @@ struct report {
 	struct report_counted *counted;
 	uint32_t counted_cap, counters_count;
 	struct tally counted_processes, pmc_functions;
+	struct tally op_names;              /* of operations that are not over */
 	struct tally app_stacks, app_names; /* of events of applications: the stacks, the events that have them */
 	uint64_t other_events, app_with_stack;
 	struct openetw_decoder *decoder;
@@ -105,14 +115,28 @@ struct report {
 	bool failed;  /* out of memory */
 };
 
-/* Is it of a process and a thread, and did it begin (a FILETIME) at a time, that somebody asked for? `process`: its name;
- * OPENETW_UNKNOWN_ID: nobody knows the thread. */
+/* Is it of a process and a thread that somebody asked for? `process`: its name; OPENETW_UNKNOWN_ID: nobody knows the
+ * thread. */
+bool report_whose(struct report *r, uint32_t pid, uint32_t tid, const char *process);
+/* And did it begin (a FILETIME) at a time that somebody asked for? */
 bool report_wanted(struct report *r, uint32_t pid, uint32_t tid, const char *process, uint64_t begin);
 /* Of the time alone. */
 static inline bool report_in_range(const struct report *r, uint64_t begin)
 {
 	return begin >= r->from && begin <= r->to;
 }
+/* How much of an interval lies in that range; both are FILETIMEs. */
+uint64_t report_part(const struct report *r, uint64_t from, uint64_t until);
+
+bool report_filter_create(struct report *r); /* false: no memory */
+void report_filter_start(struct report *r, const TRACE_LOGFILE_HEADER *h);
+/* Every event, before anything else is done with it. */
+void report_filter_event(struct report *r, const EVENT_RECORD *e);
+/* Is the filter true of the event? `ns`: how long it took what it ends; NULL: what the event itself says. */
+bool report_fits(struct report *r, const EVENT_RECORD *e, const uint64_t *ns);
+void report_filter_print(const struct report *r);       /* which tables cannot obey the filter */
+int report_filter_finish(struct report *r, int status); /* returns the status */
+
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
 /* "process (pid);outermost;…;innermost" of the event, in r->line; `interrupted` as in names_frame(). False: no stack. */
 bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process, uint64_t time,
@@ -122,12 +146,13 @@ void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 void report_losses(struct report *r, const EVENT_RECORD *e); /* of switches */
 void report_ready(struct report *r, const struct kevent *k);
-void report_io(struct report *r, const struct kevent *k); /* disk, file, net, faults, system calls */
+/* Disk, file, net, faults, system calls. */
+void report_io(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 
 /* The same operation as before, told once more. */
 bool report_op_again(struct report *r, const struct kevent *k);
-/* It begins: of a process and a file, by the names of their rows. */
-void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file);
+/* It begins: of a process and a file, by names that stay where they are. `counted`: it is in the tables. */
+void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file, bool counted);
 bool report_op_end(struct report *r, const struct kevent *end, struct report_op *ret); /* false: unknown */
 uint64_t report_ops_open(const struct report *r); /* reads and writes whose ends were not told */
 void report_ops_free(struct report *r);
@@ -135,7 +160,7 @@ void report_ops_free(struct report *r);
 /* Names that the trace tells once; values at a switch; a sample by a counter. */
 void report_learn(struct report *r, const EVENT_RECORD *e);
 void report_counters(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
-void report_pmc_sample(struct report *r, const struct kevent *k);
+void report_pmc_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 
 /* Not the kernel's: counts when it has a stack. */
 bool report_app_create(struct report *r); /* false: no memory */

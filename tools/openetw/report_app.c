@@ -42,7 +42,7 @@ void report_app(struct report *r, const EVENT_RECORD *e)
 {
 	char name[1024];
 	struct openetw_event_origin o = {.size = sizeof o};
-	if (cli_is_header(e)) {
+	if (cli_is_header(e) || !report_fits(r, e, NULL)) {
 		return;
 	}
 	r->other_events++;

@@ -11,6 +11,7 @@
 
 enum { STATE_READY = 1, STATE_STANDBY = 3, STATE_WAITING = 5, STATE_DEFERRED_READY = 7 };
 #define EARLY         10000u /* 1 ms: of a wake-up that is told before the switch away */
+#define TOGETHER      1000u  /* 100 µs */
 #define SAMPLES_LEAST 30     /* fewer tell no share */
 #define SAMPLE_USUAL  10000u /* 1 ms */
 #define STACK_LEAST   50u    /* 5 µs: the stack of a shorter wait is not looked at */
@@ -41,6 +42,8 @@ void causes_destroy(struct causes *c)
 	cause_pairs_free(&c->wakers);
 	cause_pairs_free(&c->handed);
 	cause_pairs_free(&c->chains);
+	cause_pairs_free(&c->local);
+	map_free(&c->server_of);
 	map_free(&c->thread_of);
 	map_free(&c->class_of);
 	free(c->thread);
@@ -202,6 +205,9 @@ static void wait_over(struct causes *c, struct cause_thread *t, const EVENT_RECO
 	if (w.in & CAUSE_IN_SEMAPHORE) {
 		cause_semaphore_wait(c, t, &w);
 	}
+	if (w.in & (CAUSE_IN_ACCEPT | CAUSE_IN_LOCAL)) {
+		cause_local_wait(c, t, &w);
+	}
 	t->last_from = w.from;
 	t->last_until = w.until;
 	t->last_in = w.in;
@@ -223,7 +229,7 @@ static void comes(struct causes *c, struct cause_thread *t, const EVENT_RECORD *
 		}
 	}
 	t->since = t->ready = t->early = 0;
-	t->told = false;
+	t->told = t->together = false;
 	t->moved = t->moved || (t->ran && t->cpu != number);
 	t->cpu = number;
 	t->ran = true;
@@ -279,6 +285,24 @@ static void on_switch(struct causes *c, const EVENT_RECORD *e, const struct keve
 	}
 }
 
+/* A lock that is released lets one thread go on; a barrier, or a broadcast, lets all of them. */
+static void note_together(struct causes *c, struct cause_thread *t, const struct kevent *k)
+{
+	size_t at = map_find(&c->thread_of, k->tid);
+	struct cause_thread *by = at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
+	if (!by || k->waker != KEVENT_BY_THREAD) {
+		return;
+	}
+	at = map_find(&c->thread_of, by->last_woken);
+	struct cause_thread *before = at != MAP_NONE ? &c->thread[map_value(&c->thread_of, at)] : NULL;
+	if (before && before != t && before->pid == t->pid && by->last_wake + TOGETHER >= k->time) {
+		t->together = true;
+		before->together = before->together || before->since; /* unless it runs already */
+	}
+	by->last_wake = k->time;
+	by->last_woken = t->tid;
+}
+
 static void on_ready(struct causes *c, const struct kevent *k)
 {
 	struct cause_thread *t = cause_thread(c, k->subject_tid, k->time);
@@ -286,6 +310,7 @@ static void on_ready(struct causes *c, const struct kevent *k)
 	if (!t || (t->since && (t->state != STATE_WAITING || t->told))) {
 		return; /* the first one ended the wait */
 	}
+	note_together(c, t, k);
 	t->by = k->waker;
 	t->waker_pid = k->pid;
 	t->waker_tid = k->tid;

@@ -33,6 +33,9 @@ enum {
 	CAUSE_IN_GC = 1u << 5,
 	CAUSE_IN_SLEEP = 1u << 6,
 	CAUSE_IN_SEMAPHORE = 1u << 7, /* which may be a lock, or not: cause_lock_find() */
+	CAUSE_IN_FUTEX = 1u << 8,     /* with CAUSE_IN_SEMAPHORE: in no function of a library that is known */
+	CAUSE_IN_ACCEPT = 1u << 9,    /* of a Unix socket */
+	CAUSE_IN_LOCAL = 1u << 10,    /* waits for what comes over one */
 };
 
 enum cause_kind {
@@ -56,9 +59,12 @@ struct cause_thread {
 	uint64_t ready; /* it could have run from then on; 0: nobody told */
 	uint64_t early; /* it was woken then, before the switch away from it was seen; 0: no */
 	uint8_t state, by;
-	bool told;        /* who ended its wait */
-	bool ran, moved;  /* at all; on several processors */
-	bool takes_turns; /* at semaphores */
+	bool told;          /* who ended its wait */
+	bool ran, moved;    /* at all; on several processors */
+	bool takes_turns;   /* at semaphores */
+	bool together;      /* its wait was ended with those of others, by the same thread at the same time */
+	uint64_t last_wake; /* it ended a wait then */
+	uint32_t last_woken;
 	uint32_t cpu;
 	uint32_t waker_pid, waker_tid;
 	uint64_t call, call_time; /* system call; 0: none */
@@ -128,6 +134,8 @@ struct causes {
 	struct cause_pairs neighbours; /* a: thread, b: pid that ran instead */
 	struct cause_pairs wakers;     /* of waits for locks. a: pid, b: thread that ended them */
 	struct cause_pairs handed;     /* waits for semaphores. a: thread, b: thread that ended them */
+	struct cause_pairs local;      /* waits for answers over Unix sockets. a: thread, b: pid that ended them */
+	struct map server_of;          /* by pids of client and server: 1 */
 	struct cause_pairs chains;     /* what these waited for meanwhile. a: pid, b: CAUSE_IN_… */
 	struct cause_connection *connection;
 	size_t connection_count, connection_cap;
@@ -211,6 +219,9 @@ void cause_neighbour_ready(struct causes *c, const struct cause_thread *t, const
 void cause_neighbour_find(struct causes *c);
 void cause_fault_find(struct causes *c);
 void cause_peer_event(struct causes *c, const EVENT_RECORD *e, const struct kevent *k);
+/* A wait in CAUSE_IN_ACCEPT or CAUSE_IN_LOCAL. */
+void cause_local_wait(struct causes *c, struct cause_thread *t, const struct cause_wait *w);
+void cause_local_find(struct causes *c);
 void cause_peer_find(struct causes *c);
 void cause_peer_free(struct causes *c);
 void cause_gc_event(struct causes *c, const EVENT_RECORD *e);

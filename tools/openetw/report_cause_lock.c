@@ -60,8 +60,11 @@ void cause_semaphore_wait(struct causes *c, struct cause_thread *t, const struct
 		t->lock_site = t->locks.count ? t->lock_site : w->site;
 	}
 	cause_add(&t->semaphores, length);
-	if (t->told && t->by == KEVENT_BY_THREAD && t->waker_tid != t->tid) {
-		cause_pair_add(c, &c->handed, cause_thread_number(c, t), t->waker_tid, length);
+	bool by_thread = t->told && t->by == KEVENT_BY_THREAD && t->waker_tid != t->tid;
+	if (by_thread) {
+		/* No thread has the number 0: a wait that was none for a lock. */
+		bool many = (w->in & CAUSE_IN_FUTEX) && t->together;
+		cause_pair_add(c, &c->handed, cause_thread_number(c, t), many ? 0 : t->waker_tid, length);
 	}
 }
 

@@ -240,6 +240,7 @@ bool causes_print(struct causes *c, causes_wanted_fn wanted, void *context, bool
 	cause_neighbour_find(c);
 	cause_fault_find(c);
 	cause_peer_find(c);
+	cause_local_find(c);
 	cause_gc_find(c);
 	if (c->finding_count) {
 		qsort(c->finding, c->finding_count, sizeof *c->finding, by_time);

@@ -55,6 +55,18 @@ static const struct word user_words[] = {
 	{"new_sem_wait*", CAUSE_IN_SEMAPHORE},
 	{"PyThread_acquire_lock*", CAUSE_IN_SEMAPHORE},
 	{"SleepConditionVariable*", CAUSE_IN_SIGNAL},
+	{"std::sync::condvar::*", CAUSE_IN_SIGNAL}, /* Rust */
+	{"std::sync::poison::condvar::*", CAUSE_IN_SIGNAL},
+	{"std::sys::sync::condvar::*", CAUSE_IN_SIGNAL},
+	{"std::sys::sync::thread_parking::*", CAUSE_IN_SIGNAL},
+	{"std::sys::sync::once::*", CAUSE_IN_SIGNAL},
+	{"std::thread::park*", CAUSE_IN_SIGNAL},
+	{"std::sync::barrier::*", CAUSE_IN_SIGNAL},
+	{"parking_lot::condvar::*", CAUSE_IN_SIGNAL},
+	{"runtime.notesleep*", CAUSE_IN_SIGNAL}, /* Go */
+	{"runtime.notetsleep*", CAUSE_IN_SIGNAL},
+	{"runtime.mPark*", CAUSE_IN_SIGNAL},
+	{"std::__detail::__platform_wait*", CAUSE_IN_SIGNAL},
 	{"RtlSleepConditionVariable*", CAUSE_IN_SIGNAL},
 	{"fsync", CAUSE_IN_FLUSH},
 	{"fdatasync", CAUSE_IN_FLUSH},
@@ -100,6 +112,10 @@ static const struct word kernel_words[] = {
 	{"locks_lock_inode_wait", CAUSE_IN_LOCK},
 	{"fcntl_setlk*", CAUSE_IN_LOCK},
 	{"futex_lock_pi*", CAUSE_IN_LOCK},
+	{"futex_wait*", CAUSE_IN_FUTEX},
+	{"unix_accept", CAUSE_IN_ACCEPT},
+	{"unix_stream_read_generic", CAUSE_IN_LOCAL},
+	{"unix_stream_recvmsg", CAUSE_IN_LOCAL},
 	{"do_fsync", CAUSE_IN_FLUSH},
 	{"vfs_fsync*", CAUSE_IN_FLUSH},
 	{"generic_write_sync", CAUSE_IN_FLUSH},
@@ -183,6 +199,15 @@ uint32_t cause_class(struct causes *c, uint32_t pid, uint64_t address, uint64_t 
 	return in;
 }
 
+/* Is it a function of the program, and which? Where nothing has a name, all that waits by a futex looks alike. */
+static bool is_named(struct causes *c, uint32_t pid, uint64_t address, uint64_t time)
+{
+	char name[1024];
+	names_of(c->names, pid, address, time, name, sizeof name);
+	const char *bang = strchr(name, '!'), *plus = strrchr(name, '+');
+	return bang && bang[1] && plus != bang + 1 && strncmp(name, "?!", 2) != 0 && strcmp(bang, "!syscall") != 0;
+}
+
 uint32_t cause_stack(struct causes *c, const EVENT_RECORD *e, uint32_t pid, uint64_t time, uint64_t *ret_site)
 {
 	struct openetw_stack s = {.size = sizeof s};
@@ -205,6 +230,16 @@ uint32_t cause_stack(struct causes *c, const EVENT_RECORD *e, uint32_t pid, uint
 		if (in & (CAUSE_IN_LOCK | CAUSE_IN_SEMAPHORE | IN_LOCK_BY_SIGNAL) && i + 1 < s.count) {
 			site = names_frame(s.addresses, i + 1, true);
 		}
+	}
+	/* A futex, and no library says what it is for. */
+	if ((all & CAUSE_IN_FUTEX) && !(all & (DECIDES | CAUSE_IN_SLEEP | CAUSE_IN_GC))) {
+		for (uint32_t i = 0; i < BASE_MIN(s.count, (uint32_t)NAMES_FRAMES_MAX) && !site; i++) {
+			uint64_t address = names_frame(s.addresses, i, true);
+			site = address < NAMES_KERNEL_SPACE && is_named(c, pid, address, time) ? address : 0;
+		}
+		all = site ? all | CAUSE_IN_SEMAPHORE : all & ~CAUSE_IN_FUTEX;
+	} else {
+		all &= ~CAUSE_IN_FUTEX;
 	}
 	if (ret_site) {
 		*ret_site = site;

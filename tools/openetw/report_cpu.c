@@ -37,8 +37,7 @@ bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, co
 void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	char name[1024], thread[KEVENT_THREAD_SIZE];
-	if (!report_wanted(r, k->pid, k->tid, k->process, k->time)) {
-		r->others++;
+	if (!report_wanted(r, k->pid, k->tid, k->process, k->time) || !report_fits(r, e, NULL)) {
 		return;
 	}
 	r->samples++;

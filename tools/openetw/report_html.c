@@ -63,6 +63,7 @@ static const struct {
 	{"memory", "Memory taken and given back", NULL, NULL, NULL},
 	{"syscalls", "System calls", NULL, NULL, NULL},
 	{"dpc_isr", "Interrupts and deferred calls", NULL, NULL, NULL},
+	{"power", "Idle states and speeds of processors", NULL, NULL, NULL},
 	{"lifetimes", "Processes that began or ended", NULL, NULL, NULL},
 	{"gc", "Garbage collections", NULL, NULL, NULL},
 	{"jit", "Methods compiled while the program ran", NULL, NULL, NULL},

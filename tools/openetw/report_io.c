@@ -30,61 +30,103 @@ static void add_bytes(struct tally_row *row, enum kevent_op op, unsigned first, 
 	row->v[first + 2] += op == KOP_READ || op == KOP_WRITE ? bytes : 0;
 }
 
-static void add_transfer(struct report *r, struct tally_row *row, const struct kevent *k, uint64_t us)
+static void add_transfer(struct report *r, struct tally_row *row, enum kevent_op op, uint64_t bytes)
 {
 	if (!row) {
 		r->failed = true;
 		return;
 	}
-	add_bytes(row, k->op, READ_BYTES, k->bytes);
-	row->v[READS] += k->op == KOP_READ;
-	row->v[WRITES] += k->op == KOP_WRITE;
-	row->v[OTHER_OPS] += k->op != KOP_READ && k->op != KOP_WRITE;
-	row->v[TIME_US] += us;
+	add_bytes(row, op, READ_BYTES, bytes);
+	row->v[READS] += op == KOP_READ;
+	row->v[WRITES] += op == KOP_WRITE;
+	row->v[OTHER_OPS] += op != KOP_READ && op != KOP_WRITE;
 }
 
-static void disk(struct report *r, const struct kevent *k)
+static void add_disk(struct report *r, struct tally_row *row, const struct kevent *k, bool begins, uint64_t us)
 {
-	uint64_t us = r->ticks_per_second ? clock_muldiv(k->duration, 1000000, r->ticks_per_second) : 0;
-	add_transfer(r, tally_rowf(&r->disk_processes, "%s (%u)", k->process, k->pid), k, us);
-	if (k->op != KOP_FLUSH) {
-		add_transfer(r, tally_row(&r->disk_files, k->file ? k->file : UNKNOWN_FILE), k, us);
+	if (begins || !row) {
+		add_transfer(r, row, k->op, k->bytes);
+	}
+	if (row) {
+		row->v[TIME_US] += us;
 	}
 }
 
-static void file(struct report *r, const struct kevent *k)
+/* Requests are told when they are over. */
+static void disk(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
+{
+	uint64_t ns = r->ticks_per_second ? clock_muldiv(k->duration, 1000000000, r->ticks_per_second) : 0;
+	uint64_t ago = ns / 100 + (ns % 100 != 0), began = ago < k->time ? k->time - ago : 0;
+	bool begins = report_in_range(r, began), whole = began >= r->from && k->time <= r->to;
+	uint64_t us = whole ? ns / 1000 : report_part(r, began, k->time) / 10;
+	if (!report_whose(r, k->pid, k->tid, k->process) || (!begins && us == 0) || !report_fits(r, e, NULL)) {
+		return;
+	}
+	add_disk(r, tally_rowf(&r->disk_processes, "%s (%u)", k->process, k->pid), k, begins, us);
+	if (k->op != KOP_FLUSH) {
+		add_disk(r, tally_row(&r->disk_files, k->file ? k->file : UNKNOWN_FILE), k, begins, us);
+	}
+}
+
+/* An operation that is begun, or one that is only now known to count, with what it moved. */
+static void count_operation(struct report *r, const struct report_op *op, uint64_t moved)
+{
+	struct tally_row *process = tally_row(&r->file_processes, op->process);
+	struct tally_row *file = tally_row(&r->files, op->file);
+	add_transfer(r, process, op->op, moved);
+	add_transfer(r, file, op->op, moved);
+	if (process && file) {
+		add_bytes(process, op->op, READ_ASKED, op->asked);
+		add_bytes(file, op->op, READ_ASKED, op->asked);
+	}
+}
+
+static void file(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	if (k->op == KOP_MAP || k->op == KOP_UNMAP) {
 		return; /* what it reads comes as faults */
 	}
-	if (report_op_again(r, k)) {
+	if (!report_wanted(r, k->pid, k->tid, k->process, k->time) || report_op_again(r, k)) {
 		return;
 	}
-	struct tally_row *process = tally_rowf(&r->file_processes, "%s (%u)", k->process, k->pid);
-	struct tally_row *file = tally_row(&r->files, k->file ? k->file : UNKNOWN_FILE);
-	add_transfer(r, process, k, 0);
-	add_transfer(r, file, k, 0);
-	if (process && file) {
-		add_bytes(process, k->op, READ_ASKED, k->asked);
-		add_bytes(file, k->op, READ_ASKED, k->asked);
-		report_op_begin(r, k, process->name, file->name);
+	bool counted = report_fits(r, e, NULL);
+	struct tally_row *process =
+		tally_rowf(counted ? &r->file_processes : &r->op_names, "%s (%u)", k->process, k->pid);
+	const char *process_name = process ? process->name : NULL;
+	struct tally_row *file = tally_row(counted ? &r->files : &r->op_names, k->file ? k->file : UNKNOWN_FILE);
+	if (!process_name || !file) {
+		r->failed = true;
+		return;
 	}
+	struct report_op op = {
+		.process = process_name, .file = file->name, .op = k->op, .counted = counted, .asked = k->asked};
+	if (counted) {
+		count_operation(r, &op, k->bytes);
+	}
+	report_op_begin(r, k, op.process, op.file, op.counted);
 }
 
 /* Only now is it known what was moved. */
-static void file_end(struct report *r, const struct kevent *k)
+static void file_end(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	struct report_op op;
-	if (!report_op_end(r, k, &op) || (op.op != KOP_READ && op.op != KOP_WRITE)) {
+	if (!report_op_end(r, k, &op)) {
 		return;
 	}
-	struct tally_row *process = tally_row(&r->file_processes, op.process);
-	struct tally_row *file = tally_row(&r->files, op.file);
+	bool moves = op.op == KOP_READ || op.op == KOP_WRITE;
+	if (!op.counted) {
+		if (report_fits(r, e, NULL)) {
+			count_operation(r, &op, moves ? k->bytes : 0);
+		}
+		return;
+	}
+	struct tally_row *process = moves ? tally_row(&r->file_processes, op.process) : NULL;
+	struct tally_row *file = moves ? tally_row(&r->files, op.file) : NULL;
 	if (process && file) {
 		add_bytes(process, op.op, READ_BYTES, k->bytes);
 		add_bytes(file, op.op, READ_BYTES, k->bytes);
 	} else {
-		r->failed = true;
+		r->failed = r->failed || moves;
 	}
 }
 
@@ -147,68 +189,79 @@ static void call_name(const struct report *r, uint64_t address, uint64_t time, c
 	snprintf(out, cap, "%.*s", (int)cap - 1, p);
 }
 
-static void syscall_event(struct report *r, const struct kevent *k)
+static struct tally_row *call_row(struct report *r, const struct kevent *k, uint64_t call)
+{
+	char name[256];
+	call_name(r, call, k->time, name, sizeof name);
+	struct tally_row *row = tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
+	r->failed = r->failed || !row;
+	return row;
+}
+
+static void call_begins(struct report *r, const EVENT_RECORD *e, const struct kevent *k, struct report_thread *t)
+{
+	t->call = k->address;
+	t->call_time = k->time;
+	t->call_counted = report_wanted(r, k->pid, k->tid, k->process, k->time) && report_fits(r, e, NULL);
+	struct tally_row *row = t->call_counted ? call_row(r, k, k->address) : NULL;
+	if (row) {
+		row->v[CALLS]++;
+	}
+}
+
+static void call_ends(struct report *r, const EVENT_RECORD *e, const struct kevent *k, struct report_thread *t)
+{
+	uint64_t began = t->call_time, part = report_part(r, began, k->time), ns = (k->time - began) * 100;
+	bool begins = report_in_range(r, began), counted = t->call_counted;
+	t->call_time = 0;
+	if (!began || !report_whose(r, k->pid, k->tid, k->process) || (!begins && part == 0) ||
+	    (!counted && !report_fits(r, e, &ns))) {
+		return;
+	}
+	struct tally_row *row = call_row(r, k, t->call);
+	if (!row) {
+		return;
+	}
+	row->v[CALL_US] += part / 10;
+	if (begins) {
+		row->v[CALLS] += !counted;
+		row->v[CALL_LONGEST] = BASE_MAX(row->v[CALL_LONGEST], ns / 1000);
+		row->v[CALL_ERRORS] += (int32_t)k->status < 0 && (int32_t)k->status >= -4095;
+	}
+}
+
+static void syscall_event(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	struct report_thread *t = k->tid == OPENETW_UNKNOWN_ID ? NULL : report_thread(r, k->tid);
-	char name[256];
-	if (!t) {
-		return;
-	}
-	if (k->op == KOP_START) {
-		t->call = k->address;
-		t->call_time = k->time;
-		call_name(r, k->address, k->time, name, sizeof name);
-		struct tally_row *row = tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
-		if (row) {
-			row->v[CALLS]++;
-		} else {
-			r->failed = true;
-		}
-		return;
-	}
-	if (t->call_time) {
-		call_name(r, t->call, k->time, name, sizeof name);
-		struct tally_row *row = tally_rowf(&r->calls, "%s" P "%u" P "%s", k->process, k->pid, name);
-		uint64_t us = (k->time - t->call_time) / 10;
-		if (row) {
-			row->v[CALL_US] += us;
-			row->v[CALL_LONGEST] = BASE_MAX(row->v[CALL_LONGEST], us);
-			row->v[CALL_ERRORS] += (int32_t)k->status < 0 && (int32_t)k->status >= -4095;
-		}
-		t->call_time = 0;
+	if (t && k->op == KOP_START) {
+		call_begins(r, e, k, t);
+	} else if (t) {
+		call_ends(r, e, k, t);
 	}
 }
 
-/* A FILETIME. Operations of disks and system calls are told when they end. */
-static uint64_t began(struct report *r, const struct kevent *k)
+static bool counts(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
-	if (k->kind == KEVENT_DISK && r->ticks_per_second) {
-		uint64_t ns = clock_muldiv(k->duration, 1000000000, r->ticks_per_second),
-			 ago = ns / 100 + (ns % 100 != 0);
-		return ago < k->time ? k->time - ago : 0;
-	}
-	if (k->kind == KEVENT_SYSCALL && k->op != KOP_START && k->tid != OPENETW_UNKNOWN_ID) {
-		const struct report_thread *t = report_thread(r, k->tid);
-		return t && t->call_time ? t->call_time : k->time;
-	}
-	return k->time;
+	return report_wanted(r, k->pid, k->tid, k->process, k->time) && report_fits(r, e, NULL);
 }
 
-void report_io(struct report *r, const struct kevent *k)
+void report_io(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
-	if (k->kind == KEVENT_FILE_END) {
-		file_end(r, k); /* of whoever asked, which may be another thread */
-		return;
-	}
-	if (!report_wanted(r, k->pid, k->tid, k->process, began(r, k))) {
-		return;
-	}
 	switch (k->kind) {
-	case KEVENT_DISK: disk(r, k); break;
-	case KEVENT_FILE: file(r, k); break;
-	case KEVENT_NET: net(r, k); break;
-	case KEVENT_FAULT: fault(r, k); break;
-	case KEVENT_SYSCALL: syscall_event(r, k); break;
+	case KEVENT_DISK: disk(r, e, k); break;
+	case KEVENT_FILE: file(r, e, k); break;
+	case KEVENT_FILE_END: file_end(r, e, k); break; /* of whoever asked, which may be another thread */
+	case KEVENT_NET:
+		if (counts(r, e, k)) {
+			net(r, k);
+		}
+		break;
+	case KEVENT_FAULT:
+		if (counts(r, e, k)) {
+			fault(r, k);
+		}
+		break;
+	case KEVENT_SYSCALL: syscall_event(r, e, k); break;
 	default: break;
 	}
 }

@@ -48,7 +48,7 @@ bool report_op_again(struct report *r, const struct kevent *k)
 	return true;
 }
 
-void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file)
+void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file, bool counted)
 {
 	r->ops = r->ops ? r->ops : calloc(1, sizeof *r->ops);
 	struct report_ops *o = r->ops;
@@ -64,7 +64,8 @@ void report_op_begin(struct report *r, const struct kevent *k, const char *proce
 	} else {
 		op = &o->op[o->count++];
 	}
-	*op = (struct report_op){.irp = k->irp, .op = k->op, .process = process, .file = file};
+	*op = (struct report_op){
+		.irp = k->irp, .op = k->op, .process = process, .file = file, .counted = counted, .asked = k->asked};
 }
 
 bool report_op_end(struct report *r, const struct kevent *end, struct report_op *ret)

@@ -38,7 +38,7 @@ void report_counters(struct report *r, const EVENT_RECORD *e, const struct keven
 		name = openetw_state_process(r->state, pid, k->time, &q) == ERROR_SUCCESS ? q.name : "?";
 	}
 	r->counters_count = BASE_MAX(r->counters_count, n);
-	if (last->there && report_wanted(r, pid, k->out_tid, name, k->time)) {
+	if (last->there && !r->filter && report_wanted(r, pid, k->out_tid, name, k->time)) {
 		struct tally_row *row = tally_rowf(&r->counted_processes, "%s (%u)", name, pid);
 		if (!row) {
 			r->failed = true;
@@ -86,10 +86,10 @@ void report_learn(struct report *r, const EVENT_RECORD *e)
 	name[n] = 0;
 }
 
-void report_pmc_sample(struct report *r, const struct kevent *k)
+void report_pmc_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	char function[1024], number[32];
-	if (!report_wanted(r, k->pid, k->tid, k->process, k->time)) {
+	if (!report_wanted(r, k->pid, k->tid, k->process, k->time) || !report_fits(r, e, NULL)) {
 		return;
 	}
 	const char *source = source_name(r, (uint32_t)k->bytes);

@@ -59,31 +59,64 @@ static void waker_text(const struct waker *w, char *out, size_t cap)
 	}
 }
 
-static void count_waker(struct report *r, const struct wait *w)
+/* What the range has of it. A wait that began before the range only adds to the time. */
+static bool add(struct tally_row *row, const struct wait *w)
+{
+	if (row) {
+		uint64_t us = w->length / 10;
+		row->v[WAIT_TIME] += w->part / 10;
+		row->v[WAIT_COUNT] += w->begins;
+		row->v[WAIT_LONGEST] = w->begins ? BASE_MAX(row->v[WAIT_LONGEST], us) : row->v[WAIT_LONGEST];
+	}
+	return row != NULL;
+}
+
+static bool count_waker(struct report *r, const struct wait *w)
 {
 	char text[KEVENT_THREAD_SIZE + 40];
 	const char *by = kevent_waker_name(w->waker.by);
 	waker_text(&w->waker, text, sizeof text);
-	struct tally_row *row = tally_row(&r->waits_by_waker, !w->waker.told ? "(not told)" : by ? by : text);
-	if (row) {
-		uint64_t us = w->length / 10;
-		row->v[WAIT_TIME] += us;
-		row->v[WAIT_COUNT]++;
-		row->v[WAIT_LONGEST] = BASE_MAX(row->v[WAIT_LONGEST], us);
-	}
-	r->failed = r->failed || !row;
+	return add(tally_row(&r->waits_by_waker, !w->waker.told ? "(not told)" : by ? by : text), w);
 }
 
-static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k, const struct report_thread *s)
+static void count(struct report *r, const EVENT_RECORD *e, const struct kevent *k, const struct wait *w)
+{
+	char who[KEVENT_THREAD_SIZE];
+	if (w->begins) {
+		keep(r, w);
+	}
+	bool ok = !r->wakers || count_waker(r, w);
+	kevent_thread_text(w->process, w->pid, w->tid, w->thread, who);
+	ok = add(tally_rowf(&r->waits_by_thread, "%s", who), w) && ok;
+	if (r->off_cpu && w->part >= 10) {
+		/* Windows and we alike: the stack of a switch is that of the thread that comes back. */
+		report_stack_line(r, e, w->pid, w->process, k->time, true);
+		struct tally_row *row = r->line.failed ? NULL : tally_row(&r->off_stacks, r->line.s);
+		ok = row && ok;
+		if (row) {
+			row->v[0] += w->part / 10;
+		}
+	}
+	r->failed = r->failed || !ok;
+}
+
+/* Returns false when the filter is not true of the switch that ends the wait. */
+static bool waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k, const struct report_thread *s)
 {
 	struct openetw_thread t = {.size = sizeof t};
 	struct openetw_process q = {.size = sizeof q};
 	struct wait w = {.length = k->time - s->since,
+			 .part = report_part(r, s->since, k->time),
+			 .begins = report_in_range(r, s->since),
 			 .tid = k->in_tid,
 			 .reason = s->reason,
 			 .waker = s->waker,
 			 .process = "?",
 			 .thread = ""};
+	const uint64_t ns = w.length * 100;
+	if (!report_fits(r, e, &ns)) {
+		return false;
+	}
 	if (openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS) {
 		w.pid = t.pid;
 		w.thread = t.name;
@@ -91,40 +124,31 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 			w.process = q.name;
 		}
 	}
-	if (!report_wanted(r, w.pid, w.tid, w.process, s->since)) {
-		return;
+	/* A thread of a process that was not recorded may have run since, unseen. */
+	if (report_whose(r, w.pid, w.tid, w.process) && (w.begins || w.part) &&
+	    openetw_state_watched(r->state, w.pid, k->time)) {
+		count(r, e, k, &w);
 	}
-	if (!openetw_state_watched(r->state, w.pid, k->time)) {
-		return; /* it may have run since, unseen */
+	return true;
+}
+
+/* Switches are counted by who comes. */
+static bool is_wanted(struct report *r, const struct kevent *k)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	struct openetw_process q = {.size = sizeof q};
+	if (r->o->pid.count == 0 && r->o->tables.process.count == 0 && r->o->tables.thread.count == 0) {
+		return true;
 	}
-	keep(r, &w);
-	if (r->wakers) {
-		count_waker(r, &w);
-	}
-	char who[KEVENT_THREAD_SIZE];
-	kevent_thread_text(w.process, w.pid, w.tid, w.thread, who);
-	struct tally_row *row = tally_rowf(&r->waits_by_thread, "%s", who);
-	uint64_t us = w.length / 10;
-	if (row) {
-		row->v[WAIT_TIME] += us;
-		row->v[WAIT_COUNT]++;
-		row->v[WAIT_LONGEST] = BASE_MAX(row->v[WAIT_LONGEST], us);
-	}
-	if (r->off_cpu && us > 0) {
-		/* Windows and we alike: the stack of a switch is that of the thread that comes back. */
-		report_stack_line(r, e, w.pid, w.process, k->time, true);
-		row = r->line.failed ? NULL : tally_row(&r->off_stacks, r->line.s);
-		if (row) {
-			row->v[0] += us;
-		}
-	}
-	r->failed = r->failed || !row;
+	bool known = openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS;
+	bool named = known && openetw_state_process(r->state, t.pid, k->time, &q) == ERROR_SUCCESS;
+	return known && report_whose(r, t.pid, k->in_tid, named ? q.name : NULL);
 }
 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
 	uint32_t cpu = GetEventProcessorIndex(e);
-	r->switches += report_in_range(r, k->time);
+	bool fits;
 	if (cpu < REPORT_CPUS_MAX) {
 		r->gaps += r->on_cpu[cpu] && r->on_cpu[cpu] != (uint64_t)k->out_tid + 1;
 		r->on_cpu[cpu] = (uint64_t)k->in_tid + 1;
@@ -140,9 +164,9 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	if (s && s->since && !s->waker.told && s->early.told && s->early_time + EARLY >= s->since) {
 		s->waker = s->early;
 	}
-	if (s && s->since && s->state == STATE_WAITING) {
-		waited(r, e, k, s);
-	}
+	fits = s && s->since && s->state == STATE_WAITING ? waited(r, e, k, s) : report_fits(r, e, NULL);
+	r->switches += fits && report_in_range(r, k->time) && is_wanted(r, k);
+	r->all_switches++;
 	if (s) {
 		s->since = 0;
 	}

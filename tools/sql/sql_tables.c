@@ -19,11 +19,11 @@
 #define NAME   "openetw_table"
 
 /* Tables that may be called with parameters. */
-static const char *const called[] = {"processes", "lifetimes", "threads",     "images",      "cpu",     "samples",
-				     "switches",  "waits",     "wait_chains", "functions",   "modules", "callers",
-				     "callees",   "io",        "files",       "net",         "faults",  "syscalls",
-				     "dpc_isr",   "memory",    "gc",          "jit",         "spans",   "stacks",
-				     "frames",    "symbols",   "providers",   "event_types", "lost",    "trace"};
+static const char *const called[] = {
+	"processes",   "lifetimes", "threads", "images",    "cpu",         "samples", "switches", "waits",
+	"wait_chains", "functions", "modules", "callers",   "callees",     "io",      "files",    "net",
+	"faults",      "syscalls",  "dpc_isr", "power",     "memory",      "gc",      "jit",      "spans",
+	"stacks",      "frames",    "symbols", "providers", "event_types", "lost",    "trace"};
 
 struct bound {
 	const struct sql_columns *table;

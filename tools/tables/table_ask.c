@@ -40,6 +40,7 @@ static const struct {
 	{"syscalls", "process_name,pid,call",
 	 "count,sum(duration),p50(duration),p99(duration),max(duration),errors(result)"},
 	{"dpc_isr", "kind,module,function", "count,sum(duration),p50(duration),p99(duration),max(duration)"},
+	{"power", "kind,cpu,state", "count,sum(duration),p50(duration),max(duration)"},
 	{"memory", "process_name,pid,operation", "count,sum(bytes),count(freed)"},
 	{"gc", "process_name,pid,generation,reason,type",
 	 "count,sum(pause),p50(pause),p99(pause),max(pause),sum(duration),max(duration)"},
@@ -359,6 +360,25 @@ static bool take_sort(struct table_plan *p, const struct table_ask *ask, struct 
 	return true;
 }
 
+static bool add_slices(struct table_plan *p, const struct table_ask *ask, struct table_answer *r, char *why, size_t cap)
+{
+	if (!ask->slices || !p->grouped) {
+		return true;
+	}
+	p->time = table_view_column(p->view, "time");
+	p->time = p->time >= 0 ? p->time : table_view_column(p->view, "start");
+	if (p->time < 0 || p->terms == TABLE_ASK_COLUMNS) {
+		snprintf(why, cap, "the table %s has %s", ask->table, p->time < 0 ? "no times" : "too many columns");
+		return false;
+	}
+	p->slices = ask->slices;
+	p->slice_from = ask->slice_from;
+	p->slice_to = ask->slice_to;
+	r->column[p->terms] = (struct table_answer_column){.name = "slice", .key = true, .number = true};
+	p->term[p->terms++] = (struct table_term){.function = TABLE_PLAIN, .column = TABLE_COLUMN_SLICE, .weight = -1};
+	return true;
+}
+
 bool table_plan_make(struct table_plan *p, const struct table_ask *ask, struct table_answer *r, char *why, size_t cap)
 {
 	const char *group_by, *columns;
@@ -386,7 +406,7 @@ bool table_plan_make(struct table_plan *p, const struct table_ask *ask, struct t
 			}
 		}
 	}
-	if (!add_terms(p, r, ask->table, group_by, true, why, cap)) {
+	if (!add_terms(p, r, ask->table, group_by, true, why, cap) || !add_slices(p, ask, r, why, cap)) {
 		return false;
 	}
 	p->keys = p->grouped ? p->terms : 0;

@@ -17,6 +17,7 @@ enum table_function {
 	TABLE_PERCENTILE,
 	TABLE_ERRORS,
 };
+#define TABLE_COLUMN_SLICE (-2) /* the part of the range in which a row begins */
 struct table_term {
 	enum table_function function;
 	unsigned percent;
@@ -30,6 +31,10 @@ struct table_plan {
 	uint32_t terms, keys; /* keys are the first ones */
 	bool grouped;
 	int sort; /* a term; -1: as they come */
+	/* Of TABLE_COLUMN_SLICE: */
+	int time; /* the column */
+	uint32_t slices;
+	int64_t slice_from, slice_to;
 };
 
 /* Fills the plan and the columns of the answer. False: `why`. */

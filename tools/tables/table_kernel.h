@@ -6,13 +6,7 @@
 
 #include "tools/tables/table_make.h"
 
-/* What a wait was for in the end (wait_chains). */
-enum { TABLE_CAUSE_UNKNOWN, TABLE_CAUSE_THREAD, TABLE_CAUSE_OTHER /* and enum kevent_waker */ };
-struct table_link {
-	uint64_t since, ready; /* FILETIMEs; ready 0: there was no wait */
-	uint32_t node, pid, tid;
-	uint8_t cause;
-};
+struct table_past;
 struct waiting {
 	uint32_t tid;
 	uint64_t since; /* FILETIME; 0: it runs */
@@ -21,9 +15,10 @@ struct waiting {
 	uint8_t by;
 	uint32_t waker_pid, waker_tid;
 	uint64_t ready;
-	bool early;                       /* it was woken before the switch away was seen, on another processor */
-	uint64_t call, call_time;         /* system call */
-	struct table_link last, of_waker; /* its last wait; that of who woke it */
+	bool early;               /* it was woken before the switch away was seen, on another processor */
+	uint64_t call, call_time; /* system call */
+	struct table_past *past;  /* of wait_chains: what it waited for; a ring, NULL: nothing yet */
+	uint64_t pasts;           /* so many have been in it */
 };
 struct operation { /* of a file, until its end */
 	uint64_t irp, time;
@@ -76,6 +71,8 @@ static inline void table_kernel_stack(struct table_kernel *k, int column, uint32
 void table_chains_columns(struct table_kernel *k);
 void table_chains_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s, struct waiting *w,
 		       uint32_t pid);
+/* It could have run, and now it does. */
+void table_chains_preempted(struct table_kernel *k, struct waiting *w, uint64_t now);
 void table_chains_free(struct table_kernel *k);
 /* Disks and files: the tables io and files. */
 void table_io_columns(struct table_kernel *k);

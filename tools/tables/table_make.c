@@ -532,6 +532,7 @@ static struct table_build *spans(struct table_maker *m, const char *name, char *
 	}
 TABLE_ALONE(cpu)
 TABLE_ALONE(interrupts)
+TABLE_ALONE(power)
 TABLE_ALONE(memory)
 TABLE_ALONE(gc)
 TABLE_ALONE(jit)
@@ -580,6 +581,7 @@ static const struct {
 	{"faults", table_make_kernel},
 	{"syscalls", table_make_kernel},
 	{"dpc_isr", interrupts},
+	{"power", power},
 	{"memory", memory},
 	{"gc", gc},
 	{"jit", jit},

@@ -136,6 +136,7 @@ struct table_build *table_make_spans(struct table_maker *m, char *why, size_t ca
 struct table_build *table_make_kernel(struct table_maker *m, const char *name, char *why, size_t cap);
 struct table_build *table_make_cpu(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_interrupts(struct table_maker *m, char *why, size_t cap);
+struct table_build *table_make_power(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_memory(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_gc(struct table_maker *m, char *why, size_t cap);
 struct table_build *table_make_jit(struct table_maker *m, char *why, size_t cap);

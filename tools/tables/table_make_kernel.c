@@ -129,6 +129,8 @@ static void put_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct
 	if (k->chains) {
 		if (waited) {
 			table_chains_wait(k, e, s, w, pid);
+		} else {
+			table_chains_preempted(k, w, s->time);
 		}
 		return;
 	}
@@ -159,9 +161,6 @@ static void put_wait(struct table_kernel *k, const EVENT_RECORD *e, const struct
 
 static void woken(struct table_kernel *k, const struct kevent *s)
 {
-	bool known = k->chains && s->waker == KEVENT_BY_THREAD && s->tid != OPENETW_UNKNOWN_ID;
-	const struct waiting *by = known ? thread_of(k, s->tid) : NULL; /* before the other one: it may move */
-	struct table_link of_waker = by ? by->last : (struct table_link){0};
 	struct waiting *w = thread_of(k, s->subject_tid);
 	if (!w || (w->since && w->told)) {
 		return; /* the first one ended the wait */
@@ -172,7 +171,6 @@ static void woken(struct table_kernel *k, const struct kevent *s)
 	w->waker_pid = s->pid;
 	w->waker_tid = s->tid;
 	w->ready = s->time;
-	w->of_waker = of_waker;
 }
 
 static void wait_event(struct table_kernel *k, const EVENT_RECORD *e, const struct kevent *s)
@@ -180,6 +178,14 @@ static void wait_event(struct table_kernel *k, const EVENT_RECORD *e, const stru
 	struct waiting *w;
 	if (s->kind == KEVENT_READY) {
 		woken(k, s);
+		return;
+	}
+	if (s->kind == KEVENT_SYSCALL && k->chains) { /* what it waits in */
+		w = s->tid == OPENETW_UNKNOWN_ID ? NULL : thread_of(k, s->tid);
+		if (w) {
+			w->call = s->address;
+			w->call_time = s->op == KOP_START ? s->time : 0;
+		}
 		return;
 	}
 	if (s->kind != KEVENT_SWITCH) {
@@ -374,10 +380,10 @@ struct table_build *table_make_kernel(struct table_maker *m, const char *name, c
 			snprintf(why, cap, "no memory for the table");
 		}
 	}
-	free(k.threads);
-	map_free(&k.thread_of);
 	table_io_free(&k);
 	table_chains_free(&k);
+	free(k.threads);
+	map_free(&k.thread_of);
 	if (!ok) {
 		table_build_destroy(k.b);
 		return NULL;

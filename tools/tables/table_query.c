@@ -76,6 +76,21 @@ static struct atom atom_of(const struct table_view *v, int column, uint64_t row)
 	return r;
 }
 
+/* Rows that begin before the range, and reach into it, are of its first part. */
+static uint32_t slice_of(const struct table_plan *p, uint64_t row)
+{
+	double from = (double)p->slice_from, whole = (double)p->slice_to - from;
+	double at = ((double)table_view_integer(p->view, p->time, row, p->slice_from) - from) / (whole > 0 ? whole : 1);
+	return at <= 0 ? 0 : at >= 1 ? p->slices - 1 : BASE_MIN((uint32_t)(at * p->slices), p->slices - 1);
+}
+
+static struct atom key_atom(const struct table_plan *p, uint32_t term, uint64_t row)
+{
+	int column = p->term[term].column;
+	return column == TABLE_COLUMN_SLICE ? (struct atom){TABLE_INTEGER, slice_of(p, row), 0}
+					    : atom_of(p->view, column, row);
+}
+
 /* ---- groups --------------------------------------------------------------------------------------- */
 
 struct groups {
@@ -94,13 +109,13 @@ static bool find_groups(const struct table_plan *p, const struct table_chosen *x
 	for (uint64_t i = 0; ok && i < x->count; i++) {
 		uint32_t group = UINT32_MAX;
 		for (uint32_t k = 0; k < p->keys; k++) {
-			key[k] = atom_of(p->view, p->term[k].column, x->rows[i]);
+			key[k] = key_atom(p, k, x->rows[i]);
 		}
 		uint64_t hash = map_hash(&of, key, bytes);
 		MAP_EACH(&of, hash, at) {
 			uint32_t c = (uint32_t)map_value(&of, at);
 			for (uint32_t k = 0; k < p->keys; k++) {
-				other[k] = atom_of(p->view, p->term[k].column, g->first[c]);
+				other[k] = key_atom(p, k, g->first[c]);
 			}
 			if (memcmp(key, other, bytes) == 0) {
 				group = c;
@@ -383,7 +398,11 @@ static bool answer_groups(const struct table_plan *p, const struct table_chosen 
 	ok = ok && (r->cells = calloc((size_t)g.count * p->terms + 1, sizeof *r->cells)) != NULL;
 	for (uint32_t i = 0; ok && i < g.count; i++) {
 		for (uint32_t k = 0; k < p->keys; k++) {
-			table_view_value(p->view, p->term[k].column, g.first[i], &v);
+			if (p->term[k].column == TABLE_COLUMN_SLICE) {
+				v = (struct table_value){.kind = TABLE_INTEGER, .i = slice_of(p, g.first[i])};
+			} else {
+				table_view_value(p->view, p->term[k].column, g.first[i], &v);
+			}
 			copy_value(&r->cells[(size_t)i * p->terms + k], &v);
 		}
 	}

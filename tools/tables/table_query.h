@@ -39,6 +39,10 @@ struct table_ask {
 	const char *const *process;       /* any of these: a number, or a name as --process takes it */
 	const char *const *thread;        /* a number */
 	const struct filter_expr *filter; /* its names are those of columns, `process` is the name; NULL: every row */
+	/* More than 0: groups are divided by the time of their rows' beginnings as well, into so many equal parts of the
+	 * range from slice_from to slice_to. The number of the part, from 0 on, is the last column of the group. */
+	uint32_t slices;
+	int64_t slice_from, slice_to;
 };
 /* How a column is meant, for whoever shows it. */
 enum table_unit { TABLE_UNIT_NONE, TABLE_UNIT_TIME, TABLE_UNIT_DURATION, TABLE_UNIT_BYTES, TABLE_UNIT_ADDRESS };

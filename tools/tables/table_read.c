@@ -68,6 +68,12 @@ uint64_t table_set_start(const struct table_set *s)
 	return s->maker.start;
 }
 
+void table_set_range(const struct table_set *s, int64_t *ret_first, int64_t *ret_last)
+{
+	*ret_first = s->maker.about.first;
+	*ret_last = s->maker.about.last;
+}
+
 const char *const *table_set_names(void)
 {
 	return table_make_names();

@@ -63,6 +63,8 @@ struct table_maker *table_set_maker(struct table_set *s);
 /* Time 0, as a FILETIME. */
 uint64_t table_set_start(const struct table_set *s);
 /* Names of all tables but those of events ("Provider/Event"), in the order of docs/sql.md; NULL ends them. */
+/* Times of the first and the last event, once a table was made; 0 and 0 before. */
+void table_set_range(const struct table_set *s, int64_t *ret_first, int64_t *ret_last);
 const char *const *table_set_names(void);
 /* The table of that name, in any case. NULL: `why` says why, with the nearest name where there is none of this one. */
 const struct table_view *table_set_get(struct table_set *s, const char *name, char *why, size_t cap);
