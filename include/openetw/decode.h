@@ -92,6 +92,10 @@ struct openetw_field {
 	size_t text_length;
 	const char *json; /* the value in JSON */
 	size_t json_length;
+	/* Which bytes of the payload (UserData) the value takes, with the length in front of it and the terminator behind it. No
+	 * bytes: the field is none of the payload (_reason, _error). */
+	uint32_t offset;
+	uint32_t bytes;
 };
 /* False: no more fields of this event. Pointers are valid during the call. */
 typedef bool (*openetw_field_fn)(void *context, const struct openetw_field *f);

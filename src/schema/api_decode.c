@@ -506,8 +506,8 @@ uint32_t openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, s
 	return err < 0 ? win32_from_errno(err) : decode_text(d, &s, &p, t);
 }
 
-/* A field of ours whose text needs no escaping. */
-static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name)
+/* A field of ours whose text needs no escaping; it takes the first bytes of the payload. */
+static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name, size_t bytes)
 {
 	struct openetw_text *t = &d->scratch;
 	if (t->failed) {
@@ -523,6 +523,7 @@ static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *conte
 		.text_length = t->length - 2,
 		.json = t->data,
 		.json_length = t->length,
+		.bytes = (uint32_t)bytes,
 	};
 	return fn(context, &f);
 }
@@ -551,13 +552,13 @@ static uint32_t decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, 
 	out_char(&d->scratch, '"');
 	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
 	out_char(&d->scratch, '"');
-	if (give_own(d, fn, context, "_raw")) {
+	if (give_own(d, fn, context, "_raw", s.payload_bytes)) {
 		explain_missing(d, &s);
 		openetw_text_clear(&d->scratch);
 		out_char(&d->scratch, '"');
 		out_utf8(&d->scratch, d->reason, strlen(d->reason), true);
 		out_char(&d->scratch, '"');
-		give_own(d, fn, context, "_reason");
+		give_own(d, fn, context, "_reason", 0);
 	}
 	return d->scratch.failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
