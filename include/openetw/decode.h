@@ -80,6 +80,10 @@ OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
  * until the next call with this decoder. */
 OPENETW_API const char *openetw_decoder_reason(struct openetw_decoder *d);
 
+/* Whence the description of this event is, for people: "the event itself (TraceLogging)", the path of a manifest, … ""
+ * without one. Valid until the next call with this decoder. */
+OPENETW_API const char *openetw_decoder_source(struct openetw_decoder *d, const openetw_event_record *r);
+
 struct openetw_field {
 	uint32_t size;    /* bytes that the library filled */
 	const char *name; /* UTF-8 */

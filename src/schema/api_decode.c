@@ -614,13 +614,55 @@ const char *openetw_decoder_reason(struct openetw_decoder *d)
 					      : "";
 }
 
-/* ---- names
+/* ---- whence
  * ------------------------------------------------------------------------------------------ */
 
 static const char *finished_name(const struct openetw_text *t)
 {
 	return t->failed || !t->data ? "" : t->data;
 }
+
+/* The file that the process's store has a provider from; "" is the catalogue's key, and one that is no path the trace's. */
+static void say_loaded(struct openetw_text *t, bool classic, const struct guid *g)
+{
+	char *key = schema_process_key(classic, g);
+	if (key && (uint8_t)key[0] >= ' ') {
+		out_utf8(t, key, strlen(key), false);
+	} else {
+		out_str(t, key && !key[0] ? "the catalogue of OpenETW" : "the trace (a description beside its events)");
+	}
+	free(key);
+}
+
+const char *openetw_decoder_source(struct openetw_decoder *d, const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	const struct schema_event *e = NULL;
+	struct openetw_text *t = &d->name;
+	schema_record_read(r, &s);
+	bool message = s.flags & EVENT_HEADER_FLAG_TRACE_MESSAGE, classic = s.classic && !message;
+	uint16_t id = classic ? s.opcode : s.id;
+	uint8_t version = message ? 0 : s.version;
+	if (find_schema(d, &s, &e) < 0 || !e) {
+		return "";
+	}
+	openetw_text_clear(t);
+	if (s.tlg) {
+		out_str(t, "the event itself (TraceLogging)");
+	} else if (e == d->special[SCHEMA_SPECIAL_STRING] || e == d->special[SCHEMA_SPECIAL_MANIFEST_CHUNK]) {
+		out_str(t, "the form that all events of this kind have");
+	} else if (e->tei || schema_store_resolve(d->store, classic, &s.provider, id, version) == e) {
+		out_str(t, "the trace (a description beside its events)");
+	} else if (schema_process_find(classic, &s.provider, id, version) == e) {
+		say_loaded(t, classic, &s.provider);
+	} else {
+		out_str(t, "the program (its EventSource sent a manifest)");
+	}
+	return finished_name(t);
+}
+
+/* ---- names
+ * ------------------------------------------------------------------------------------------ */
 
 static const char *event_name(struct openetw_text *t, const struct schema_record *s, const struct schema_event *e)
 {

@@ -234,6 +234,7 @@ static void fields_say_which_bytes_they_take(void **state)
 	meta_field(&m, "cut", 10), blob_u8(&p, 1);
 	meta_done(&m);
 	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect_places, &o), OPENETW_PARTLY);
+	assert_string_equal(openetw_decoder_source(d, &t.r), "the event itself (TraceLogging)");
 	assert_string_equal(o.data, "n 0+1;s 1+4;w 5+6;l 13+4;pair 17+13;none 30+0;_error 0+0;");
 	openetw_text_clear(&o);
 	m.n = 1; /* nobody knows what it means */
@@ -343,6 +344,7 @@ static void string_events_and_manifest_chunks_need_no_schema(void **state)
 	r->EventHeader.Flags |= EVENT_HEADER_FLAG_STRING_ONLY;
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
 	assert_string_equal(o.data, "{\"Message\":\"hello\"}");
+	assert_string_equal(openetw_decoder_source(d, r), "the form that all events of this kind have");
 	p.n = 0;
 	blob_hex(&p, "0101005b01000000");
 	blob_add(&p, "<m/>", 4);
