@@ -33,6 +33,11 @@ assert ("1 event " in info["sentence"]) == (info["rows"] == 1), info["sentence"]
 filters = ["", "pid > 1000", "level <= warning", "event ~ Start", 'process ~ "e"', "not cpu == 0"] + info["examples"]
 if info["rows"] > 50000:  # dump takes a second for each
     filters = [filters[0], filters[3]]
+# The machine is the one that its records of the system's configuration name.
+machines = [e["ComputerName"] for e in everything if e["meta"]["event"] == "SystemConfig/CPU"]
+assert info["host"] == (machines[0] if machines else None), (info["host"], machines)
+for part in info["host"], info["os"]:
+    assert part is None or part in info["sentence"], info
 first, last = info["first"], info["last"]
 middle = (first + last) // 2
 for f in filters:

@@ -107,6 +107,7 @@ void view_trace_destroy(struct view_trace *t)
 	free(t->name);
 	view_vocabulary_free(t->memo);
 	free(t->causes);
+	free(t->machine);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->naming);
 	free(t);

@@ -44,8 +44,9 @@ struct view_trace {
 	struct table_set *tables; /* order_…: made under the lock of all tables; NULL: none yet */
 	struct table_set *code;   /* for names of code, under `naming`; NULL: not yet */
 	pthread_mutex_t naming;
-	void *memo;   /* view_parse.c: which names there are; view_vocabulary_free() */
-	char *causes; /* view_cards.c's: JSON */
+	void *memo;                   /* view_parse.c: which names there are; view_vocabulary_free() */
+	char *causes;                 /* view_cards.c's: JSON */
+	struct view_machine *machine; /* view_machine.c's; NULL: not looked yet */
 };
 
 /* Opens files as one trace; its index is being made when this returns. NULL: `why`. */
