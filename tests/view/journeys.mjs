@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const { T, CORPUS, OPENETW } = process.env;
 const corpus = (f) => join(CORPUS, f);
-const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl') };
+const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl'), nested: corpus('perfview/gcevents.etl') };
 const run = (...words) => execFileSync(OPENETW, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
 const has = (name) => existsSync(files[name]);
 
@@ -106,6 +106,30 @@ const journeys = {
 			await page.click('.details [aria-label=Close]');
 			assert.equal(await page.$('.details'), null);
 		});
+	},
+	// A field that is pointed at, or chosen with the keyboard, has its bytes marked: those that the decoder read.
+	async bytes() {
+		for (const name of ['windows', 'manifest', 'app', 'nested'].filter(has)) {
+			await look(name, name === 'nested' ? '#events?f=BucketKind ~ "*"' : '#events', async (page) => {
+				await page.waitForSelector('.slick-row .slick-cell');
+				await page.click('.slick-row .slick-cell');
+				await page.keyboard.press(name === 'windows' ? 'End' : 'Home');
+				await page.waitForFunction(() => [...document.querySelectorAll('.details tr[title]')].length > 0);
+				for (const row of (await page.$$('.details table:first-of-type tr[title]')).slice(0, 6)) {
+					const [from, to] = (await row.getAttribute('title')).match(/\d+/g).map(Number);
+					await (await row.$('button')).focus();
+					await page.waitForSelector('.details tr.chosen');
+					const marked = await page.$$eval('.hex b', (l) => l.map((b) => b.textContent.trim()).filter((t) => /^([0-9a-f]{2} ?)+$/.test(t)).join(' '));
+					assert.ok(marked.split(' ').length >= Math.min(to - from + 1, 8), `${name}: bytes ${from}–${to} are marked, not only "${marked}"`);
+				}
+				if (name === 'nested') {
+					await page.click('.details summary');
+					const parts = await page.$$eval('.details details tr', (l) => l.map((r) => [r.children[0].textContent, r.children[1].textContent]));
+					assert.deepEqual(parts[0].map((t, i) => (i ? /^\d+$/.test(t) : t)), ['[0].Index', true], 'values of arrays have their paths');
+				}
+				assert.match(await text(page, '.details'), /(TraceLogging|catalogue|manifest|beside its events|kind have)/, 'it says whence the schema is');
+			});
+		}
 	},
 	// A key that is dragged across the bar is no key any more; one of two keys is left.
 	async drags() {
