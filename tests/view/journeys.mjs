@@ -214,6 +214,25 @@ const journeys = {
 			assert.equal(all, Object.values(report).find((v) => typeof v === 'number'));
 		});
 	},
+	// A table that takes long says how far it is, can be given up, and comes when it is there.
+	async making() {
+		await look('windows', '', async (page) => {
+			let ready = false, cancelled = null;
+			await page.route('**/api/table?*', (route) => (ready ? route.continue() : route.fulfill({ status: 202, contentType: 'application/json', body: '{"making":[{"name":"io","fraction":0.41,"seconds":2}]}' })));
+			await page.route('**/api/cancel', (route) => {
+				cancelled = JSON.parse(route.request().postData());
+				return route.fulfill({ contentType: 'application/json', body: '{}' });
+			});
+			await show(page, '#io');
+			await page.waitForSelector('.teach progress');
+			assert.match(await text(page, '.teach'), /Reading the trace for io:\s+41 %/);
+			await page.click('.teach button:has-text("Cancel")');
+			await page.waitForFunction(() => true);
+			assert.deepEqual(cancelled, { tr: 0, table: 'io' });
+			ready = true;
+			await page.waitForSelector('table.data tbody tr');
+		});
+	},
 	// A selection leaves as a smaller trace.
 	async exports() {
 		await look('windows', '#events?f=event ~ "DiskIo/*"', async (page) => {

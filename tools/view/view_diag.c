@@ -170,11 +170,11 @@ static int run(struct view_request *r)
 	json_put_truth(&r->out, "loss_unknown", a.loss_unknown != 0);
 	json_put_count(&r->out, "stacks_without_event", a.stacks_without_event);
 	put_undecoded(r, t);
-	struct table_set *s = view_tables_with(t, "symbols", gone, r, why, sizeof why);
+	struct table_set *s = view_tables_with(r, t, "symbols", why, sizeof why);
 	if (s) {
 		put_modules(r, s);
 	}
-	s = view_tables_with(t, "trace", gone, r, why, sizeof why);
+	s = view_tables_with(r, t, "trace", why, sizeof why);
 	if (s) {
 		put_trace_rows(r, table_set_made(s, "trace"));
 	}
@@ -184,4 +184,4 @@ static int run(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_diag = {.path = "diag", .params = VIEW_TRACE_PARAM, .run = run};
+const struct view_endpoint view_diag = {.keep = true, .path = "diag", .params = VIEW_TRACE_PARAM, .run = run};

@@ -12,11 +12,6 @@
 #define FRAMES_MOST 192u
 #define HEX_MOST    65536u
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 /* ---- fields, and where they stand ---- */
 
 #define PARTS_MOST 8192u
@@ -225,7 +220,11 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	char name[1024], why[300];
 	OPENETW_SIZED(struct openetw_index_process, p);
 	uint32_t n = row->stack ? BASE_MIN(openetw_index_stack(t->x, row->stack, frames, FRAMES_MOST), FRAMES_MOST) : 0;
-	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(t, gone, r, why, sizeof why) : NULL;
+	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(r, t, why, sizeof why) : NULL;
+	if (r->making.len) { /* the event is shown without them meanwhile */
+		strbuf_clear(&r->making);
+		json_put_truth(&r->out, "naming", true);
+	}
 	struct kevent k;
 	bool interrupted = m && kevent_of(m->state, e, &k) && (k.kind == KEVENT_SAMPLE || k.kind == KEVENT_PMC_SAMPLE);
 	bool whose = openetw_index_process(t->x, row->process, &p) == ERROR_SUCCESS;

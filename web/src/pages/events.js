@@ -115,9 +115,17 @@ function partsOf(f) {
 }
 
 function Details({ row, onClose }) {
-	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true });
+	const [again, setAgain] = useState(0); // the names of its call stack are being read
+	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true, again });
 	const [mark, setMark] = useState(null);
 	useEffect(() => setMark(null), [row]);
+	useEffect(() => {
+		if (!state.data?.naming || state.loading) {
+			return undefined;
+		}
+		const later = setTimeout(() => setAgain((n) => n + 1), 700);
+		return () => clearTimeout(later);
+	}, [state.data, state.loading]);
 	const choose = (place, seen) => {
 		setMark(place);
 		if (seen) {
@@ -141,7 +149,7 @@ function Details({ row, onClose }) {
 			${line('processor', e.cpu, `cpu == ${e.cpu}`)}${line('level', `${e.level} ${level(e.level)}`, `level == ${e.level}`)}${line('opcode', e.opcode, `opcode == ${e.opcode}`)}${line('task', e.task)}${line('keywords', e.keywords)}${line('channel', e.channel)}
 			${line('activity', e.activity, `activity == ${e.activity}`)}${line('related', e.related)}${line('command', e.command)}${line('container', e.container)}</table>
 		<h3>Related</h3><p>${e.activity && html`<button onClick=${() => go({ f: `activity == ${e.activity}` })}>same activity</button> `}<button onClick=${() => go({ f: `tid == ${e.tid}`, t0: e.time - 5e6, t1: e.time + 5e6 })}>same thread, ±5 ms</button></p>
-		${e.stack.length > 0 && html`<h3>Call stack</h3><ol class="stack">${e.stack.map((s) => html`<li title=${s.address}>${s.name ? html`<span class="dim">${visible(s.module)}!</span>${visible(s.name)}` : s.address}</li>`)}</ol>`}
+		${e.stack.length > 0 && html`<h3>Call stack${e.naming && html` <small class="dim">names are being read…</small>`}</h3><ol class="stack">${e.stack.map((s) => html`<li title=${s.address}>${s.name ? html`<span class="dim">${visible(s.module)}!</span>${visible(s.name)}` : s.address}</li>`)}</ol>`}
 		<h3>Schema</h3><table>${line('provider', e.schema.guid)}${line('id', e.schema.id, `id == ${e.schema.id}`)}${line('version', e.schema.version)}${line('from', e.schema.source)}</table>
 		<h3>${plural(e.bytes, 'byte')}</h3>${e.bytes > 0 && html`<${Hex} text=${e.hex} mark=${mark} />${e.fields.some((f) => f.from !== undefined) && html`<p class="note">Point at a field, or choose its name, to see its bytes.</p>`}`}`}<//></aside>`;
 }
