@@ -11,12 +11,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define TABLES_MAX   256u
-#define PATIENCE_NS  10000000000ull /* what nobody asks for is given up after this time */
-#define AGAIN_NS     3000000000ull  /* so long those that still ask hear that it failed, or was cancelled */
-#define LOOK_MS      20u
-#define NAMES        "names of functions" /* no table is called so */
-#define WAIT_MS      150u /* a request waits so long for a table that is nearly there */
+#define TABLES_MAX  256u
+#define PATIENCE_NS 10000000000ull /* what nobody asks for is given up after this time */
+#define AGAIN_NS    3000000000ull  /* so long those that still ask hear that it failed, or was cancelled */
+#define LOOK_MS     20u
+#define NAMES       "names of functions" /* no table is called so */
+#define WAIT_MS     150u                 /* a request waits so long for a table that is nearly there */
 
 enum table_state { TABLE_WANTED, TABLE_BEING_MADE, TABLE_MADE, TABLE_FAILED };
 struct view_table {
@@ -308,8 +308,8 @@ static enum table_state wait_for(struct view_request *r, struct view_making *m, 
 		enum table_state state = k->state;
 		order_store_relaxed(&k->asked_ns, clock_read_system_ns());
 		pthread_mutex_unlock(&m->lock);
-		if (state == TABLE_MADE || state == TABLE_FAILED || (r->hurried && (r->making.len || waited >= WAIT_MS)) ||
-		    view_gone(r)) {
+		if (state == TABLE_MADE || state == TABLE_FAILED ||
+		    (r->hurried && (r->making.len || waited >= WAIT_MS)) || view_gone(r)) {
 			return state;
 		}
 		poll(NULL, 0, LOOK_MS);
@@ -383,8 +383,8 @@ bool view_names_wait(struct view_request *r, struct view_trace *t, char *why, si
 	return can(r, t, why, cap) && hold(r, t, &ask, &none, why, cap) == TABLE_MADE;
 }
 
-struct table_answer *view_table_ask(struct view_request *r, struct view_trace *t, const struct table_ask *ask, char *why,
-				    size_t cap)
+struct table_answer *view_table_ask(struct view_request *r, struct view_trace *t, const struct table_ask *ask,
+				    char *why, size_t cap)
 {
 	struct table_set *s = NULL;
 	return can(r, t, why, cap) && hold(r, t, ask, &s, why, cap) == TABLE_MADE ? table_ask(s, ask, why, cap) : NULL;

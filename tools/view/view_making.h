@@ -28,8 +28,8 @@ struct view_table;
 struct table_set *view_tables_with(struct view_request *r, struct view_trace *t, const char *name, char *why,
 				   size_t cap);
 /* The answer of a table, likewise. */
-struct table_answer *view_table_ask(struct view_request *r, struct view_trace *t, const struct table_ask *ask, char *why,
-				    size_t cap);
+struct table_answer *view_table_ask(struct view_request *r, struct view_trace *t, const struct table_ask *ask,
+				    char *why, size_t cap);
 /* The names of code can be asked for without waiting (view_names_lock()). False: `why`, likewise. */
 bool view_names_wait(struct view_request *r, struct view_trace *t, char *why, size_t cap);
 /* A request has ended. */
