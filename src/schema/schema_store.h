@@ -79,7 +79,7 @@ uint32_t schema_process_sent(const struct guid *provider);
 const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a);
 BASE_SHARED const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
 /* Whence it is, as schema_store_key() says it; yours. */
-char *schema_process_key(bool classic, const struct guid *guid);
+BASE_SHARED char *schema_process_key(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name, size_t bytes);
 /* The fields of one of its filters (MANIFEST_FILTER), as of an event; yours. 0 or -ENOMEM. */
 int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,

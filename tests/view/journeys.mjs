@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a person does with the page, and what is then to be seen. Each journey is a function; a name as argument runs it alone.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { timeJourneys } from './time.mjs';
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const { T, CORPUS, OPENETW } = process.env;
+const { T, CORPUS, OPENETW, HELLO } = process.env;
 const corpus = (f) => join(CORPUS, f);
 const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl'), nested: corpus('perfview/gcevents.etl') };
 const run = (...words) => execFileSync(OPENETW, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
@@ -232,6 +232,49 @@ const journeys = {
 			ready = true;
 			await page.waitForSelector('table.data tbody tr');
 		});
+	},
+	// A provider is found by the name of a field, shows what its manifest declares, and leaves as a manifest; one that runs is watched and recorded.
+	async providers() {
+		await look('windows', '#providers', async (page) => {
+			await page.waitForSelector('.pick button');
+			await page.fill('[aria-label=Search]', 'ClrInstanceID');
+			await page.waitForFunction(() => [...document.querySelectorAll('.pick button')].length > 0 && [...document.querySelectorAll('.pick button')].every((b) => b.textContent.includes('field ClrInstanceID')));
+			await page.click('.pick button:has-text("Microsoft-Windows-DotNETRuntime"):not(:has-text("Rundown")):not(:has-text("Private"))');
+			await page.waitForSelector('.provider .data tbody tr');
+			const p = await api(page, 'provider?tr=0&guid=%7Be13c0d23-ccbc-4e12-931b-d9cc2eee27e4%7D');
+			const dump = run('dump', '-q', '--filter', 'provider == Microsoft-Windows-DotNETRuntime', files.windows).split('\n').length - 1;
+			assert.equal(p.events.reduce((n, e) => n + e.seen, 0), dump, 'events of the provider are counted once each');
+			assert.ok(p.events.some((e) => e.seen === 0 && e.fields.length > 0), 'events that the trace has none of are described');
+			await page.fill('[aria-label="Search its events"]', 'AllocationKind');
+			await page.click('.provider .data tbody tr .place');
+			assert.match(await text(page, '.opened'), /AllocationKind\s*UInt32/);
+			await page.click('#tab-keywords');
+			await page.waitForFunction(() => document.querySelector('.provider .data')?.textContent.includes('GCKeyword'));
+			await page.click('#tab-maps');
+			await page.click('.provider details summary');
+			const [download] = await Promise.all([page.waitForEvent('download'), page.click('.provider a.button')]);
+			const to = join(T, 'saved.man');
+			await download.saveAs(to);
+			assert.match(readFileSync(to, 'utf8'), /<provider name="Microsoft-Windows-DotNETRuntime"/);
+			run('mc', '-h', T, '-r', T, to); // the message compiler takes it
+		});
+		const server = await Server.start(['--root', T]);
+		const writer = spawn(HELLO, ['100000'], { stdio: 'ignore' });
+		const page = await open(context, server, '#providers?guid=OpenETW.Sample.Hello&part=now');
+		try {
+			await page.click('button:has-text("Watch it")');
+			await page.waitForSelector('.samples li');
+			await page.click('button:has-text("Record this")');
+			await page.waitForSelector('button:has-text("Stop and open")');
+			await page.waitForTimeout(500);
+			await page.click('button:has-text("Stop and open")');
+			await page.waitForSelector('.slick-row .slick-cell');
+			assert.match(await text(page, '.slick-row'), /OpenETW.Sample.Hello/);
+		} finally {
+			writer.kill();
+			await page.close();
+			await server.stop();
+		}
 	},
 	// A selection leaves as a smaller trace.
 	async exports() {
