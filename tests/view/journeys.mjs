@@ -233,6 +233,21 @@ const journeys = {
 			await page.waitForSelector('table.data tbody tr');
 		});
 	},
+	// Which modules have names, whence, and why others have none; a folder of symbols below --root is looked into, another is not.
+	async symbols() {
+		await look('windows', '#diagnostics', async (page) => {
+			await page.waitForSelector('.symbols table.data');
+			assert.match(await text(page, '.symbols'), /symbols: 0 of \d+ modules/);
+			assert.match(await text(page, '.symbols'), /PDB file/);
+			assert.match(await text(page, '.symbols'), /no symbol servers/);
+			await page.fill('[aria-label="A folder of symbols"]', '/etc');
+			await page.click('button:has-text("Look there, too")');
+			await page.waitForSelector('.toast:has-text("below the folders of --root")');
+			page.complaints.length = 0; // the browser says that it was refused
+			await page.click('button:has-text("Look again")');
+			await page.waitForSelector('.symbols table.data');
+		});
+	},
 	// A provider is found by the name of a field, shows what its manifest declares, and leaves as a manifest; one that runs is watched and recorded.
 	async providers() {
 		await look('windows', '#providers', async (page) => {

@@ -5,6 +5,7 @@
 #include "base/quiet_thread.h"
 #include "tools/tables/table_make.h"
 #include "tools/view/view.h"
+#include "tools/view/view_symbols.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ static bool make(struct worker *w, struct view_table *k)
 		return false;
 	}
 	struct table_maker *maker = table_set_maker(w->set);
+	view_symbols_apply(maker);
 	maker->look_context = k;
 	maker->look = look;
 	return table_ask_make(w->set, &k->ask, k->why, sizeof k->why);
@@ -400,6 +402,41 @@ void view_tables_let_go(struct view_request *r)
 		make_room_locked(m, bytes_most(), TABLES_MAX);
 		pthread_mutex_unlock(&m->lock);
 	}
+}
+
+static bool has_table_locked(const struct view_making *m, const struct table_set *s)
+{
+	for (uint32_t i = 0; i < m->count; i++) {
+		if (m->table[i]->set == s) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void view_names_forget(struct view_trace *t)
+{
+	pthread_mutex_lock(&t->lock);
+	struct view_making *m = t->making;
+	pthread_mutex_unlock(&t->lock);
+	if (!m) {
+		return;
+	}
+	pthread_mutex_lock(&m->lock);
+	for (uint32_t i = m->count; i-- > 0;) {
+		if (m->table[i]->users == 0 && m->table[i]->state != TABLE_BEING_MADE) {
+			remove_locked(m, i);
+		}
+	}
+	/* A maker remembers what it did not find. */
+	for (uint32_t i = 0; i < VIEW_MAKERS; i++) {
+		struct worker *w = &m->worker[i];
+		if (!w->busy && w->set && !has_table_locked(m, w->set)) {
+			table_set_close(w->set);
+			w->set = NULL;
+		}
+	}
+	pthread_mutex_unlock(&m->lock);
 }
 
 bool view_making_cancel(struct view_trace *t, const char *name)

@@ -36,6 +36,8 @@ bool view_names_wait(struct view_request *r, struct view_trace *t, char *why, si
 void view_tables_let_go(struct view_request *r);
 /* Gives up what is being made; NULL: all of it. False: there is nothing of this name. */
 bool view_making_cancel(struct view_trace *t, const char *name);
+/* What code is called has changed: names, and tables that nobody holds, are made anew. */
+void view_names_forget(struct view_trace *t);
 /* Ends the threads and frees all tables; nobody holds one. NULL is fine. */
 void view_making_destroy(struct view_making *m);
 

@@ -38,8 +38,8 @@ static int run(struct view_request *r)
 		order_add_full(&running, -1u);
 		return view_fail(r, 429, "%u providers are being watched already", AT_ONCE);
 	}
-	char *words[] = {(char *)"openetw", (char *)"live", (char *)"--json", (char *)"-n", (char *)LINES_MOST, (char *)"-p",
-			 (char *)(uintptr_t)name, NULL};
+	char *words[] = {(char *)"openetw",  (char *)"live", (char *)"--json",        (char *)"-n",
+			 (char *)LINES_MOST, (char *)"-p",   (char *)(uintptr_t)name, NULL};
 	int status = view_child_run(words, BYTES_MOST, &out, &err, over, &p);
 	order_add_full(&running, -1u);
 	strbuf_adds(&r->out, "{\"events\":[");
@@ -47,10 +47,10 @@ static int run(struct view_request *r)
 	strbuf_addc(&r->out, ']');
 	bool none = !out.s || !strchr(out.s, '{');
 	json_put_text(&r->out, "why",
-		      !none                        ? NULL
+		      !none                   ? NULL
 		      : status > 0 && err.len ? err.s
-		      : status < -1                ? "the command cannot be started"
-						   : "It wrote nothing within two seconds.");
+		      : status < -1           ? "the command cannot be started"
+					      : "It wrote nothing within two seconds.");
 	strbuf_addc(&r->out, '}');
 	strbuf_finish(&out);
 	strbuf_finish(&err);

@@ -78,8 +78,8 @@ static void find_types(struct provider *p)
 			snprintf(p->name, sizeof p->name, "%s", type.provider);
 		}
 		p->seen += type.rows;
-		p->types[p->type_count++] = (struct seen_type){
-			i, type.rows, type.id, type.version, type.opcode, type.classic, false};
+		p->types[p->type_count++] =
+			(struct seen_type){i, type.rows, type.id, type.version, type.opcode, type.classic, false};
 	}
 }
 
@@ -225,7 +225,8 @@ static struct seen_type *seen_of(struct provider *p, const struct manifest_event
 {
 	for (uint32_t i = 0; i < p->type_count; i++) {
 		struct seen_type *s = &p->types[i];
-		if (s->classic == classic && s->version == e->version && (classic ? s->opcode : s->id) == e->id && !s->told) {
+		if (s->classic == classic && s->version == e->version && (classic ? s->opcode : s->id) == e->id &&
+		    !s->told) {
 			return s;
 		}
 	}
@@ -237,7 +238,8 @@ static void put_keyword_names(struct strbuf *b, const struct manifest_provider *
 	json_put_name(b, "keyword_names");
 	strbuf_addc(b, '[');
 	for (unsigned i = 0; i < 56; i++) {
-		const struct manifest_name *n = keyword & 1ull << i ? manifest_find_value(m, MANIFEST_KEYWORD, 1ull << i, NULL) : NULL;
+		const struct manifest_name *n =
+			keyword & 1ull << i ? manifest_find_value(m, MANIFEST_KEYWORD, 1ull << i, NULL) : NULL;
 		if (n) {
 			json_put_text(b, NULL, n->name);
 		}
@@ -410,7 +412,7 @@ static void put_source(struct strbuf *b, const struct provider *p)
 		      : key && !key[0]     ? "the catalogue of OpenETW"
 		      : m                  ? "what the trace says of it"
 		      : p->seen            ? "its events in this trace, which describe themselves"
-					   : "nothing: no manifest of it is installed, and no event of it is in this trace");
+				: "nothing: no manifest of it is installed, and no event of it is in this trace");
 	free(key);
 }
 
@@ -461,11 +463,14 @@ static int run_man(struct view_request *r)
 	}
 	if (!p.manifest || !p.manifest->event_count) {
 		let_go(&p);
-		return view_fail(r, 404, "no manifest of this provider is known: its events describe themselves, or nobody does");
+		return view_fail(
+			r, 404,
+			"no manifest of this provider is known: its events describe themselves, or nobody does");
 	}
 	manifest_write_xml(p.manifest, &r->out);
 	for (const char *s = p.name; *s && r->filename_text.len < 100; s++) { /* a name that a header can hold */
-		bool plain = (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '-';
+		bool plain =
+			(*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '-';
 		strbuf_addc(&r->filename_text, plain ? *s : '_');
 	}
 	strbuf_adds(&r->filename_text, ".man");

@@ -6,6 +6,7 @@
 #include "tools/tables/table_make.h"
 #include "tools/view/view_kept.h"
 #include "tools/view/view_making.h"
+#include "tools/view/view_symbols.h"
 
 #include <openetw/error.h>
 
@@ -224,6 +225,7 @@ bool view_names_make(struct view_trace *t, bool (*look)(void *context, double pa
 		return false;
 	}
 	m->look = NULL;
+	view_symbols_apply(m);
 	pthread_mutex_lock(&t->naming);
 	struct table_set *old = t->code;
 	t->code = s;
