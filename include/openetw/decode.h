@@ -80,6 +80,10 @@ OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
  * until the next call with this decoder. */
 OPENETW_API const char *openetw_decoder_reason(struct openetw_decoder *d);
 
+/* Whence the description of this event is, for people: "the event itself (TraceLogging)", the path of a manifest, … ""
+ * without one. Valid until the next call with this decoder. */
+OPENETW_API const char *openetw_decoder_source(struct openetw_decoder *d, const openetw_event_record *r);
+
 struct openetw_field {
 	uint32_t size;    /* bytes that the library filled */
 	const char *name; /* UTF-8 */
@@ -92,6 +96,10 @@ struct openetw_field {
 	size_t text_length;
 	const char *json; /* the value in JSON */
 	size_t json_length;
+	/* Which bytes of the payload (UserData) the value takes, with the length in front of it and the terminator behind it. No
+	 * bytes: the field is none of the payload (_reason, _error). */
+	uint32_t offset;
+	uint32_t bytes;
 };
 /* False: no more fields of this event. Pointers are valid during the call. */
 typedef bool (*openetw_field_fn)(void *context, const struct openetw_field *f);

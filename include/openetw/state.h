@@ -130,6 +130,21 @@ struct openetw_module {
 OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
 					  struct openetw_module *ret);
 
+/* The file that names of code of a module come from. */
+struct openetw_symbol_file {
+	uint32_t size;
+	uint32_t reserved;
+	const char *path; /* NULL: there is none */
+	const char *why;  /* then: a sentence */
+};
+/* Of the module that an address lies in. ERROR_NOT_FOUND: it lies in none. Texts are valid as long as the state. */
+OPENETW_API uint32_t openetw_state_symbol_file(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+					       struct openetw_symbol_file *ret);
+/* Look for files of ELF modules in this folder, too: by build id (.build-id/ab/cdef….debug), by the whole path, and by
+ * the name, with and without ".debug". Only files of the same build are taken. What was not found before is looked for
+ * again. ERROR_INVALID_PARAMETER: there are 16 folders already. */
+OPENETW_API uint32_t openetw_state_symbol_folder(struct openetw_state *s, const char *folder);
+
 /* The name of the code at an address: of methods that were made at run time (.NET, JScript) from
  * the trace, of ELF modules from the files of this machine that are of the same build (they
  * themselves, or their separate debug information). C++ and Rust names are made readable. Names are valid as long as the state. ERROR_NOT_FOUND. */

@@ -447,6 +447,28 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 	return ERROR_SUCCESS;
 }
 
+uint32_t openetw_state_symbol_file(struct openetw_state *s, uint32_t pid, uint64_t address, uint64_t time,
+				   struct openetw_symbol_file *ret)
+{
+	if (!SIZED_VALID(ret, why)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	const struct machine_image *i = machine_image_at(s->now->s, pid, address, time_in(s, time));
+	if (!i) {
+		return ERROR_NOT_FOUND;
+	}
+	const char *why = NULL, *path = machine_symbol_file(s->now->s, i, &why);
+	const struct openetw_symbol_file found = {.path = path, .why = path ? NULL : why};
+	SIZED_GIVE(ret, &found);
+	return ERROR_SUCCESS;
+}
+
+uint32_t openetw_state_symbol_folder(struct openetw_state *s, const char *folder)
+{
+	return !folder || !folder[0] || !machine_symbol_folder(s->now->s, folder) ? ERROR_INVALID_PARAMETER
+										  : ERROR_SUCCESS;
+}
+
 const char *openetw_state_file(struct openetw_state *s, uint64_t key, uint64_t time)
 {
 	return machine_file(s->now->s, key, time_in(s, time));

@@ -771,6 +771,17 @@ const char *machine_function_at(struct machine *s, const struct machine_image *i
 	return machine_symbols_readable(&s->symbols, &s->memory, name);
 }
 
+const char *machine_symbol_file(struct machine *s, const struct machine_image *i, const char **ret_why)
+{
+	struct machine_debug_id d;
+	return machine_symbols_file(&s->symbols, &s->memory, i, machine_debug_id_of(s, i, &d) ? &d : NULL, ret_why);
+}
+
+bool machine_symbol_folder(struct machine *s, const char *folder)
+{
+	return machine_symbols_folder(&s->symbols, &s->memory, folder);
+}
+
 const char *machine_file(struct machine *s, uint64_t key, uint64_t time)
 {
 	struct file_node *n = (struct file_node *)machine_table_find(&s->files, key);

@@ -98,6 +98,10 @@ struct machine_debug_id {
 bool machine_debug_id_of(const struct machine *s, const struct machine_image *i, struct machine_debug_id *ret);
 /* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
 const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time, uint64_t *ret_start);
+/* The file that names of a module of Linux come from; NULL: none, and *ret_why is a sentence. */
+const char *machine_symbol_file(struct machine *s, const struct machine_image *i, const char **ret_why);
+/* Another folder in which files of modules are looked for. False: there are too many. */
+bool machine_symbol_folder(struct machine *s, const char *folder);
 /* Name of a function of a module of Linux, from the files of this machine; NULL when unknown.
  * *ret_start is an address. */
 const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,

@@ -9,6 +9,9 @@
 
 #include "symbol/symbol.h"
 
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE           4096u
@@ -22,6 +25,9 @@ struct file_node {
 	const char *path;
 	uint64_t build;         /* what else tells builds apart */
 	struct symbol_elf *elf; /* NULL: none, or another build */
+	const char *found;      /* the file's path */
+	const char *why;        /* there is none; static */
+	uint32_t looked;        /* how many folders were known then */
 };
 struct name_node {
 	struct machine_node n; /* by the place of the raw name */
@@ -50,15 +56,100 @@ static uint64_t hash(const char *path, uint64_t h)
 	return h;
 }
 
-static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
-				  const struct machine_debug_id *d)
+/* True: the file is of the build, and its names are loaded. */
+static bool try(struct machine_symbols *x, struct machine_memory *m, struct file_node *n, const char *path,
+		const struct machine_image *i, const struct machine_debug_id *d)
+{
+	if (symbol_elf_open(path, &n->elf) != 0) {
+		n->elf = NULL;
+		return false;
+	}
+	if (!is_build(n->elf, i, d)) {
+		symbol_elf_close(n->elf);
+		n->elf = NULL;
+		n->why = "the file that was found is of another build";
+		return false;
+	}
+	x->open_bytes += symbol_elf_load(n->elf);
+	const char *source = symbol_elf_source(n->elf);
+	n->found = machine_text(m, source[0] ? source : path);
+	return true;
+}
+
+/* .build-id/ab/cdef… of a folder: the trace has the first 16 bytes of it. */
+static bool try_build_id(struct machine_symbols *x, struct machine_memory *m, struct file_node *n, const char *folder,
+			 const struct machine_image *i, const struct machine_debug_id *d)
+{
+	char path[PATH_MAX], hex[2 * GUID_BYTES + 1];
+	for (unsigned k = 0; k < GUID_BYTES; k++) {
+		snprintf(hex + 2 * k, 3, "%02x", d->guid[k]);
+	}
+	snprintf(path, sizeof path, "%.2000s/.build-id/%.2s", folder, hex);
+	DIR *list = opendir(path);
+	struct dirent *e;
+	bool found = false;
+	while (list && !found && (e = readdir(list)) != NULL) {
+		if (strncmp(e->d_name, hex + 2, sizeof hex - 3) == 0) {
+			snprintf(path, sizeof path, "%.2000s/.build-id/%.2s/%.255s", folder, hex, e->d_name);
+			found = try(x, m, n, path, i, d);
+		}
+	}
+	if (list) {
+		closedir(list);
+	}
+	return found;
+}
+
+static bool try_folder(struct machine_symbols *x, struct machine_memory *m, struct file_node *n, const char *folder,
+		       const struct machine_image *i, const struct machine_debug_id *d)
+{
+	const char *slash = strrchr(i->path, '/'), *name = slash ? slash + 1 : i->path;
+	char path[PATH_MAX];
+	if (strstr(i->path, "/../") || strcmp(name, "..") == 0 || !name[0]) {
+		return false; /* it would lead out of the folder */
+	}
+	if (d && try_build_id(x, m, n, folder, i, d)) {
+		return true;
+	}
+	for (size_t k = 0; k < 4; k++) {
+		int length = k == 0   ? snprintf(path, sizeof path, "%.2000s%s", folder, i->path)
+			     : k == 1 ? snprintf(path, sizeof path, "%.2000s%s.debug", folder, i->path)
+			     : k == 2 ? snprintf(path, sizeof path, "%.2000s/%s", folder, name)
+				      : snprintf(path, sizeof path, "%.2000s/%s.debug", folder, name);
+		if (length > 0 && (size_t)length < sizeof path && try(x, m, n, path, i, d)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void look(struct machine_symbols *x, struct machine_memory *m, struct file_node *n,
+		 const struct machine_image *i, const struct machine_debug_id *d)
+{
+	n->looked = x->folder_count;
+	n->why = "no file of this module is on this machine";
+	if (x->open_bytes >= FILE_BYTES_MAX) {
+		n->why = "names of other modules have taken all the memory that there is for them";
+		return;
+	}
+	bool found = try(x, m, n, i->path, i, d);
+	for (uint32_t k = 0; k < x->folder_count && !found; k++) {
+		found = try_folder(x, m, n, x->folders[k], i, d);
+	}
+}
+
+static struct file_node *file_of(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
+				 const struct machine_debug_id *d)
 {
 	uint64_t build = d ? le64_get(d->guid) : ((uint64_t)i->time_date_stamp << 32 | i->checksum) ^ i->size;
 	uint64_t id = hash(i->path, 14695981039346656037ull ^ build);
 	struct file_node *n = (struct file_node *)machine_table_find(&x->files, id);
 	for (; n; n = (struct file_node *)n->n.older) {
 		if (n->build == build && strcmp(n->path, i->path) == 0) {
-			return n->elf;
+			if (!n->elf && n->looked != x->folder_count) {
+				look(x, m, n, i, d);
+			}
+			return n;
 		}
 	}
 	n = machine_alloc(m, sizeof *n);
@@ -68,19 +159,38 @@ static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memo
 	n->n.id = id;
 	n->path = i->path;
 	n->build = build;
-	if (x->open_bytes < FILE_BYTES_MAX && symbol_elf_open(i->path, &n->elf) == 0) {
-		if (is_build(n->elf, i, d)) {
-			x->open_bytes += symbol_elf_load(n->elf);
-		} else {
-			symbol_elf_close(n->elf);
-			n->elf = NULL;
-		}
-	}
+	look(x, m, n, i, d);
 	if (!machine_table_add(&x->files, &n->n)) {
 		symbol_elf_close(n->elf);
 		return NULL;
 	}
-	return n->elf;
+	return n;
+}
+
+bool machine_symbols_folder(struct machine_symbols *x, struct machine_memory *m, const char *folder)
+{
+	for (uint32_t i = 0; i < x->folder_count; i++) {
+		if (strcmp(x->folders[i], folder) == 0) {
+			return true;
+		}
+	}
+	if (x->folder_count == MACHINE_FOLDERS_MAX) {
+		return false;
+	}
+	x->folders[x->folder_count++] = machine_text(m, folder);
+	return true;
+}
+
+const char *machine_symbols_file(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
+				 const struct machine_debug_id *d, const char **ret_why)
+{
+	if (i->path[0] != '/') {
+		*ret_why = "it is a module of Windows, whose names are in a PDB file: OpenETW reads none";
+		return NULL;
+	}
+	const struct file_node *n = file_of(x, m, i, d);
+	*ret_why = n ? n->why : "no memory";
+	return n && n->elf ? n->found : NULL;
 }
 
 const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m, const struct machine_image *i,
@@ -89,7 +199,8 @@ const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory 
 	if (i->path[0] != '/') {
 		return NULL; /* of Windows */
 	}
-	struct symbol_elf *f = file_of(x, m, i, d);
+	struct file_node *n = file_of(x, m, i, d);
+	struct symbol_elf *f = n ? n->elf : NULL;
 	const char *raw = f ? symbol_elf_find(f, offset, ret_start) : NULL;
 	return raw ? machine_symbols_readable(x, m, raw) : NULL;
 }

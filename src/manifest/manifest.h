@@ -7,8 +7,8 @@
  *                          (manifest_section.h)
  *   manifest_read_tmf      formats of WPP messages
  *
- * All of them, and the catalogue of src/schema, make a struct manifest. The message compiler (src/mc) writes one in
- * other forms; src/schema makes schemas of its events (schema_manifest.c), keeps them and decodes with them. Nothing
+ * All of them, and the catalogue of src/schema, make a struct manifest. manifest_write_xml() writes a provider of one as a
+ * manifest again, the message compiler (src/mc) in other forms; src/schema makes schemas of its events (schema_manifest.c), keeps them and decodes with them. Nothing
  * here knows the process it runs in: the libraries and the command each have a copy.
  *
  * Everything lives in the manifest's arena. Texts are UTF-8, terminated, never NULL unless said.
@@ -208,6 +208,9 @@ int manifest_read_tmf(const void *text, size_t n, struct manifest *ret, struct d
 /* Who takes over what was read, also when it fails; `key` says whence it is. 0 or -errno. */
 typedef int (*manifest_take_fn)(void *ctx, struct manifest *m, enum schema_source source, const char *key);
 
+/* A provider as an instrumentation manifest. What a manifest cannot say stands in it as a comment. */
+void manifest_write_xml(const struct manifest_provider *p, struct strbuf *out);
+
 /* ---- helpers ------------------------------------------------------------------------------- */
 
 /* winmeta's names: NULL when there is none with this value or name ("win:Start"). Static. */
@@ -216,6 +219,9 @@ const struct manifest_name *manifest_predefined_by_name(enum manifest_kind kind,
 /* Types by name: "win:UInt32", "xs:unsignedInt"; any case, prefix optional. false when unknown. */
 bool manifest_in_type(const char *name, uint16_t *ret);
 bool manifest_out_type(const char *name, uint16_t *ret);
+/* The same back, without prefix; NULL when a manifest cannot say the type. Static. */
+const char *manifest_in_type_name(uint16_t in_type);
+const char *manifest_out_type_name(uint16_t out_type);
 /* What values of an in type are shown as when nothing is said. */
 uint16_t manifest_out_default(uint16_t in_type);
 /* May this in type be shown as that out type? */

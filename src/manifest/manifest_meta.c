@@ -193,6 +193,26 @@ static bool find_type(const struct type_name *types, size_t count, const char *n
 	return false;
 }
 
+static const char *type_name(const struct type_name *types, size_t count, uint16_t value)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (types[i].value == value) {
+			return types[i].name;
+		}
+	}
+	return NULL;
+}
+
+const char *manifest_in_type_name(uint16_t in_type)
+{
+	return type_name(in_types, BASE_ARRAY_LEN(in_types), in_type);
+}
+
+const char *manifest_out_type_name(uint16_t out_type)
+{
+	return type_name(out_types, BASE_ARRAY_LEN(out_types), out_type);
+}
+
 bool manifest_in_type(const char *name, uint16_t *ret)
 {
 	return find_type(in_types, BASE_ARRAY_LEN(in_types), name, ret);

@@ -506,8 +506,8 @@ uint32_t openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, s
 	return err < 0 ? win32_from_errno(err) : decode_text(d, &s, &p, t);
 }
 
-/* A field of ours whose text needs no escaping. */
-static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name)
+/* A field of ours whose text needs no escaping; it takes the first bytes of the payload. */
+static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name, size_t bytes)
 {
 	struct openetw_text *t = &d->scratch;
 	if (t->failed) {
@@ -523,6 +523,7 @@ static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *conte
 		.text_length = t->length - 2,
 		.json = t->data,
 		.json_length = t->length,
+		.bytes = (uint32_t)bytes,
 	};
 	return fn(context, &f);
 }
@@ -551,13 +552,13 @@ static uint32_t decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, 
 	out_char(&d->scratch, '"');
 	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
 	out_char(&d->scratch, '"');
-	if (give_own(d, fn, context, "_raw")) {
+	if (give_own(d, fn, context, "_raw", s.payload_bytes)) {
 		explain_missing(d, &s);
 		openetw_text_clear(&d->scratch);
 		out_char(&d->scratch, '"');
 		out_utf8(&d->scratch, d->reason, strlen(d->reason), true);
 		out_char(&d->scratch, '"');
-		give_own(d, fn, context, "_reason");
+		give_own(d, fn, context, "_reason", 0);
 	}
 	return d->scratch.failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
@@ -613,13 +614,55 @@ const char *openetw_decoder_reason(struct openetw_decoder *d)
 					      : "";
 }
 
-/* ---- names
+/* ---- whence
  * ------------------------------------------------------------------------------------------ */
 
 static const char *finished_name(const struct openetw_text *t)
 {
 	return t->failed || !t->data ? "" : t->data;
 }
+
+/* The file that the process's store has a provider from; "" is the catalogue's key, and one that is no path the trace's. */
+static void say_loaded(struct openetw_text *t, bool classic, const struct guid *g)
+{
+	char *key = schema_process_key(classic, g);
+	if (key && (uint8_t)key[0] >= ' ') {
+		out_utf8(t, key, strlen(key), false);
+	} else {
+		out_str(t, key && !key[0] ? "the catalogue of OpenETW" : "the trace (a description beside its events)");
+	}
+	free(key);
+}
+
+const char *openetw_decoder_source(struct openetw_decoder *d, const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	const struct schema_event *e = NULL;
+	struct openetw_text *t = &d->name;
+	schema_record_read(r, &s);
+	bool message = s.flags & EVENT_HEADER_FLAG_TRACE_MESSAGE, classic = s.classic && !message;
+	uint16_t id = classic ? s.opcode : s.id;
+	uint8_t version = message ? 0 : s.version;
+	if (find_schema(d, &s, &e) < 0 || !e) {
+		return "";
+	}
+	openetw_text_clear(t);
+	if (s.tlg) {
+		out_str(t, "the event itself (TraceLogging)");
+	} else if (e == d->special[SCHEMA_SPECIAL_STRING] || e == d->special[SCHEMA_SPECIAL_MANIFEST_CHUNK]) {
+		out_str(t, "the form that all events of this kind have");
+	} else if (e->tei || schema_store_resolve(d->store, classic, &s.provider, id, version) == e) {
+		out_str(t, "the trace (a description beside its events)");
+	} else if (schema_process_find(classic, &s.provider, id, version) == e) {
+		say_loaded(t, classic, &s.provider);
+	} else {
+		out_str(t, "the program (its EventSource sent a manifest)");
+	}
+	return finished_name(t);
+}
+
+/* ---- names
+ * ------------------------------------------------------------------------------------------ */
 
 static const char *event_name(struct openetw_text *t, const struct schema_record *s, const struct schema_event *e)
 {

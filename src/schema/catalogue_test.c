@@ -413,6 +413,7 @@ static void kernel_events_written_by_a_program_of_another_width_are_decoded(void
 			e->EventHeader.EventDescriptor.Version = cases[i].version;
 			openetw_text_clear(&t);
 			openetw_decode_json(d, e, &t);
+			assert_string_equal(openetw_decoder_source(d, e), "the catalogue of OpenETW");
 			if (strcasecmp(t.data, cases[i].json) != 0) {
 				fail_msg("case %zu, written with %u-byte pointers, header says %u: %s", i,
 					 k & 1 ? 8 : 4, k & 2 ? 8 : 4, t.data);

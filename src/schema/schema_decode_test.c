@@ -203,6 +203,48 @@ static void fields_come_as_text_and_json(void **state)
 	openetw_decoder_destroy(d);
 }
 
+static bool collect_places(void *ctx, const struct openetw_field *f)
+{
+	struct openetw_text *o = ctx;
+	out_add(o, f->name, f->name_length);
+	out_char(o, ' ');
+	out_u64(o, f->offset);
+	out_char(o, '+');
+	out_u64(o, f->bytes);
+	out_char(o, ';');
+	return true;
+}
+
+/* Lengths in front and terminators are part of a value; the counts of arrays are hidden fields of their own. */
+static void fields_say_which_bytes_they_take(void **state)
+{
+	struct blob m = {.n = 0}, p = {.n = 0};
+	struct record t;
+	struct openetw_text o = {0};
+	struct openetw_decoder *d = openetw_decoder_create();
+	meta_start(&m, "Places");
+	meta_field(&m, "n", 4), blob_u8(&p, 5);
+	meta_field(&m, "s", 2), blob_asz(&p, "abc");
+	meta_field(&m, "w", 22), blob_u16(&p, 4), blob_wide(&p, "hi");
+	meta_field(&m, "l", 6 | 0x40), blob_u16(&p, 2), blob_hex(&p, "0a000b00");
+	meta_field_out(&m, "pair", 24 | 0x20, 2), blob_u16(&m, 2);
+	meta_field(&m, "x", 8), meta_field(&m, "y", 2);
+	blob_u32(&p, 1), blob_asz(&p, "one"), blob_u32(&p, 2), blob_asz(&p, "");
+	meta_field(&m, "none", 0);
+	meta_field(&m, "cut", 10), blob_u8(&p, 1);
+	meta_done(&m);
+	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect_places, &o), OPENETW_PARTLY);
+	assert_string_equal(openetw_decoder_source(d, &t.r), "the event itself (TraceLogging)");
+	assert_string_equal(o.data, "n 0+1;s 1+4;w 5+6;l 13+4;pair 17+13;none 30+0;_error 0+0;");
+	openetw_text_clear(&o);
+	m.n = 1; /* nobody knows what it means */
+	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect_places, &o), OPENETW_NO_SCHEMA);
+	assert_string_equal(o.data, "_raw 0+31;_reason 0+0;");
+	openetw_text_free(&o);
+	openetw_decoder_destroy(d);
+	(void)state;
+}
+
 static void assert_field(struct blob *m, struct blob *p, const char *path, const char *expected)
 {
 	struct record t;
@@ -302,6 +344,7 @@ static void string_events_and_manifest_chunks_need_no_schema(void **state)
 	r->EventHeader.Flags |= EVENT_HEADER_FLAG_STRING_ONLY;
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
 	assert_string_equal(o.data, "{\"Message\":\"hello\"}");
+	assert_string_equal(openetw_decoder_source(d, r), "the form that all events of this kind have");
 	p.n = 0;
 	blob_hex(&p, "0101005b01000000");
 	blob_add(&p, "<m/>", 4);
@@ -426,6 +469,7 @@ int main(void)
 		cmocka_unit_test(text_form_quotes_only_where_needed),
 		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
 		cmocka_unit_test(fields_come_as_text_and_json),
+		cmocka_unit_test(fields_say_which_bytes_they_take),
 		cmocka_unit_test(one_field_is_what_it_is_among_all),
 		cmocka_unit_test(truncated_payload_gives_what_fits_and_the_rest),
 		cmocka_unit_test(last_string_may_lack_its_terminator),

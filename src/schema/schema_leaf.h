@@ -14,6 +14,7 @@ struct schema_leaf {
 	uint16_t in_type, out_type;
 	uint32_t at, bytes;   /* the value, without a length in front and a terminator behind */
 	uint32_t from, taken; /* all that it takes of the payload */
+	bool hidden;          /* a count or length that is not shown */
 };
 typedef void schema_leaf_fn(void *ctx, const struct schema_leaf *leaf);
 

@@ -205,6 +205,16 @@ const struct manifest_provider *schema_process_provider(bool classic, const stru
 	return p;
 }
 
+char *schema_process_key(bool classic, const struct guid *g)
+{
+	ensure(g);
+	pthread_rwlock_rdlock(&process.lock);
+	const char *key = process.store ? schema_store_key(process.store, classic, g) : NULL;
+	char *copy = key ? strdup(key) : NULL;
+	pthread_rwlock_unlock(&process.lock);
+	return copy;
+}
+
 /* Under the lock alone: making a schema numbers the items of the template. */
 int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,
 			  struct schema_event **ret)

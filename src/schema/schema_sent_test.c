@@ -52,7 +52,11 @@ static const char *decoded(struct openetw_decoder *d, ULONG pid, const char *pay
 	r->EventHeader.EventDescriptor.Id = 1;
 	r->EventHeader.ProcessId = pid;
 	openetw_text_clear(&o);
-	openetw_decode_json(d, r, &o);
+	if (openetw_decode_json(d, r, &o) != OPENETW_NO_SCHEMA) {
+		assert_string_equal(openetw_decoder_source(d, r), "the program (its EventSource sent a manifest)");
+	} else {
+		assert_string_equal(openetw_decoder_source(d, r), "");
+	}
 	return strncmp(o.data, "{\"_raw\"", 7) == 0 ? "none" : o.data;
 }
 

@@ -497,13 +497,25 @@ int schema_store_drop_manifest(struct schema_store *s, const char *key)
 	return found ? 0 : -ENOENT;
 }
 
-const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic, const struct guid *g)
+static const struct provider_node *find_provider(const struct schema_store *s, bool classic, const struct guid *g)
 {
 	const struct provider_node *n = first_provider(s, g);
 	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic && guid_equal(&n->provider->guid, g))) {
 		n = n->next;
 	}
+	return n;
+}
+
+const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic, const struct guid *g)
+{
+	const struct provider_node *n = find_provider(s, classic, g);
 	return n ? n->provider : NULL;
+}
+
+const char *schema_store_key(const struct schema_store *s, bool classic, const struct guid *g)
+{
+	const struct provider_node *n = find_provider(s, classic, g);
+	return n ? n->from->key : NULL;
 }
 
 const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic, const struct guid *g)

@@ -18,6 +18,8 @@
 int schema_store_take_manifest(struct schema_store *s, struct manifest *m, enum schema_source source, const char *key);
 int schema_store_drop_manifest(struct schema_store *s, const char *key); /* -ENOENT */
 const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic, const struct guid *g);
+/* What schema_store_take_manifest() was told of whence it is: "" is the built-in catalogue. NULL: no manifest has it. */
+const char *schema_store_key(const struct schema_store *s, bool classic, const struct guid *g);
 /* The same without what EventSources sent. */
 const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic, const struct guid *g);
 /* As schema_store_find(), and makes the schema out of a manifest if it has to. */
@@ -77,6 +79,8 @@ uint32_t schema_process_sent(const struct guid *provider);
  * what was sent, unless only it fits the payload: TDH wrote it, which knows less than the process (names, for one). */
 const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a);
 BASE_SHARED const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
+/* Whence it is, as schema_store_key() says it; yours. */
+BASE_SHARED char *schema_process_key(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name, size_t bytes);
 /* The fields of one of its filters (MANIFEST_FILTER), as of an event; yours. 0 or -ENOMEM. */
 int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,

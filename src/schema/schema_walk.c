@@ -370,6 +370,7 @@ int schema_walk_fields(const struct schema_payload *payload, const char *only, s
 			.out_type = f->out_type,
 			.is_array = schema_field_is_array(f),
 			.is_struct = (f->flags & PropertyStruct) != 0,
+			.offset = (uint32_t)(w.p - payload->data),
 		};
 		out_cut(s, 0);
 		size_t text_at = 0;
@@ -389,6 +390,7 @@ int schema_walk_fields(const struct schema_payload *payload, const char *only, s
 			}
 		}
 		if (err == 0 || out.is_array || out.is_struct) {
+			out.bytes = (uint32_t)(w.p - payload->data) - out.offset;
 			if (!give(s, fn, ctx, &out, 0, text_at)) {
 				return 0;
 			}
@@ -434,7 +436,8 @@ static int skip_element(struct walk *w, const struct schema_field *f, unsigned d
 						 .at = (uint32_t)(v.p - w->payload->data),
 						 .bytes = v.bytes,
 						 .from = (uint32_t)(from - w->payload->data),
-						 .taken = v.consumed};
+						 .taken = v.consumed,
+						 .hidden = f->hidden};
 		w->leaf(w->leaf_ctx, &leaf);
 	}
 	return err;

@@ -84,6 +84,7 @@ static void messages_are_written_with_their_arguments(void **state)
 				    "\"f(a, b)\":\"0xa\"}");
 	assert_int_equal(openetw_decoder_unread(d), 0);
 	assert_string_equal(openetw_provider_name(d, r), "tracedrv");
+	assert_string_equal(openetw_decoder_source(d, r), path);
 	p.n = 0;
 	blob_u32(&p, 2), blob_u16(&p, 4), blob_wide(&p, "hi"), blob_u64(&p, 0x1234);
 	blob_u32(&p, 0xC0000005);

@@ -19,4 +19,5 @@ for trace in "$CORPUS/tx/Process.etl" "$CORPUS/perfview/net.4.5.2.x86.etl" "$COR
 	XDG_CACHE_HOME=$T/cache python3 "$here/view_numbers.py" "$T" "$trace" >"$T/out" 2>&1 ||
 		fail "numbers of $trace: $(cat "$T/out")"
 done
+XDG_CACHE_HOME=$T/cache python3 "$here/view_tables.py" "$T" "$CORPUS/perfview/net.4.5.2.x86.etl" >"$T/out" 2>&1 || fail "tables: $(cat "$T/out")"
 XDG_CACHE_HOME=$T/cache python3 "$here/view_live.py" "$T" "$SAMPLES/hello-tracelogging" >"$T/out" 2>&1 || fail "live: $(cat "$T/out")"

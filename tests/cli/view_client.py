@@ -3,17 +3,19 @@
 import atexit
 import http.client
 import json
+import os
 import re
 import struct
 import subprocess
+import time
 import urllib.parse
 
 
 class Server:
-    def __init__(self, folder, *words):
+    def __init__(self, folder, *words, environment=None):
         self.child = subprocess.Popen(
             ["openetw", "view", "--no-open", "--web", folder + "/web", *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ, **(environment or {})))
         atexit.register(self.child.kill)  # when the test fails
         self.cookie = None
         self.take_address()
@@ -45,7 +47,13 @@ class Server:
 
     def get(self, path, want=200, **params):
         query = urllib.parse.urlencode(params)
-        status, headers, body = self.ask("GET", "/api/" + path + ("?" + query if query else ""))
+        where = "/api/" + path + ("?" + query if query else "")
+        status, headers, body = self.ask("GET", where)
+        while status == 202 and want != 202:  # tables are being made: the page asks again, too
+            making = json.loads(body)["making"]
+            assert making and all(m["name"] and 0 <= m["fraction"] <= 1 for m in making), making
+            time.sleep(0.05)
+            status, headers, body = self.ask("GET", where)
         assert status == want, (path, str(params)[:200], status, body[:300])
         if headers["Content-Type"] != "application/x-openetw-arrays":
             return json.loads(body)

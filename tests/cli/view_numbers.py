@@ -33,6 +33,34 @@ assert ("1 event " in info["sentence"]) == (info["rows"] == 1), info["sentence"]
 filters = ["", "pid > 1000", "level <= warning", "event ~ Start", 'process ~ "e"', "not cpu == 0"] + info["examples"]
 if info["rows"] > 50000:  # dump takes a second for each
     filters = [filters[0], filters[3]]
+# The machine is the one that its records of the system's configuration name.
+machines = [e["ComputerName"] for e in everything if e["meta"]["event"] == "SystemConfig/CPU"]
+assert info["host"] == (machines[0] if machines else None), (info["host"], machines)
+for part in info["host"], info["os"]:
+    assert part is None or part in info["sentence"], info
+# Fields say which bytes they take, one behind the other; a whole number stands there as its text says.
+whole = {3: 1, 4: 1, 5: 2, 6: 2, 7: 4, 8: 4, 9: 8, 10: 8}
+checked = 0
+for at in range(0, info["rows"], max(1, info["rows"] // 40)):
+    e = s.get("row", row=s.get("rows", at=at, n=1)["rows"][0][0])
+    payload, end = bytes.fromhex(e["hex"]), 0
+    assert e["schema"]["source"] or e["not_decoded"], e
+    for f in e["fields"]:
+        if "from" not in f:
+            continue
+        assert end <= f["from"] < f["to"] <= e["bytes"], (f, e)
+        end = f["to"]
+        part_end = f["from"]
+        for part in f.get("parts", []):
+            assert part_end <= part["from"] <= part["to"] <= f["to"], (f, e)
+            part_end = part["to"]
+        if f["in_type"] in whole and f["out_type"] != 7 and "parts" not in f and f["value"].lstrip("-").isdigit():
+            size = whole[f["in_type"]]
+            assert f["to"] - f["from"] == size, f
+            v = int(f["value"]) % (1 << 8 * size)
+            assert payload[f["from"]:f["to"]] == v.to_bytes(size, "little"), (f, e)
+            checked += 1
+assert checked > 10, checked
 first, last = info["first"], info["last"]
 middle = (first + last) // 2
 for f in filters:

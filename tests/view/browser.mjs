@@ -71,5 +71,13 @@ export async function show(page, hash) {
 }
 
 export async function api(page, path) {
-	return page.evaluate(async (p) => (await fetch(p)).json(), `/api/${path}`);
+	return page.evaluate(async (p) => {
+		for (;;) {
+			const answer = await fetch(p);
+			if (answer.status !== 202) { // else a table for it is being made
+				return answer.json();
+			}
+			await new Promise((resolve) => setTimeout(resolve, 50));
+		}
+	}, `/api/${path}`);
 }

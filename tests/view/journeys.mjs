@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a person does with the page, and what is then to be seen. Each journey is a function; a name as argument runs it alone.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { timeJourneys } from './time.mjs';
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const { T, CORPUS, OPENETW } = process.env;
+const { T, CORPUS, OPENETW, HELLO } = process.env;
 const corpus = (f) => join(CORPUS, f);
-const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl') };
+const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl'), nested: corpus('perfview/gcevents.etl') };
 const run = (...words) => execFileSync(OPENETW, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
 const has = (name) => existsSync(files[name]);
 
@@ -107,6 +107,30 @@ const journeys = {
 			assert.equal(await page.$('.details'), null);
 		});
 	},
+	// A field that is pointed at, or chosen with the keyboard, has its bytes marked: those that the decoder read.
+	async bytes() {
+		for (const name of ['windows', 'manifest', 'app', 'nested'].filter(has)) {
+			await look(name, name === 'nested' ? '#events?f=BucketKind ~ "*"' : '#events', async (page) => {
+				await page.waitForSelector('.slick-row .slick-cell');
+				await page.click('.slick-row .slick-cell');
+				await page.keyboard.press(name === 'windows' ? 'End' : 'Home');
+				await page.waitForFunction(() => [...document.querySelectorAll('.details tr[title]')].length > 0);
+				for (const row of (await page.$$('.details table:first-of-type tr[title]')).slice(0, 6)) {
+					const [from, to] = (await row.getAttribute('title')).match(/\d+/g).map(Number);
+					await (await row.$('button')).focus();
+					await page.waitForSelector('.details tr.chosen');
+					const marked = await page.$$eval('.hex b', (l) => l.map((b) => b.textContent.trim()).filter((t) => /^([0-9a-f]{2} ?)+$/.test(t)).join(' '));
+					assert.ok(marked.split(' ').length >= Math.min(to - from + 1, 8), `${name}: bytes ${from}–${to} are marked, not only "${marked}"`);
+				}
+				if (name === 'nested') {
+					await page.click('.details summary');
+					const parts = await page.$$eval('.details details tr', (l) => l.map((r) => [r.children[0].textContent, r.children[1].textContent]));
+					assert.deepEqual(parts[0].map((t, i) => (i ? /^\d+$/.test(t) : t)), ['[0].Index', true], 'values of arrays have their paths');
+				}
+				assert.match(await text(page, '.details'), /(TraceLogging|catalogue|manifest|beside its events|kind have)/, 'it says whence the schema is');
+			});
+		}
+	},
 	// A key that is dragged across the bar is no key any more; one of two keys is left.
 	async drags() {
 		await look('windows', '#events?group=provider,type', async (page) => {
@@ -189,6 +213,83 @@ const journeys = {
 			const report = JSON.parse(run('report', files.machine, '--table', 'io', '--group-by', '', '--columns', 'count(*)', '--filter', 'layer == file', '--json').split('\n')[0]);
 			assert.equal(all, Object.values(report).find((v) => typeof v === 'number'));
 		});
+	},
+	// A table that takes long says how far it is, can be given up, and comes when it is there.
+	async making() {
+		await look('windows', '', async (page) => {
+			let ready = false, cancelled = null;
+			await page.route('**/api/table?*', (route) => (ready ? route.continue() : route.fulfill({ status: 202, contentType: 'application/json', body: '{"making":[{"name":"io","fraction":0.41,"seconds":2}]}' })));
+			await page.route('**/api/cancel', (route) => {
+				cancelled = JSON.parse(route.request().postData());
+				return route.fulfill({ contentType: 'application/json', body: '{}' });
+			});
+			await show(page, '#io');
+			await page.waitForSelector('.teach progress');
+			assert.match(await text(page, '.teach'), /Reading the trace for io:\s+41 %/);
+			await page.click('.teach button:has-text("Cancel")');
+			await page.waitForFunction(() => true);
+			assert.deepEqual(cancelled, { tr: 0, table: 'io' });
+			ready = true;
+			await page.waitForSelector('table.data tbody tr');
+		});
+	},
+	// Which modules have names, whence, and why others have none; a folder of symbols below --root is looked into, another is not.
+	async symbols() {
+		await look('windows', '#diagnostics', async (page) => {
+			await page.waitForSelector('.symbols table.data');
+			assert.match(await text(page, '.symbols'), /symbols: 0 of \d+ modules/);
+			assert.match(await text(page, '.symbols'), /PDB file/);
+			assert.match(await text(page, '.symbols'), /no symbol servers/);
+			await page.fill('[aria-label="A folder of symbols"]', '/etc');
+			await page.click('button:has-text("Look there, too")');
+			await page.waitForSelector('.toast:has-text("below the folders of --root")');
+			page.complaints.length = 0; // the browser says that it was refused
+			await page.click('button:has-text("Look again")');
+			await page.waitForSelector('.symbols table.data');
+		});
+	},
+	// A provider is found by the name of a field, shows what its manifest declares, and leaves as a manifest; one that runs is watched and recorded.
+	async providers() {
+		await look('windows', '#providers', async (page) => {
+			await page.waitForSelector('.pick button');
+			await page.fill('[aria-label=Search]', 'ClrInstanceID');
+			await page.waitForFunction(() => [...document.querySelectorAll('.pick button')].length > 0 && [...document.querySelectorAll('.pick button')].every((b) => b.textContent.includes('field ClrInstanceID')));
+			await page.click('.pick button:has-text("Microsoft-Windows-DotNETRuntime"):not(:has-text("Rundown")):not(:has-text("Private"))');
+			await page.waitForSelector('.provider .data tbody tr');
+			const p = await api(page, 'provider?tr=0&guid=%7Be13c0d23-ccbc-4e12-931b-d9cc2eee27e4%7D');
+			const dump = run('dump', '-q', '--filter', 'provider == Microsoft-Windows-DotNETRuntime', files.windows).split('\n').length - 1;
+			assert.equal(p.events.reduce((n, e) => n + e.seen, 0), dump, 'events of the provider are counted once each');
+			assert.ok(p.events.some((e) => e.seen === 0 && e.fields.length > 0), 'events that the trace has none of are described');
+			await page.fill('[aria-label="Search its events"]', 'AllocationKind');
+			await page.click('.provider .data tbody tr .place');
+			assert.match(await text(page, '.opened'), /AllocationKind\s*UInt32/);
+			await page.click('#tab-keywords');
+			await page.waitForFunction(() => document.querySelector('.provider .data')?.textContent.includes('GCKeyword'));
+			await page.click('#tab-maps');
+			await page.click('.provider details summary');
+			const [download] = await Promise.all([page.waitForEvent('download'), page.click('.provider a.button')]);
+			const to = join(T, 'saved.man');
+			await download.saveAs(to);
+			assert.match(readFileSync(to, 'utf8'), /<provider name="Microsoft-Windows-DotNETRuntime"/);
+			run('mc', '-h', T, '-r', T, to); // the message compiler takes it
+		});
+		const server = await Server.start(['--root', T]);
+		const writer = spawn(HELLO, ['100000'], { stdio: 'ignore' });
+		const page = await open(context, server, '#providers?guid=OpenETW.Sample.Hello&part=now');
+		try {
+			await page.click('button:has-text("Watch it")');
+			await page.waitForSelector('.samples li');
+			await page.click('button:has-text("Record this")');
+			await page.waitForSelector('button:has-text("Stop and open")');
+			await page.waitForTimeout(500);
+			await page.click('button:has-text("Stop and open")');
+			await page.waitForSelector('.slick-row .slick-cell');
+			assert.match(await text(page, '.slick-row'), /OpenETW.Sample.Hello/);
+		} finally {
+			writer.kill();
+			await page.close();
+			await server.stop();
+		}
 	},
 	// A selection leaves as a smaller trace.
 	async exports() {

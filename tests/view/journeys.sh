@@ -19,6 +19,7 @@ mkdir -p "$modules"
 cp "$VIEW"/*.mjs "$modules/"
 export CHROMIUM T CORPUS
 export OPENETW="$OPENETW_BUILD/tools/openetw"
+export HELLO="$SAMPLES/hello-tracelogging"
 record_hello "$T/app.etl" 20
 evil="$T/<img src=x onerror=hacked=1>" # a program of this name, whose events hold what turns the line
 cp "$HELPERS/cli/hostile_names" "$evil" &&

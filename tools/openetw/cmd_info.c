@@ -4,6 +4,7 @@
 #include "tools/common/session_options.h"
 #include "base/parse.h"
 #include "tools/common/trace_reading.h"
+#include "tools/common/windows_name.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -31,31 +32,6 @@ static void utf8(const void *wide, char *out, size_t cap)
 	if (wide) {
 		utf16_to_utf8_lossy(wide, utf16_len(wide), out, cap);
 	}
-}
-
-/* The names people know the builds by. */
-static const char *windows_name(unsigned major, unsigned minor, unsigned build)
-{
-	static const struct {
-		unsigned from;
-		const char *name;
-	} names[] = {{26100, "Windows 11 24H2 or later"},
-		     {22000, "Windows 11"},
-		     {20348, "Windows Server 2022"},
-		     {9800, "Windows 10"}};
-	if (major == 10 && build < 1000) {
-		return ""; /* no Windows has such a number */
-	}
-	if (major == 6 && minor < 4) { /* also before its release */
-		static const char *const six[] = {"Windows Vista", "Windows 7", "Windows 8", "Windows 8.1"};
-		return six[minor];
-	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (build >= names[i].from) {
-			return names[i].name;
-		}
-	}
-	return "";
 }
 
 struct info {
@@ -95,7 +71,7 @@ static void print_text(const struct info *i)
 	}
 	long bias = h->TimeZone.Bias;
 	printf("  time zone      UTC%c%02ld:%02ld\n", bias > 0 ? '-' : '+', labs(bias) / 60, labs(bias) % 60);
-	const char *name = windows_name(i->major, i->minor, h->ProviderVersion);
+	const char *name = cli_windows_name(i->major, i->minor, h->ProviderVersion);
 	printf("  system         %u.%u build %u%s%s, %u-bit, layout %u.%u\n", i->major, i->minor, h->ProviderVersion,
 	       *name ? ", " : "", name, 8 * h->PointerSize, i->layout_major, i->layout_minor);
 	printf("  processors     %u at %u MHz\n", h->NumberOfProcessors, h->CpuSpeedInMHz);

@@ -190,32 +190,47 @@ static bool is_sample_of(void *context, const struct kevent *k, int64_t time)
 	return process && thread && time >= ask->from && time <= ask->to;
 }
 
+bool table_ask_key(const struct table_ask *ask, struct strbuf *out)
+{
+	bool narrowed = ask->from != INT64_MIN || ask->to != INT64_MAX || ask->process_count || ask->thread_count;
+	strbuf_adds(out, ask->table);
+	if (!narrowed || !table_is_of_calls(ask->table)) {
+		return false;
+	}
+	strbuf_addf(out, "\x1f%lld\x1f%lld", (long long)ask->from, (long long)ask->to);
+	for (int i = 0; i < ask->process_count; i++) {
+		strbuf_addf(out, "\x1fp%s", ask->process[i]);
+	}
+	for (int i = 0; i < ask->thread_count; i++) {
+		strbuf_addf(out, "\x1ft%s", ask->thread[i]);
+	}
+	return true;
+}
+
 const struct table_view *table_narrow(struct table_set *s, struct table_ask *inout_ask, char *why, size_t cap)
 {
 	struct table_ask *ask = inout_ask;
-	bool narrowed = ask->from != INT64_MIN || ask->to != INT64_MAX || ask->process_count || ask->thread_count;
-	if (!narrowed || !table_is_of_calls(ask->table)) {
-		return table_set_get(s, ask->table, why, cap);
-	}
 	struct strbuf key = {0};
-	strbuf_addf(&key, "%s\x1f%lld\x1f%lld", ask->table, (long long)ask->from, (long long)ask->to);
-	for (int i = 0; i < ask->process_count; i++) {
-		strbuf_addf(&key, "\x1fp%s", ask->process[i]);
-	}
-	for (int i = 0; i < ask->thread_count; i++) {
-		strbuf_addf(&key, "\x1ft%s", ask->thread[i]);
-	}
 	const struct table_view *v = NULL;
+	bool narrowed = table_ask_key(ask, &key);
 	if (key.failed) {
 		snprintf(why, cap, "no memory");
-	} else {
+	} else if (narrowed) {
 		v = table_set_of_samples(s, ask->table, key.s, is_sample_of, ask, why, cap);
+		ask->from = INT64_MIN;
+		ask->to = INT64_MAX;
+		ask->process_count = ask->thread_count = 0;
+	} else {
+		v = table_set_get(s, ask->table, why, cap);
 	}
 	strbuf_finish(&key);
-	ask->from = INT64_MIN;
-	ask->to = INT64_MAX;
-	ask->process_count = ask->thread_count = 0;
 	return v;
+}
+
+bool table_ask_make(struct table_set *s, const struct table_ask *ask, char *why, size_t cap)
+{
+	struct table_ask copy = *ask;
+	return table_narrow(s, &copy, why, cap) != NULL;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-#define MOST (1u << 28) /* of each kind; memory ends before */
+#define READ_AHEAD_PART 0.2        /* of the time that a table takes, about */
+#define MOST            (1u << 28) /* of each kind; memory ends before */
 
 /* ---- the files ------------------------------------------------------------------------------------ */
 
@@ -121,11 +122,20 @@ struct pass {
 	void *context;
 	struct cli_progress progress;
 	uint64_t buffers, events, total;
+	bool ended; /* nobody wants it any more */
 };
 struct of_file { /* what callbacks get: which file they are about */
 	struct pass *pass;
 	uint32_t file;
 };
+
+/* False: it is to end. */
+static bool go_on(struct pass *p, double part)
+{
+	const struct table_maker *m = p->m;
+	p->ended = p->ended || cli_signal_caught() || (m->look && !m->look(m->look_context, part));
+	return !p->ended;
+}
 
 static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
 {
@@ -133,18 +143,18 @@ static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
 	cli_work_tell(CLI_WORK_MACHINE, done, total);
 	cli_progress_show(&p->progress, "%3u%%  reading processes and modules",
 			  (unsigned)(100ull * done / (total ? total : 1)));
-	return !cli_signal_caught();
+	return go_on(p, (double)done / (total ? total : 1) * READ_AHEAD_PART);
 }
 
 static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 {
 	struct pass *p = ((struct of_file *)f->Context)->pass;
 	p->buffers++;
+	double part = p->total ? BASE_MIN((double)p->buffers / (double)p->total, 1) : 0;
 	cli_work_tell(CLI_WORK_BUFFERS, p->buffers, p->total);
-	cli_progress_show(&p->progress, "%3u%%  reading %llu events",
-			  (unsigned)(p->total ? BASE_MIN(100 * p->buffers / p->total, (uint64_t)100) : 0),
+	cli_progress_show(&p->progress, "%3u%%  reading %llu events", (unsigned)(100 * part),
 			  (unsigned long long)p->events);
-	return !cli_signal_caught();
+	return go_on(p, READ_AHEAD_PART + part * (1 - READ_AHEAD_PART));
 }
 
 static VOID WINAPI on_event(PEVENT_RECORD e)
@@ -166,20 +176,24 @@ static uint32_t read_ahead(struct table_maker *m, struct pass *p)
 		code = openetw_state_read_file(m->state, m->plain[i], on_read_ahead, p);
 	}
 	m->read_ahead = code == ERROR_SUCCESS;
+	if (!m->read_ahead) { /* what was read by halves is not to be read into it again */
+		openetw_state_destroy(m->state);
+		m->state = m->names.state = openetw_state_create(OPENETW_STATE_STACKS);
+		m->failed |= !m->state;
+	}
 	return code;
 }
 
 bool table_make_state(struct table_maker *m, char *why, size_t cap)
 {
 	struct pass p = {.m = m};
-	cli_progress_start(&p.progress, true);
+	cli_progress_start(&p.progress, !m->look);
 	uint32_t code = read_ahead(m, &p);
 	cli_progress_end(&p.progress);
 	if (code != ERROR_SUCCESS) {
 		char unpacked[1000];
 		snprintf(why, cap, "the trace cannot be read: %s",
-			 cli_signal_caught()
-				 ? "interrupted"
+			 p.ended ? "interrupted"
 				 : cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked));
 	}
 	return code == ERROR_SUCCESS;
@@ -187,13 +201,15 @@ bool table_make_state(struct table_maker *m, char *why, size_t cap)
 
 bool table_make_pass(struct table_maker *m, table_event_fn fn, void *context, char *why, size_t cap)
 {
-	static TRACEHANDLE handles[CLI_TRACE_FILES_MAX];
-	static EVENT_TRACE_LOGFILEA files[CLI_TRACE_FILES_MAX];
-	static struct of_file contexts[CLI_TRACE_FILES_MAX];
+	size_t count = (size_t)m->count;
+	TRACEHANDLE *handles = calloc(count, sizeof *handles);
+	EVENT_TRACE_LOGFILEA *files = calloc(count, sizeof *files);
+	struct of_file *contexts = calloc(count, sizeof *contexts);
 	struct pass p = {.m = m, .fn = fn, .context = context};
 	int open = 0;
-	cli_progress_start(&p.progress, true);
-	uint32_t code = read_ahead(m, &p);
+	m->failed |= !handles || !files || !contexts;
+	cli_progress_start(&p.progress, !m->look);
+	uint32_t code = m->failed ? ERROR_NOT_ENOUGH_MEMORY : read_ahead(m, &p);
 	for (; open < m->count && code == ERROR_SUCCESS; open++) {
 		EVENT_TRACE_LOGFILEA *f = &files[open];
 		contexts[open] = (struct of_file){&p, (uint32_t)open};
@@ -217,7 +233,10 @@ bool table_make_pass(struct table_maker *m, table_event_fn fn, void *context, ch
 		CloseTrace(handles[open]);
 	}
 	cli_progress_end(&p.progress);
-	if (cli_signal_caught()) {
+	free(handles);
+	free(files);
+	free(contexts);
+	if (p.ended) {
 		snprintf(why, cap, "the reading of the trace was interrupted");
 		return false;
 	}
@@ -270,7 +289,7 @@ static bool list_who(struct table_maker *m)
 
 static bool list_stacks(struct table_maker *m)
 {
-	static uint64_t addresses[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
 	m->stacks_listed = true;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
 		uint32_t n = openetw_index_stack(m->index, i, addresses, FRAMES_MAX);
@@ -302,7 +321,7 @@ bool table_make_index(struct table_maker *m, char *why, size_t cap)
 	if (m->index) {
 		return true;
 	}
-	cli_progress_start(&p.shown, true);
+	cli_progress_start(&p.shown, !m->look);
 	uint32_t code = openetw_index_open(m->plain, (uint32_t)m->count, &o, &m->index);
 	cli_progress_end(&p.shown);
 	if (code != ERROR_SUCCESS) {
@@ -381,7 +400,7 @@ const char *table_make_container(struct table_maker *m, uint32_t process)
 
 uint32_t table_make_stack(struct table_maker *m, const EVENT_RECORD *e)
 {
-	static uint64_t addresses[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
 	struct openetw_stack s = {.size = sizeof s};
 	if (openetw_state_stack(m->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
 		return 0;

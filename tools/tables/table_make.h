@@ -66,6 +66,9 @@ struct table_maker {
 	bool (*sample_wanted)(void *context, const struct kevent *sample, int64_t time);
 	void *sample_context;
 	bool failed; /* no memory */
+	/* Hears how much of the files is read, from 0 to 1; false ends the making. NULL: the terminal shows it. */
+	bool (*look)(void *context, double part);
+	void *look_context;
 };
 
 /* Opens the files, for what their headers say. False: said why. */

@@ -164,8 +164,8 @@ static void count(struct calls *c, uint32_t number, uint32_t a, uint32_t b, bool
 
 static void walk(struct calls *c, uint32_t number)
 {
-	static uint64_t addresses[FRAMES_MAX];
-	static uint32_t words[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
+	uint32_t words[FRAMES_MAX];
 	const struct stack *k = &c->stacks[number];
 	uint32_t n =
 		k->stack ? BASE_MIN(openetw_index_stack(c->m->index, k->stack, addresses, FRAMES_MAX), FRAMES_MAX) : 0;

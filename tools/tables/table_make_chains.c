@@ -341,7 +341,7 @@ static enum place place_of_name(struct table_kernel *k, uint32_t name)
 static enum place place_of_stack(struct table_kernel *k, uint32_t stack, uint32_t process, uint32_t pid, uint64_t time,
 				 const char **ret_function)
 {
-	static uint64_t addresses[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
 	uint32_t n = stack ? openetw_index_stack(k->m->index, stack, addresses, FRAMES_MAX) : 0;
 	enum place place = PLACE_OTHER;
 	*ret_function = NULL;

@@ -349,7 +349,7 @@ static void stacks(struct table_maker *m, struct table_build *b)
 
 static void frames(struct table_maker *m, struct table_build *b)
 {
-	static uint64_t addresses[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
 	int id = table_build_column(b, "stack", SQL_TYPE_U32), depth = table_build_column(b, "depth", SQL_TYPE_U32);
 	int address = table_build_column(b, "address", SQL_TYPE_U64),
 	    module = table_build_column(b, "module", SQL_TYPE_TEXT);
@@ -374,7 +374,7 @@ static void frames(struct table_maker *m, struct table_build *b)
 
 static void symbols(struct table_maker *m, struct table_build *b)
 {
-	static uint64_t addresses[FRAMES_MAX];
+	uint64_t addresses[FRAMES_MAX];
 	int process = table_build_column(b, "process", SQL_TYPE_U32),
 	    name = table_build_column(b, "process_name", SQL_TYPE_TEXT);
 	int address = table_build_column(b, "address", SQL_TYPE_U64),

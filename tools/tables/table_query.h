@@ -67,6 +67,11 @@ struct table_answer {
 /* NULL: `why`. Its texts are valid as long as the set. */
 struct table_answer *table_ask(struct table_set *s, const struct table_ask *ask, char *why, size_t cap);
 void table_answer_free(struct table_answer *r);
+/* What the set calls the table that the question is put to: its name, but for one that adds samples up, which is made of
+ * those that the question is about; true then. */
+bool table_ask_key(const struct table_ask *ask, struct strbuf *out);
+/* Makes that table. False: `why`. */
+bool table_ask_make(struct table_set *s, const struct table_ask *ask, char *why, size_t cap);
 static inline const struct table_value *table_answer_cell(const struct table_answer *r, uint64_t row, uint32_t column)
 {
 	return &r->cells[r->order[row] * r->columns + column];

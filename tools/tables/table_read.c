@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/tables/table_read.h"
 
-#include "base/order.h"
 #include "tools/tables/table_make.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -21,6 +21,7 @@ struct made {
 };
 struct table_set {
 	struct table_maker maker;
+	pthread_mutex_t lock;          /* of the list */
 	struct made *made[TABLES_MAX]; /* views point into them, so each stays where it is */
 	uint32_t count;
 };
@@ -32,11 +33,19 @@ struct table_set *table_set_open(const struct cli_args *a, int count, char **fil
 		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "no memory");
 		return NULL;
 	}
+	pthread_mutex_init(&s->lock, NULL);
 	if (!table_maker_open(&s->maker, a, count, files)) {
 		table_set_close(s);
 		return NULL;
 	}
 	return s;
+}
+
+static void made_free(struct made *m)
+{
+	sql_columns_unmap(&m->columns);
+	free(m->name);
+	free(m);
 }
 
 void table_set_close(struct table_set *s)
@@ -45,11 +54,10 @@ void table_set_close(struct table_set *s)
 		return;
 	}
 	for (uint32_t i = 0; i < s->count; i++) {
-		sql_columns_unmap(&s->made[i]->columns);
-		free(s->made[i]->name);
-		free(s->made[i]);
+		made_free(s->made[i]);
 	}
 	table_maker_close(&s->maker);
+	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
@@ -81,21 +89,50 @@ const char *const *table_set_names(void)
 
 /* ---- making --------------------------------------------------------------------------------------- */
 
-static struct made *find(const struct table_set *s, const char *name)
+static struct made *find_locked(struct table_set *s, const char *name, uint32_t *ret_place)
 {
-	uint32_t count = order_load_acquire(&s->count); /* A: pairs with B in table_set_get() */
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < s->count; i++) {
 		if (strcasecmp(s->made[i]->name, name) == 0) {
+			*ret_place = i;
 			return s->made[i];
 		}
 	}
 	return NULL;
 }
 
-const struct table_view *table_set_made(const struct table_set *s, const char *name)
+static struct made *find(struct table_set *s, const char *name)
+{
+	uint32_t place;
+	pthread_mutex_lock(&s->lock);
+	struct made *m = find_locked(s, name, &place);
+	pthread_mutex_unlock(&s->lock);
+	return m;
+}
+
+const struct table_view *table_set_made(struct table_set *s, const char *name)
 {
 	struct made *m = find(s, name);
 	return m ? &m->view : NULL;
+}
+
+uint64_t table_set_bytes(struct table_set *s, const char *name)
+{
+	struct made *m = find(s, name);
+	return m ? m->columns.map_bytes : 0;
+}
+
+void table_set_drop(struct table_set *s, const char *name)
+{
+	uint32_t place;
+	pthread_mutex_lock(&s->lock);
+	struct made *m = find_locked(s, name, &place);
+	if (m) {
+		s->made[place] = s->made[--s->count];
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (m) {
+		made_free(m);
+	}
 }
 
 /* `key`: what the set calls it. */
@@ -124,8 +161,9 @@ static const struct table_view *get(struct table_set *s, const char *name, const
 	}
 	m->name = copy;
 	m->view = (struct table_view){.columns = &m->columns, .rows = m->columns.head->rows};
-	s->made[s->count] = m;
-	order_store_release(&s->count, s->count + 1); /* B: pairs with A in find() */
+	pthread_mutex_lock(&s->lock);
+	s->made[s->count++] = m;
+	pthread_mutex_unlock(&s->lock);
 	return &m->view;
 }
 
@@ -137,9 +175,13 @@ const struct table_view *table_set_get(struct table_set *s, const char *name, ch
 const struct table_view *table_set_of_samples(struct table_set *s, const char *name, const char *key,
 					      table_sample_fn wanted, void *context, char *why, size_t cap)
 {
+	const struct table_view *v = table_set_made(s, key);
+	if (v) { /* any thread may ask, and leaves the maker alone */
+		return v;
+	}
 	s->maker.sample_wanted = wanted;
 	s->maker.sample_context = context;
-	const struct table_view *v = get(s, name, key, why, cap);
+	v = get(s, name, key, why, cap);
 	s->maker.sample_wanted = NULL;
 	return v;
 }

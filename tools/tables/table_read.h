@@ -17,7 +17,7 @@
  * A table is made when it is asked for first, by one reading of the files, and stays in memory until the set is closed.
  * docs/sql.md has the tables and their columns. Times and durations are nanoseconds; time 0 is the start of the trace.
  * A set belongs to one thread, but for tables that are made already: any thread may ask these (table_set_made(), table_ask(),
- * views) while another one makes the next.
+ * views) while another one makes the next. Several sets of the same files make tables at the same time.
  */
 #ifndef TOOLS_TABLES_TABLE_READ_H
 #define TOOLS_TABLES_TABLE_READ_H
@@ -69,7 +69,11 @@ const char *const *table_set_names(void);
 /* The table of that name, in any case. NULL: `why` says why, with the nearest name where there is none of this one. */
 const struct table_view *table_set_get(struct table_set *s, const char *name, char *why, size_t cap);
 /* The same of one that is made already. NULL: it is not. */
-const struct table_view *table_set_made(const struct table_set *s, const char *name);
+const struct table_view *table_set_made(struct table_set *s, const char *name);
+/* Bytes of memory that it takes; 0: it is not made. */
+uint64_t table_set_bytes(struct table_set *s, const char *name);
+/* Frees it, its views and texts; nobody uses them any more. It is made anew when it is wanted again. */
+void table_set_drop(struct table_set *s, const char *name);
 /* The same for parts: only rows with `from` <= time <= `to` (the column time, else start; a table without times has all
  * its rows) and of this process (a name, or a number; NULL: all; a table without processes has all its rows). It stays
  * the caller's until table_view_close(). */

@@ -9,6 +9,8 @@
 #include "tools/view/view_endpoint.h"
 #include "tools/view/view_guard.h"
 
+#define VIEW_RECORDED_MAX 8u
+
 struct view_jobs;
 struct view {
 	const struct cli_args *args;
@@ -21,7 +23,10 @@ struct view {
 	uint32_t next_id;
 	struct view_jobs *jobs; /* view_jobs.h; NULL: none yet */
 	char recording[160];    /* which recipe; "": none */
-	uint32_t ending;        /* order_… */
+	struct {
+		char session[64], path[4096];
+	} recorded[VIEW_RECORDED_MAX]; /* providers that the page records; "": a free place */
+	uint32_t ending;               /* order_… */
 };
 
 bool view_ending(const struct view *v);

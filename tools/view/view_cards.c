@@ -100,7 +100,7 @@ static struct table_answer *ask(struct view_request *r, const struct view_sel *s
 			      .top = top,
 			      .from = sel->from,
 			      .to = sel->to};
-	return view_table_ask(sel->trace, &q, gone, r, why, sizeof why);
+	return view_table_ask(r, sel->trace, &q, why, sizeof why);
 }
 
 static void card_cpu(struct view_request *r, const struct view_sel *sel, bool switches)
@@ -384,4 +384,4 @@ static int run(struct view_request *r)
 	strbuf_adds(&r->out, "]}");
 	return r->status == 0 || r->status == 200 ? view_done(r) : r->status;
 }
-const struct view_endpoint view_cards = {.path = "cards", .params = VIEW_SEL "part:text", .run = run};
+const struct view_endpoint view_cards = {.keep = true, .path = "cards", .params = VIEW_SEL "part:text", .run = run};

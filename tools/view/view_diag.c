@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * diag: can this trace be trusted? Loss, events that nobody decodes, modules and their names, damage.
+ * diag: can this trace be trusted? Loss, events that nobody decodes, damage.
  */
 #include "tools/view/view.h"
 
@@ -66,39 +66,7 @@ static void put_undecoded(struct view_request *r, struct view_trace *t)
 	view_decoder_give(t, d);
 }
 
-/* ---- modules ---------------------------------------------------------------------------------------- */
-
-#define MODULES_MOST 3000u
-
-static void put_modules(struct view_request *r, struct table_set *s)
-{
-	char why[300];
-	struct table_ask q = {.table = "symbols",
-			      .group_by = "module",
-			      .columns = "count,count(function)",
-			      .top = MODULES_MOST,
-			      .from = INT64_MIN,
-			      .to = INT64_MAX};
-	struct table_answer *t = table_ask(s, &q, why, sizeof why);
-	json_put_name(&r->out, "modules");
-	strbuf_addc(&r->out, '[');
-	for (uint64_t i = 0; t && i < t->rows; i++) {
-		const struct table_value *m = table_answer_cell(t, i, 0), *all = table_answer_cell(t, i, 1),
-					 *named = table_answer_cell(t, i, 2);
-		if (m->kind != TABLE_TEXT || m->n == 0) {
-			continue;
-		}
-		json_put_comma(&r->out);
-		strbuf_addc(&r->out, '{');
-		json_put_name(&r->out, "name");
-		strbuf_add_json(&r->out, m->s, m->n);
-		json_put_integer(&r->out, "addresses", all->kind == TABLE_INTEGER ? all->i : 0);
-		json_put_integer(&r->out, "named", named->kind == TABLE_INTEGER ? named->i : 0);
-		strbuf_addc(&r->out, '}');
-	}
-	strbuf_addc(&r->out, ']');
-	table_answer_free(t);
-}
+/* ---- the session ------------------------------------------------------------------------------------- */
 
 static void put_trace_rows(struct view_request *r, const struct table_view *w)
 {
@@ -170,11 +138,7 @@ static int run(struct view_request *r)
 	json_put_truth(&r->out, "loss_unknown", a.loss_unknown != 0);
 	json_put_count(&r->out, "stacks_without_event", a.stacks_without_event);
 	put_undecoded(r, t);
-	struct table_set *s = view_tables_with(t, "symbols", gone, r, why, sizeof why);
-	if (s) {
-		put_modules(r, s);
-	}
-	s = view_tables_with(t, "trace", gone, r, why, sizeof why);
+	struct table_set *s = view_tables_with(r, t, "trace", why, sizeof why);
 	if (s) {
 		put_trace_rows(r, table_set_made(s, "trace"));
 	}
@@ -184,4 +148,4 @@ static int run(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_diag = {.path = "diag", .params = VIEW_TRACE_PARAM, .run = run};
+const struct view_endpoint view_diag = {.keep = true, .path = "diag", .params = VIEW_TRACE_PARAM, .run = run};

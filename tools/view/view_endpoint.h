@@ -31,6 +31,7 @@
 
 #include "tools/common/json_put.h"
 #include "tools/common/json_read.h"
+#include "tools/view/view_making.h"
 #include "tools/view/view_trace.h"
 
 struct view;
@@ -40,6 +41,7 @@ struct view_endpoint {
 	const char *path;   /* behind "/api/" */
 	const char *params; /* "NAME:KIND …": text, time, real, flag, list, or FROM-TO for a whole number */
 	bool post;          /* with a JSON body of at most JSON_BYTES_MAX */
+	bool keep;          /* its answers about a trace that is read whole are kept (view_kept.h) */
 	int (*run)(struct view_request *r); /* the status: 200, … */
 };
 extern const struct view_endpoint *const view_endpoints[]; /* NULL-terminated */
@@ -58,6 +60,12 @@ struct view_request {
 	struct view_trace *trace; /* view_trace_of(): let go when the request has ended */
 	struct json_value *body;  /* of POST: an object */
 	int socket;               /* of the client: closed when it has hung up */
+	/* Tables that it reads (view_making.h). */
+	struct view_table *held[VIEW_HELD_MAX];
+	uint32_t held_count;
+	bool hurried;         /* it does not wait for what takes long: its client asks again */
+	struct strbuf making; /* what it would have to wait for: members of a list in JSON */
+	uint32_t generation;  /* view_kept.c's */
 	/* the answer */
 	int status;
 	struct strbuf out;

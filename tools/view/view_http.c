@@ -4,6 +4,7 @@
  * guard has let it in; a stranger reaches no endpoint and no file of the page.
  */
 #include "tools/view/view.h"
+#include "tools/view/view_kept.h"
 #include "tools/view/view_mhd.h"
 
 #include "base/file.h"
@@ -277,12 +278,14 @@ static void call_free(struct call *x)
 		if (x->counted) {
 			order_add_full(&x->server->running, -1u);
 		}
+		view_tables_let_go(&x->r);
 		if (x->r.trace) {
 			view_trace_let_go(x->r.view, x->r.trace);
 		}
 		json_free(x->r.body);
 		strbuf_finish(&x->r.out);
 		strbuf_finish(&x->r.filename_text);
+		strbuf_finish(&x->r.making);
 		strbuf_finish(&x->upload);
 		base_close(&x->r.file);
 		free(x);
@@ -363,6 +366,16 @@ static bool take_body(struct call *x)
 	return true;
 }
 
+/* Instead of what it answered without the tables that are being made. */
+static void put_making(struct view_request *r)
+{
+	strbuf_clear(&r->out);
+	r->type = NULL;
+	r->filename = NULL;
+	r->status = r->making.failed ? 500 : 202;
+	strbuf_addf(&r->out, "{\"making\":[%s]}", r->making.failed ? "" : r->making.s);
+}
+
 static enum MHD_Result answer(struct call *x, struct MHD_Connection *c)
 {
 	struct view_request *r = &x->r;
@@ -383,7 +396,14 @@ static enum MHD_Result answer(struct call *x, struct MHD_Connection *c)
 		view_fail(r, 429, "%u questions are being answered already", RUNNING_MAX);
 		return send_answer(x, c);
 	}
-	r->status = r->endpoint->run(r);
+	r->hurried = !r->endpoint->post;
+	if (!view_kept_find(r)) {
+		r->status = r->endpoint->run(r);
+		if (r->making.len) {
+			put_making(r);
+		}
+		view_kept_add(r);
+	}
 	return send_answer(x, c);
 }
 

@@ -4,6 +4,7 @@
 #include "tools/view/view.h"
 
 #include "tools/view/view_loss.h"
+#include "tools/view/view_machine.h"
 
 #include "etw/values/guids.h"
 
@@ -196,14 +197,19 @@ static void add_duration(struct strbuf *b, int64_t ns)
 	}
 }
 
-static void put_sentence(struct strbuf *out, const struct openetw_index_about *a, const struct facts *f)
+static void put_sentence(struct strbuf *out, struct view_trace *t, const struct openetw_index_about *a,
+			 const struct facts *f)
 {
 	struct strbuf b = {0};
+	const char *host = view_machine_host(t), *os = view_machine_os(t);
 	uint32_t processes = a->processes > a->files ? a->processes - a->files : 0;
 	if (a->rows == 0) {
 		strbuf_adds(&b, "There are no events yet.");
 	} else {
 		add_duration(&b, a->last - BASE_MIN(a->first, a->last));
+		if (host || os) {
+			strbuf_addf(&b, " on %s%s%s", host ? host : "", host && os ? ", " : "", os ? os : "");
+		}
 		strbuf_adds(&b, ": ");
 		add_count(&b, a->rows, "event", "events");
 		strbuf_adds(&b, " of ");
@@ -216,6 +222,8 @@ static void put_sentence(struct strbuf *out, const struct openetw_index_about *a
 		add_count(&b, a->processors, "processor", "processors");
 		strbuf_addc(&b, '.');
 	}
+	json_put_text(out, "host", host);
+	json_put_text(out, "os", os);
 	json_put_text(out, "sentence", b.failed ? "" : b.s);
 	strbuf_finish(&b);
 }
@@ -354,7 +362,7 @@ static int run(struct view_request *r)
 	json_put_count(b, "stacks", a.stacks ? a.stacks - 1 : 0);
 	strbuf_addc(b, '}');
 	json_put_text(b, "kind", kind_of(&f, &a));
-	put_sentence(b, &a, &f);
+	put_sentence(b, t, &a, &f);
 	put_loss(b, &a, &losses);
 	bool gaps = a.events_lost || a.buffers_lost || losses.count, damaged = a.loss_unknown != 0;
 	json_put_text(b, "light", damaged ? "red" : gaps || f.has[HAS_UNDECODED] ? "yellow" : "green");

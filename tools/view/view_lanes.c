@@ -10,6 +10,13 @@
 
 #define LANES_MOST 512u
 
+/* What a request asks for. */
+struct lanes_asked {
+	uint32_t px, count, ids[LANES_MOST];
+	enum openetw_lanes kind;
+	enum openetw_spans spans;
+};
+
 /* Arrays of one answer, a value for each run. */
 struct runs {
 	uint32_t *lane, *first, *pixels, *intervals, *thread, *cpu, *reason;
@@ -179,44 +186,76 @@ static bool lanes_of(struct view_request *r, struct view_trace *t, const char *l
 	return view_numbers(r, list + 7, ids, LANES_MOST, ret_count);
 }
 
+/* The head of an answer up to its list of lanes. */
+static void begin_head(struct view_arrays *a, const struct view_sel *s, uint32_t px)
+{
+	view_arrays_begin(a);
+	json_put_integer(&a->head, "t0", s->from);
+	json_put_integer(&a->head, "t1", s->to);
+	json_put_count(&a->head, "px", px);
+	json_put_name(&a->head, "lanes");
+	strbuf_addc(&a->head, '[');
+}
+
+/* The arrays that lanes and spans have in common. */
+static void add_places(struct view_arrays *a, const struct runs *x)
+{
+	a->data.failed |= x->failed;
+	view_arrays_add(a, "lane", "u32", x->lane, x->count);
+	view_arrays_add(a, "first", "u32", x->first, x->count);
+	view_arrays_add(a, "pixels", "u32", x->pixels, x->count);
+	view_arrays_add(a, "coverage", "f32", x->coverage, x->count);
+	view_arrays_add(a, "from", "f64", x->from, x->count);
+	view_arrays_add(a, "to", "f64", x->to, x->count);
+}
+
+/* Asks with a query of the selection. False: `status`, and the runs are freed. */
+typedef uint32_t ask_fn(struct openetw_query *q, const struct view_sel *s, const struct lanes_asked *k, struct runs *x,
+			struct openetw_answer *answer);
+static bool ask(struct view_request *r, const struct view_sel *s, const struct lanes_asked *k, ask_fn *fn,
+		struct runs *x, struct openetw_answer *answer)
+{
+	struct openetw_query *q = view_query_take(r, s);
+	if (!q) {
+		return false;
+	}
+	uint32_t code = k->count ? fn(q, s, k, x, answer) : ERROR_SUCCESS;
+	view_query_give(r, s, q);
+	if (code != ERROR_SUCCESS) {
+		runs_free(x);
+		view_fail_code(r, code);
+	}
+	return code == ERROR_SUCCESS;
+}
+
+static uint32_t ask_lanes(struct openetw_query *q, const struct view_sel *s, const struct lanes_asked *k,
+			  struct runs *x, struct openetw_answer *answer)
+{
+	return openetw_query_lanes(q, k->kind, k->ids, k->count, s->from, s->to + 1, k->px, take_run, x, answer);
+}
+
 static int run_lanes(struct view_request *r)
 {
 	OPENETW_SIZED(struct openetw_answer, answer);
 	struct view_sel s;
 	struct runs x = {0};
 	struct view_arrays a;
-	enum openetw_lanes kind;
-	uint32_t ids[LANES_MOST], count, px = (uint32_t)view_number(r, "px", 1000);
-	if (!view_sel_of(r, &s) || !lanes_of(r, s.trace, view_text(r, "list", "cpus"), &kind, ids, &count)) {
+	struct lanes_asked k = {.px = (uint32_t)view_number(r, "px", 1000)};
+	if (!view_sel_of(r, &s) || !lanes_of(r, s.trace, view_text(r, "list", "cpus"), &k.kind, k.ids, &k.count) ||
+	    !ask(r, &s, &k, ask_lanes, &x, &answer)) {
 		return r->status;
 	}
-	struct openetw_query *q = view_query_take(r, &s);
-	if (!q) {
-		return r->status;
-	}
-	uint32_t code = count ? openetw_query_lanes(q, kind, ids, count, s.from, s.to + 1, px, take_run, &x, &answer)
-			      : ERROR_SUCCESS;
-	view_query_give(r, &s, q);
-	if (code != ERROR_SUCCESS) {
-		runs_free(&x);
-		return view_fail_code(r, code);
-	}
-	view_arrays_begin(&a);
-	json_put_integer(&a.head, "t0", s.from);
-	json_put_integer(&a.head, "t1", s.to);
-	json_put_count(&a.head, "px", px);
-	json_put_name(&a.head, "lanes");
-	strbuf_addc(&a.head, '[');
-	for (uint32_t i = 0; i < count; i++) {
-		if (kind == OPENETW_LANES_THREADS) {
-			put_thread_lane(&a.head, s.trace, ids[i]);
+	begin_head(&a, &s, k.px);
+	for (uint32_t i = 0; i < k.count; i++) {
+		if (k.kind == OPENETW_LANES_THREADS) {
+			put_thread_lane(&a.head, s.trace, k.ids[i]);
 		} else {
 			json_put_comma(&a.head);
 			strbuf_addc(&a.head, '{');
 			json_put_text(&a.head, "kind", "cpu");
-			json_put_count(&a.head, "id", ids[i]);
-			json_put_count(&a.head, "cpu", ids[i] & 0xFFFF);
-			json_put_count(&a.head, "file", ids[i] >> 16);
+			json_put_count(&a.head, "id", k.ids[i]);
+			json_put_count(&a.head, "cpu", k.ids[i] & 0xFFFF);
+			json_put_count(&a.head, "file", k.ids[i] >> 16);
 			strbuf_addc(&a.head, '}');
 		}
 	}
@@ -224,15 +263,9 @@ static int run_lanes(struct view_request *r)
 	put_words(&a.head);
 	put_names(&a.head, s.trace, &x);
 	view_put_answer(&a.head, &answer);
-	a.data.failed |= x.failed;
-	view_arrays_add(&a, "lane", "u32", x.lane, x.count);
-	view_arrays_add(&a, "first", "u32", x.first, x.count);
-	view_arrays_add(&a, "pixels", "u32", x.pixels, x.count);
+	add_places(&a, &x);
 	view_arrays_add(&a, "doing", "u8", x.doing, x.count);
-	view_arrays_add(&a, "coverage", "f32", x.coverage, x.count);
 	view_arrays_add(&a, "intervals", "u32", x.intervals, x.count);
-	view_arrays_add(&a, "from", "f64", x.from, x.count);
-	view_arrays_add(&a, "to", "f64", x.to, x.count);
 	view_arrays_add(&a, "thread", "u32", x.thread, x.count);
 	view_arrays_add(&a, "cpu", "u32", x.cpu, x.count);
 	view_arrays_add(&a, "reason", "u32", x.reason, x.count);
@@ -263,6 +296,12 @@ static bool take_span(void *context, const struct openetw_span *s)
 	return true;
 }
 
+static uint32_t ask_spans(struct openetw_query *q, const struct view_sel *s, const struct lanes_asked *k,
+			  struct runs *x, struct openetw_answer *answer)
+{
+	return openetw_query_spans(q, k->spans, k->ids, k->count, s->from, s->to + 1, k->px, take_span, x, answer);
+}
+
 static int run_spans(struct view_request *r)
 {
 	OPENETW_SIZED(struct openetw_answer, answer);
@@ -270,33 +309,18 @@ static int run_spans(struct view_request *r)
 	struct runs x = {0};
 	struct view_arrays a;
 	struct map told = {0};
-	uint32_t ids[LANES_MOST], count, px = (uint32_t)view_number(r, "px", 1000);
+	struct lanes_asked k = {.px = (uint32_t)view_number(r, "px", 1000)};
 	const char *kind = view_text(r, "kind", "events");
-	enum openetw_spans which = strcmp(kind, "disks") == 0   ? OPENETW_SPANS_DISKS
-				   : strcmp(kind, "files") == 0 ? OPENETW_SPANS_FILES
-								: OPENETW_SPANS_EVENTS;
-	if (!view_sel_of(r, &s) || !view_numbers(r, view_text(r, "threads", ""), ids, LANES_MOST, &count)) {
+	k.spans = strcmp(kind, "disks") == 0   ? OPENETW_SPANS_DISKS
+		  : strcmp(kind, "files") == 0 ? OPENETW_SPANS_FILES
+					       : OPENETW_SPANS_EVENTS;
+	if (!view_sel_of(r, &s) || !view_numbers(r, view_text(r, "threads", ""), k.ids, LANES_MOST, &k.count) ||
+	    !ask(r, &s, &k, ask_spans, &x, &answer)) {
 		return r->status;
 	}
-	struct openetw_query *q = view_query_take(r, &s);
-	if (!q) {
-		return r->status;
-	}
-	uint32_t code = count ? openetw_query_spans(q, which, ids, count, s.from, s.to + 1, px, take_span, &x, &answer)
-			      : ERROR_SUCCESS;
-	view_query_give(r, &s, q);
-	if (code != ERROR_SUCCESS) {
-		runs_free(&x);
-		return view_fail_code(r, code);
-	}
-	view_arrays_begin(&a);
-	json_put_integer(&a.head, "t0", s.from);
-	json_put_integer(&a.head, "t1", s.to);
-	json_put_count(&a.head, "px", px);
-	json_put_name(&a.head, "lanes");
-	strbuf_addc(&a.head, '[');
-	for (uint32_t i = 0; i < count; i++) {
-		put_thread_lane(&a.head, s.trace, ids[i]);
+	begin_head(&a, &s, k.px);
+	for (uint32_t i = 0; i < k.count; i++) {
+		put_thread_lane(&a.head, s.trace, k.ids[i]);
 	}
 	strbuf_addc(&a.head, ']');
 	json_put_name(&a.head, "types");
@@ -316,17 +340,11 @@ static int run_spans(struct view_request *r)
 	}
 	strbuf_addc(&a.head, '}');
 	map_free(&told);
-	a.data.failed |= x.failed;
 	view_put_answer(&a.head, &answer);
-	view_arrays_add(&a, "lane", "u32", x.lane, x.count);
+	add_places(&a, &x);
 	view_arrays_add(&a, "level", "u32", x.cpu, x.count);
-	view_arrays_add(&a, "first", "u32", x.first, x.count);
-	view_arrays_add(&a, "pixels", "u32", x.pixels, x.count);
 	view_arrays_add(&a, "type", "u32", x.thread, x.count);
-	view_arrays_add(&a, "coverage", "f32", x.coverage, x.count);
 	view_arrays_add(&a, "spans", "u32", x.intervals, x.count);
-	view_arrays_add(&a, "from", "f64", x.from, x.count);
-	view_arrays_add(&a, "to", "f64", x.to, x.count);
 	runs_free(&x);
 	return view_arrays_end(&a, r);
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/common/output.h"
 #include "tools/view/view.h"
+#include "tools/view/view_kept.h"
 
 #include <openetw/error.h>
 
@@ -63,6 +64,7 @@ static int run(struct view_request *r)
 	if (status) {
 		return status;
 	}
+	view_kept_forget();
 	strbuf_addc(&r->out, '{');
 	json_put_count(&r->out, "providers", wpp ? 1 : providers_of(text));
 	strbuf_addc(&r->out, '}');

@@ -171,17 +171,24 @@ const struct view_endpoint view_close = {.path = "close", .params = VIEW_TRACE_P
 static int run_cancel(struct view_request *r)
 {
 	int64_t id = -1;
+	const char *table = NULL;
 	json_integer(json_member(r->body, "tr"), &id);
 	r->trace = id >= 0 && id <= UINT32_MAX ? view_trace_hold(r->view, (uint32_t)id) : NULL;
 	if (!r->trace) {
 		return view_fail(r, 404, "no such trace is open");
 	}
-	openetw_index_cancel(r->trace->x);
+	if (json_text(json_member(r->body, "table"), &table)) {
+		if (!view_making_cancel(r->trace, table[0] ? table : NULL)) {
+			return view_fail(r, 404, "no such table is being made");
+		}
+	} else {
+		openetw_index_cancel(r->trace->x);
+	}
 	strbuf_adds(&r->out, "{}");
 	return view_done(r);
 }
 const struct view_endpoint view_cancel = {
-	.path = "cancel", .params = VIEW_TRACE_PARAM, .post = true, .run = run_cancel};
+	.path = "cancel", .params = VIEW_TRACE_PARAM "table:text", .post = true, .run = run_cancel};
 
 /* ---- what may be opened ----------------------------------------------------------------------------- */
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * providers and provider: who writes events on this machine and in this trace, and which.
+ * providers: who writes events on this machine and in this trace, or could.
  */
 #include "tools/view/view.h"
 
+#include "base/map.h"
+#include "base/vec.h"
+#include "schema/schema_store.h"
 #include "tools/view/view_child.h"
+#include "tools/view/view_provider.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
-#include <tdh.h>
-
 #define LISTING_MOST (8u << 20)
+#define KNOWN_MOST   100000u
+#define TYPES_LOOKED 300u /* of a provider */
 
 static bool gone(void *context)
 {
@@ -81,40 +85,157 @@ static int by_rows(const void *x, const void *y)
 	return a->rows != b->rows ? (a->rows < b->rows ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-/* Providers with an installed manifest, by TDH. */
-static void put_installed(struct strbuf *b, const char *wanted)
+/* ---- those that something describes ------------------------------------------------------------------ */
+
+struct known {
+	struct guid guid;
+	bool classic;
+	char name[200];
+};
+struct known_list {
+	struct known *items;
+	uint32_t count, cap;
+	struct map places; /* by GUID */
+};
+
+static bool is_known(const struct known_list *l, const struct guid *g, bool classic)
 {
-	ULONG bytes = 0;
-	if (TdhEnumerateProviders(NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER) {
-		return;
+	MAP_EACH(&l->places, map_hash(&l->places, g, sizeof *g), at) {
+		const struct known *k = &l->items[map_value(&l->places, at)];
+		if (guid_equal(&k->guid, g) && k->classic == classic) {
+			return true;
+		}
 	}
-	PROVIDER_ENUMERATION_INFO *all = malloc(bytes);
-	if (all && TdhEnumerateProviders(all, &bytes) == ERROR_SUCCESS) {
-		for (ULONG i = 0; i < all->NumberOfProviders; i++) {
-			const TRACE_PROVIDER_INFO *p = &all->TraceProviderInfoArray[i];
-			char name[400], guid[40];
-			size_t n = 0;
-			const uint16_t *s = (const uint16_t *)((const char *)all + p->ProviderNameOffset);
-			for (; *s && n < sizeof name - 1; s++) { /* what is not ASCII in a name is shown as '?' */
-				name[n++] = *s < 128 ? (char)*s : '?';
-			}
-			name[n] = 0;
-			struct openetw_guid g;
-			memcpy(&g, &p->ProviderGuid, sizeof g);
-			guid_text(&g, guid);
-			if (!has(name, wanted)) {
-				continue;
-			}
+	return false;
+}
+
+static int take_known(void *context, const struct guid *g, enum schema_source source, const char *name)
+{
+	struct known_list *l = context;
+	bool classic = source == SCHEMA_SOURCE_WBEM;
+	if (source > SCHEMA_SOURCE_WBEM || !name[0] || is_known(l, g, classic) ||
+	    !VEC_ROOM_UP_TO(l->items, l->count, l->cap, KNOWN_MOST) ||
+	    map_add(&l->places, map_hash(&l->places, g, sizeof *g), l->count) < 0) {
+		return 0;
+	}
+	struct known *k = &l->items[l->count++];
+	*k = (struct known){.guid = *g, .classic = classic};
+	snprintf(k->name, sizeof k->name, "%s", name);
+	return 0;
+}
+
+/* ---- why a provider is found: names of its events and fields ------------------------------------------ */
+
+#define REASONS_MOST 3u
+
+struct reasons {
+	const char *wanted;
+	struct strbuf list; /* members of a list in JSON */
+	uint32_t count;
+};
+
+static void look_at(struct reasons *x, const char *what, const char *name)
+{
+	char text[300];
+	struct strbuf one = {0};
+	if (x->count < REASONS_MOST && name && strcasestr(name, x->wanted)) {
+		snprintf(text, sizeof text, "%s %s", what, name);
+		json_put_text(&one, NULL, text);
+		if (one.s && !one.failed && !(x->list.s && strstr(x->list.s, one.s))) {
+			json_put_text(&x->list, NULL, text);
+			x->count++;
+		}
+		strbuf_finish(&one);
+	}
+}
+
+static void look_at_items(struct reasons *x, const struct manifest_item *first)
+{
+	for (const struct manifest_item *i = first; i && x->count < REASONS_MOST; i = i->next) {
+		look_at(x, "field", i->name);
+		look_at_items(x, i->members);
+	}
+}
+
+static void look_at_known(struct reasons *x, const struct known *k)
+{
+	const struct manifest_provider *p = schema_process_provider(k->classic, &k->guid);
+	for (const struct manifest_event *e = p ? p->events : NULL; e && x->count < REASONS_MOST; e = e->next) {
+		look_at(x, "event", e->name ? e->name : e->task_of ? e->task_of->name : e->symbol);
+		look_at_items(x, e->template ? e->template->items : NULL);
+	}
+}
+
+static void put_reasons(struct strbuf *b, const struct reasons *x)
+{
+	if (x->count) {
+		json_put_name(b, "matches");
+		strbuf_addf(b, "[%s]", x->list.failed ? "" : x->list.s);
+	}
+}
+
+static void put_known(struct strbuf *b, const char *wanted)
+{
+	struct known_list l = {0};
+	schema_process_each_provider(take_known, &l);
+	for (uint32_t i = 0; i < l.count; i++) {
+		const struct known *k = &l.items[i];
+		struct reasons x = {.wanted = wanted ? wanted : ""};
+		bool named = has(k->name, wanted);
+		if (!named) {
+			look_at_known(&x, k);
+		}
+		if (named || x.count) {
+			char text[37], guid[40];
+			char *key = schema_process_key(k->classic, &k->guid);
+			guid_format(&k->guid, text);
+			snprintf(guid, sizeof guid, "{%s}", text);
 			json_put_comma(b);
 			strbuf_addc(b, '{');
 			json_put_text(b, "guid", guid);
-			json_put_text(b, "name", name);
-			json_put_truth(b, "installed", true);
-			json_put_text(b, "kind", "manifest");
+			json_put_text(b, "name", k->name);
+			json_put_text(b, "kind", k->classic ? "classic" : "manifest");
+			json_put_truth(b, "installed", key && key[0] == '/');
+			json_put_truth(b, "known", !key || key[0] != '/');
+			put_reasons(b, &x);
 			strbuf_addc(b, '}');
+			free(key);
+		}
+		strbuf_finish(&x.list);
+	}
+	map_free(&l.places);
+	free(l.items);
+}
+
+static bool look_at_field(void *context, const struct openetw_field *f)
+{
+	char name[200];
+	snprintf(name, sizeof name, "%.*s", (int)BASE_MIN(f->name_length, sizeof name - 1), f->name);
+	look_at(context, "field", name);
+	return true;
+}
+
+/* Fields of one event of each of its types. */
+static void look_at_seen(struct view_request *r, struct view_trace *t, const char *provider, struct reasons *x)
+{
+	OPENETW_SIZED(struct openetw_index_about, a);
+	struct openetw_query *q = openetw_query_create(t->x);
+	struct openetw_decoder *d = view_decoder_take(t);
+	view_trace_about(t, &a);
+	for (uint32_t i = 0, looked = 0; q && d && i < a.types && looked < TYPES_LOOKED && !view_gone(r); i++) {
+		OPENETW_SIZED(struct openetw_index_type, type);
+		const openetw_event_record *e;
+		if (openetw_index_type(t->x, i, &type) == ERROR_SUCCESS && type.rows &&
+		    strcmp(type.provider, provider) == 0 && x->count < REASONS_MOST) {
+			looked++;
+			e = view_event_of_type(t, q, i);
+			if (e) {
+				openetw_decode_fields(d, e, look_at_field, x);
+			}
 		}
 	}
-	free(all);
+	openetw_query_destroy(q);
+	view_decoder_give(t, d);
 }
 
 static int run_list(struct view_request *r)
@@ -132,7 +253,11 @@ static int run_list(struct view_request *r)
 	strbuf_clear(&r->out);
 	strbuf_adds(&r->out, "{\"providers\":[");
 	for (uint32_t i = 0; i < count; i++) {
-		if (list[i].matches) {
+		struct reasons x = {.wanted = wanted ? wanted : ""};
+		if (!list[i].matches) {
+			look_at_seen(r, t, list[i].name, &x);
+		}
+		if (list[i].matches || x.count) {
 			json_put_comma(&r->out);
 			strbuf_addc(&r->out, '{');
 			json_put_text(&r->out, "guid", list[i].guid);
@@ -140,11 +265,13 @@ static int run_list(struct view_request *r)
 			json_put_count(&r->out, "seen", list[i].rows);
 			json_put_text(&r->out, "kind",
 				      list[i].classic ? "classic" : "manifest, TraceLogging or EventSource");
+			put_reasons(&r->out, &x);
 			strbuf_addc(&r->out, '}');
 		}
+		strbuf_finish(&x.list);
 	}
 	free(list);
-	put_installed(&r->out, wanted);
+	put_known(&r->out, wanted);
 	strbuf_addc(&r->out, ']');
 	/* Who has registered which, now: the verb's own lines. */
 	view_child_run(words, LISTING_MOST, &out, &err, gone, r);
@@ -157,123 +284,3 @@ static int run_list(struct view_request *r)
 	return view_done(r);
 }
 const struct view_endpoint view_providers = {.path = "providers", .params = VIEW_TRACE_PARAM "q:text", .run = run_list};
-
-/* ---- one provider ----------------------------------------------------------------------------------- */
-
-static bool put_field(void *context, const struct openetw_field *f)
-{
-	struct strbuf *b = context;
-	json_put_comma(b);
-	strbuf_addc(b, '{');
-	json_put_name(b, "name");
-	strbuf_add_json(b, f->name, f->name_length);
-	json_put_name(b, "type");
-	strbuf_addf(b, "\"%s%u\"", f->is_struct ? "struct " : f->is_array ? "array of " : "in-type ", f->in_type);
-	json_put_name(b, "sample");
-	strbuf_add_json(b, f->text, BASE_MIN(f->text_length, 200u));
-	strbuf_addc(b, '}');
-	return true;
-}
-
-static bool take_row(void *context, const struct openetw_row *row)
-{
-	*(uint64_t *)context = row->row;
-	return false;
-}
-
-static void put_type(struct view_request *r, struct view_trace *t, struct openetw_query *q, struct openetw_decoder *d,
-		     const struct openetw_index_type *type)
-{
-	struct strbuf *b = &r->out, filter = {0};
-	const openetw_event_record *e;
-	uint64_t row = UINT64_MAX;
-	json_put_comma(b);
-	strbuf_addc(b, '{');
-	json_put_count(b, "id", type->id);
-	json_put_count(b, "version", type->version);
-	json_put_text(b, "name", type->name);
-	json_put_count(b, "level", type->level);
-	json_put_count(b, "opcode", type->opcode);
-	json_put_count(b, "task", type->task);
-	json_put_count(b, "channel", type->channel);
-	view_put_hex(b, "keywords", type->keyword);
-	json_put_count(b, "seen", type->rows);
-	view_filter_text(&filter, t, OPENETW_BY_TYPE, NULL, type->type, "");
-	json_put_name(b, "fields");
-	strbuf_addc(b, '[');
-	if (filter.s && openetw_query_set_filter(q, filter.s) == ERROR_SUCCESS &&
-	    openetw_query_rows(q, 0, 1, take_row, &row, NULL) == ERROR_SUCCESS && row != UINT64_MAX &&
-	    openetw_query_event(q, row, &e) == ERROR_SUCCESS) {
-		struct openetw_text text = {0};
-		openetw_decode_fields(d, e, put_field, b);
-		strbuf_addc(b, ']');
-		openetw_decode_text(d, e, &text);
-		json_put_text(b, "sample", text.failed ? NULL : text.data);
-		openetw_text_clear(&text);
-		if (openetw_event_message(d, e, &text) && !text.failed) {
-			json_put_text(b, "message", text.data);
-		}
-		openetw_text_free(&text);
-	} else {
-		strbuf_addc(b, ']');
-	}
-	strbuf_addc(b, '}');
-	strbuf_finish(&filter);
-}
-
-static void put_commands(struct strbuf *b, const char *name, const char *guid)
-{
-	char line[1000];
-	json_put_name(b, "commands");
-	strbuf_addc(b, '{');
-	snprintf(line, sizeof line, "openetw run -p '%s' -o trace.etl -- COMMAND", name);
-	json_put_text(b, "openetw", line);
-	snprintf(line, sizeof line, "logman start trace -p '%s' -o trace.etl -ets", name);
-	json_put_text(b, "logman", line);
-	snprintf(line, sizeof line, "xperf -start trace -on %s -f trace.etl", guid);
-	json_put_text(b, "xperf", line);
-	snprintf(line, sizeof line, "<EventProvider Id=\"Provider\" Name=\"%s\"/>", guid);
-	json_put_text(b, "wprp", line);
-	strbuf_addc(b, '}');
-}
-
-static int run_one(struct view_request *r)
-{
-	OPENETW_SIZED(struct openetw_index_about, a);
-	const char *guid = view_text(r, "guid", "");
-	char name[400] = "", text[40];
-	struct view_trace *t = view_trace_of(r);
-	uint64_t seen = 0;
-	if (!t) {
-		return r->status;
-	}
-	view_trace_about(t, &a);
-	struct openetw_query *q = openetw_query_create(t->x);
-	struct openetw_decoder *d = view_decoder_take(t);
-	strbuf_addc(&r->out, '{');
-	json_put_name(&r->out, "events");
-	strbuf_addc(&r->out, '[');
-	for (uint32_t i = 0; q && d && i < a.types && !view_gone(r); i++) {
-		OPENETW_SIZED(struct openetw_index_type, type);
-		if (openetw_index_type(t->x, i, &type) != ERROR_SUCCESS || type.rows == 0) {
-			continue;
-		}
-		guid_text(&type.provider_guid, text);
-		if (strcasecmp(text, guid) == 0 || strcmp(type.provider, guid) == 0) {
-			snprintf(name, sizeof name, "%s", type.provider);
-			seen += type.rows;
-			put_type(r, t, q, d, &type);
-		}
-	}
-	strbuf_addc(&r->out, ']');
-	json_put_text(&r->out, "guid", guid);
-	json_put_text(&r->out, "name", name[0] ? name : guid);
-	json_put_text(&r->out, "source", seen ? "as the events of this trace say" : "no event of it is in this trace");
-	json_put_count(&r->out, "seen", seen);
-	put_commands(&r->out, name[0] ? name : guid, guid);
-	strbuf_addc(&r->out, '}');
-	openetw_query_destroy(q);
-	view_decoder_give(t, d);
-	return view_done(r);
-}
-const struct view_endpoint view_provider = {.path = "provider", .params = VIEW_TRACE_PARAM "guid:text", .run = run_one};

@@ -3,6 +3,8 @@
  */
 #include "tools/view/view.h"
 
+#include "base/vec.h"
+#include "schema/schema_leaf.h"
 #include "tools/tables/index_row.h"
 #include "tools/tables/table_make.h"
 
@@ -11,14 +13,58 @@
 #define FRAMES_MOST 192u
 #define HEX_MOST    65536u
 
-static bool gone(void *context)
+/* ---- fields, and where they stand ---- */
+
+#define PARTS_MOST 8192u
+
+struct part {
+	char name[100];
+	uint32_t from, to;
+};
+struct fields {
+	struct strbuf *b;
+	struct part *parts; /* every value of the payload that is shown, in its order */
+	uint32_t count, cap;
+};
+
+static void take_part(void *context, const struct schema_leaf *leaf)
 {
-	return view_gone(context);
+	struct fields *f = context;
+	if (!leaf->hidden && VEC_ROOM_UP_TO(f->parts, f->count, f->cap, PARTS_MOST)) {
+		struct part *p = &f->parts[f->count++];
+		*p = (struct part){.from = leaf->from, .to = leaf->from + leaf->taken};
+		snprintf(p->name, sizeof p->name, "%.*s", (int)BASE_MIN(leaf->name_bytes, 99u), leaf->name);
+	}
+}
+
+static void put_place(struct strbuf *b, uint32_t from, uint32_t to)
+{
+	json_put_count(b, "from", from);
+	json_put_count(b, "to", to);
+}
+
+/* The values that an array or struct is made of. */
+static void put_parts(const struct fields *x, uint32_t from, uint32_t to)
+{
+	json_put_name(x->b, "parts");
+	strbuf_addc(x->b, '[');
+	for (uint32_t i = 0; i < x->count; i++) {
+		const struct part *p = &x->parts[i];
+		if (p->from >= from && p->to <= to) {
+			json_put_comma(x->b);
+			strbuf_addc(x->b, '{');
+			json_put_text(x->b, "name", p->name);
+			put_place(x->b, p->from, p->to);
+			strbuf_addc(x->b, '}');
+		}
+	}
+	strbuf_addc(x->b, ']');
 }
 
 static bool put_field(void *context, const struct openetw_field *f)
 {
-	struct strbuf *b = context;
+	struct fields *x = context;
+	struct strbuf *b = x->b;
 	json_put_comma(b);
 	strbuf_addc(b, '{');
 	json_put_name(b, "name");
@@ -27,8 +73,27 @@ static bool put_field(void *context, const struct openetw_field *f)
 	json_put_count(b, "out_type", f->out_type);
 	json_put_name(b, "value");
 	strbuf_add_json(b, f->text, f->text_length);
+	if (f->bytes) {
+		put_place(b, f->offset, f->offset + f->bytes);
+	}
+	if (f->bytes && (f->is_array || f->is_struct)) {
+		put_parts(x, f->offset, f->offset + f->bytes);
+	}
 	strbuf_addc(b, '}');
 	return true;
+}
+
+static uint32_t put_fields(struct strbuf *b, struct openetw_decoder *d, const EVENT_RECORD *e)
+{
+	struct fields x = {.b = b};
+	uint32_t explained;
+	schema_decode_leaves(d, e, take_part, &x, &explained);
+	json_put_name(b, "fields");
+	strbuf_addc(b, '[');
+	uint32_t code = openetw_decode_fields(d, e, put_field, &x);
+	strbuf_addc(b, ']');
+	free(x.parts);
+	return code;
 }
 
 static void put_guid(struct strbuf *b, const char *name, const GUID *g)
@@ -37,6 +102,19 @@ static void put_guid(struct strbuf *b, const char *name, const GUID *g)
 	char text[37];
 	cli_guid_text(g, text);
 	json_put_text(b, name, memcmp(g, &none, sizeof none) ? text : NULL);
+}
+
+static void put_schema(struct strbuf *b, struct openetw_decoder *d, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	json_put_name(b, "schema");
+	strbuf_addc(b, '{');
+	put_guid(b, "guid", &h->ProviderId);
+	json_put_count(b, "id", h->EventDescriptor.Id);
+	json_put_count(b, "version", h->EventDescriptor.Version);
+	const char *source = openetw_decoder_source(d, e);
+	json_put_text(b, "source", source[0] ? source : NULL);
+	strbuf_addc(b, '}');
 }
 
 static void put_head(struct strbuf *b, struct view_trace *t, const struct openetw_row *row, const EVENT_RECORD *e)
@@ -80,15 +158,6 @@ static void put_head(struct strbuf *b, struct view_trace *t, const struct openet
 			put_guid(b, "related", &g);
 		}
 	}
-	json_put_name(b, "schema");
-	strbuf_addc(b, '{');
-	put_guid(b, "guid", &h->ProviderId);
-	json_put_count(b, "id", h->EventDescriptor.Id);
-	json_put_count(b, "version", h->EventDescriptor.Version);
-	json_put_text(b, "source",
-		      type.classic ? "a class of the kernel or of the time before Vista"
-				   : "a manifest, or the event itself");
-	strbuf_addc(b, '}');
 }
 
 static void put_payload(struct strbuf *b, struct openetw_decoder *d, const EVENT_RECORD *e)
@@ -98,10 +167,7 @@ static void put_payload(struct strbuf *b, struct openetw_decoder *d, const EVENT
 		json_put_text(b, "message", message.data);
 	}
 	openetw_text_free(&message);
-	json_put_name(b, "fields");
-	strbuf_addc(b, '[');
-	uint32_t code = openetw_decode_fields(d, e, put_field, b);
-	strbuf_addc(b, ']');
+	uint32_t code = put_fields(b, d, e);
 	json_put_text(b, "not_decoded",
 		      code == OPENETW_NO_SCHEMA || code == OPENETW_PARTLY ? openetw_decoder_reason(d) : NULL);
 	json_put_count(b, "bytes", e->UserDataLength);
@@ -123,7 +189,11 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	char name[1024], why[300];
 	OPENETW_SIZED(struct openetw_index_process, p);
 	uint32_t n = row->stack ? BASE_MIN(openetw_index_stack(t->x, row->stack, frames, FRAMES_MOST), FRAMES_MOST) : 0;
-	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(t, gone, r, why, sizeof why) : NULL;
+	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(r, t, why, sizeof why) : NULL;
+	if (r->making.len) { /* the event is shown without them meanwhile */
+		strbuf_clear(&r->making);
+		json_put_truth(&r->out, "naming", true);
+	}
 	struct kevent k;
 	bool interrupted = m && kevent_of(m->state, e, &k) && (k.kind == KEVENT_SAMPLE || k.kind == KEVENT_PMC_SAMPLE);
 	bool whose = openetw_index_process(t->x, row->process, &p) == ERROR_SUCCESS;
@@ -170,6 +240,7 @@ static int run(struct view_request *r)
 	if (code == ERROR_SUCCESS) {
 		strbuf_addc(&r->out, '{');
 		put_head(&r->out, s.trace, &row, e);
+		put_schema(&r->out, d, e);
 		put_payload(&r->out, d, e);
 		put_stack(r, s.trace, &row, e);
 		strbuf_addc(&r->out, '}');

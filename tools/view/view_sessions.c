@@ -3,6 +3,7 @@
  */
 #include "tools/view/view.h"
 
+#include "base/order.h"
 #include "tools/view/view_child.h"
 
 #include <dirent.h>
@@ -237,28 +238,101 @@ static int stop_recipe(struct view_request *r)
 	return view_done(r);
 }
 
+/* A session of a provider into a file of its own. */
+static int start_provider(struct view_request *r, const char *provider)
+{
+	static uint32_t number;
+	struct view *v = r->view;
+	char session[64], path[4096];
+	uint32_t place = VIEW_RECORDED_MAX;
+	if (!provider[0] || provider[0] == '-' || strlen(provider) > 300) {
+		return view_fail(r, 400, "\"provider\" is to be a name or a GUID");
+	}
+	snprintf(session, sizeof session, "openetw-view-%d-p%u", (int)getpid(), order_add_relaxed(&number, 1));
+	view_new_file(v, "provider", path, sizeof path);
+	pthread_mutex_lock(&v->lock);
+	for (uint32_t i = 0; i < VIEW_RECORDED_MAX && place == VIEW_RECORDED_MAX; i++) {
+		if (!v->recorded[i].session[0]) {
+			place = i;
+			snprintf(v->recorded[i].session, sizeof v->recorded[i].session, "%s", session);
+			snprintf(v->recorded[i].path, sizeof v->recorded[i].path, "%s", path);
+		}
+	}
+	pthread_mutex_unlock(&v->lock);
+	if (place == VIEW_RECORDED_MAX) {
+		return view_fail(r, 429, "%u providers are being recorded; stop one first", VIEW_RECORDED_MAX);
+	}
+	char *words[] = {(char *)"openetw",
+			 (char *)"start",
+			 session,
+			 (char *)"-o",
+			 path,
+			 (char *)"-p",
+			 (char *)(uintptr_t)provider,
+			 NULL};
+	if (verb(r, words) != 0) {
+		pthread_mutex_lock(&v->lock);
+		v->recorded[place].session[0] = 0;
+		pthread_mutex_unlock(&v->lock);
+		return r->status;
+	}
+	json_put_text(&r->out, "session", session);
+	json_put_text(&r->out, "path", path);
+	strbuf_addc(&r->out, '}');
+	return view_done(r);
+}
+
+/* Opens what a session of start_provider() wrote. */
+static void open_recorded(struct view_request *r, const char *session)
+{
+	char path[4096] = "", why[600] = "", *file = path;
+	pthread_mutex_lock(&r->view->lock);
+	for (uint32_t i = 0; i < VIEW_RECORDED_MAX; i++) {
+		if (strcmp(r->view->recorded[i].session, session) == 0) {
+			snprintf(path, sizeof path, "%s", r->view->recorded[i].path);
+			r->view->recorded[i].session[0] = 0;
+		}
+	}
+	pthread_mutex_unlock(&r->view->lock);
+	struct view_trace *t = path[0] ? view_trace_create(r->view->args, 1, &file, why, sizeof why) : NULL;
+	if (t && view_trace_add(r->view, t)) {
+		json_put_count(&r->out, "tr", t->id);
+	} else if (t) {
+		view_trace_destroy(t);
+	}
+	json_put_text(&r->out, "path", path[0] ? path : NULL);
+}
+
 static int run_post(struct view_request *r)
 {
-	const char *what = "", *session = NULL, *recipe = NULL;
+	const char *what = "", *session = NULL, *recipe = NULL, *provider = NULL;
 	json_text(json_member(r->body, "do"), &what);
 	json_text(json_member(r->body, "session"), &session);
 	json_text(json_member(r->body, "recipe"), &recipe);
+	json_text(json_member(r->body, "provider"), &provider);
 	if (strcmp(what, "start") == 0 && recipe) {
 		return start_recipe(r, recipe);
+	}
+	if (strcmp(what, "start") == 0 && provider) {
+		return start_provider(r, provider);
 	}
 	if (strcmp(what, "stop") == 0 && recipe) {
 		return stop_recipe(r);
 	}
 	if (!session || !session[0] || (strcmp(what, "stop") != 0 && strcmp(what, "flush") != 0)) {
-		return view_fail(r, 400, "\"do\" is start with a recipe, or stop or flush with a session");
+		return view_fail(r, 400,
+				 "\"do\" is start with a recipe or a provider, or stop or flush with a session");
 	}
 	char *words[] = {(char *)"openetw", (char *)(uintptr_t)what, (char *)"--", (char *)(uintptr_t)session, NULL};
 	if (verb(r, words) != 0) {
 		return r->status;
 	}
 	json_put_text(&r->out, "session", session);
+	if (strcmp(what, "stop") == 0) {
+		open_recorded(r, session);
+	}
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
 const struct view_endpoint view_sessions_post = {
-	.path = "sessions", .params = "do:text session:text recipe:text", .post = true, .run = run_post};
+	.path = "sessions", .params = "do:text session:text recipe:text provider:text", .post = true, .run = run_post};

@@ -159,11 +159,6 @@ static void add_stack(struct asked *a, uint32_t process, const uint64_t *frames,
 	t->nodes[at].self += weight;
 }
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 /* ---- where weights come from ------------------------------------------------------------------------ */
 
 /* Weights by process and stack: a trace has many more samples than stacks, and names cost time. */
@@ -641,8 +636,8 @@ static int run(struct view_request *r, bool functions)
 			  .by_process = view_flag(r, "processes", true) && !functions};
 	/* The table first: who makes one, or waits for it, keeps no names from others. */
 	const char *table = table_of(weight, &s);
-	struct table_set *set = table ? view_tables_with(s.trace, table, gone, r, why, sizeof why) : NULL;
-	a.maker = set || !table ? view_names_lock(s.trace, gone, r, why, sizeof why) : NULL;
+	struct table_set *set = table ? view_tables_with(r, s.trace, table, why, sizeof why) : NULL;
+	a.maker = set || !table ? view_names_lock(r, s.trace, why, sizeof why) : NULL;
 	if (!a.maker) {
 		return view_fail(r, 503, "%s", why);
 	}
@@ -679,6 +674,7 @@ static int run_stacks(struct view_request *r)
 	return run(r, false);
 }
 const struct view_endpoint view_stacks = {
+	.keep = true,
 	.path = "stacks",
 	.params = VIEW_SEL
 	"weight:text inverted:flag kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 "
@@ -690,6 +686,7 @@ static int run_functions(struct view_request *r)
 	return run(r, true);
 }
 const struct view_endpoint view_functions = {
+	.keep = true,
 	.path = "functions",
 	.params =
 		VIEW_SEL "weight:text kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 of:text",

@@ -13,11 +13,6 @@
 
 #define ROWS_MOST 20000u
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 static int run_list(struct view_request *r)
 {
 	const char *group_by, *columns;
@@ -153,13 +148,13 @@ static int run_table(struct view_request *r)
 	if (!view_sel_of(r, &s)) {
 		return r->status;
 	}
-	struct table_set *set = view_tables_with(s.trace, view_text(r, "name", "cpu"), gone, r, why, sizeof why);
+	struct table_set *set = view_tables_with(r, s.trace, view_text(r, "name", "cpu"), why, sizeof why);
 	if (!set) {
 		return view_fail(r, view_gone(r) ? 503 : 400, "%s", why);
 	}
 	int64_t from = view_text(r, "t0", NULL) ? s.from : INT64_MIN, to = view_text(r, "t1", NULL) ? s.to : INT64_MAX;
 	if (make_question(r, set, view_text(r, "name", "cpu"), from, to, &q)) {
-		struct table_answer *t = view_table_ask(s.trace, &q.ask, gone, r, why, sizeof why);
+		struct table_answer *t = view_table_ask(r, s.trace, &q.ask, why, sizeof why);
 		if (t) {
 			put_answer(&r->out, t);
 			view_done(r);
@@ -172,6 +167,7 @@ static int run_table(struct view_request *r)
 	return r->status;
 }
 const struct view_endpoint view_table = {
+	.keep = true,
 	.path = "table",
 	.params = VIEW_SEL
 	"name:text group_by:text columns:text sort:text asc:flag top:1-20000 process:text thread:text where:text",
@@ -189,14 +185,14 @@ static struct table_answer *ask_one(struct view_request *r, uint32_t id, const c
 		snprintf(why, cap, "no trace %u is open", id);
 		return NULL;
 	}
-	struct table_set *s = view_tables_with(*ret, view_text(r, "name", "cpu"), gone, r, why, cap);
+	struct table_set *s = view_tables_with(r, *ret, view_text(r, "name", "cpu"), why, cap);
 	if (!s) {
 		return NULL;
 	}
 	if (make_question(r, s, view_text(r, "name", "cpu"), view_time(r, from, INT64_MIN), view_time(r, to, INT64_MAX),
 			  &q)) {
 		q.ask.top = 0;
-		t = view_table_ask(*ret, &q.ask, gone, r, why, cap);
+		t = view_table_ask(r, *ret, &q.ask, why, cap);
 	}
 	filter_expr_destroy(q.filter);
 	return t;
@@ -241,6 +237,7 @@ static bool put_side(struct view_request *r, const char *name, const char *id, c
 		strbuf_finish(&key);
 	}
 	table_answer_free(t);
+	view_tables_let_go(r); /* before their trace */
 	if (trace) {
 		view_trace_let_go(r->view, trace);
 	}
@@ -259,7 +256,8 @@ static int run_compare(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_compare = {.path = "compare",
+const struct view_endpoint view_compare = {.keep = true,
+					   .path = "compare",
 					   .params = "a:0-1000000 b:0-1000000 a0:time a1:time b0:time b1:time "
 						     "name:text group_by:text columns:text where:text",
 					   .run = run_compare};

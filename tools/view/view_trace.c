@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/view/view_live.h"
 
-#include "base/order.h"
 #include "base/parse.h"
 #include "tools/common/unpacked.h"
 #include "tools/tables/table_make.h"
+#include "tools/view/view_kept.h"
+#include "tools/view/view_making.h"
+#include "tools/view/view_symbols.h"
 
 #include <openetw/error.h>
 
 #include <stdlib.h>
 #include <time.h>
-
-/* Tables are made with what a process has once (OpenTrace's handles, the progress on the terminal). */
-static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *name_of(int count, char *const *files)
 {
@@ -94,10 +93,9 @@ void view_trace_destroy(struct view_trace *t)
 	for (uint32_t i = 0; i < t->decoder_count; i++) {
 		openetw_decoder_destroy(t->decoders[i]);
 	}
-	pthread_mutex_lock(&tables_lock);
-	table_set_close(t->tables);
+	view_making_destroy(t->making);
+	view_kept_destroy(t->kept);
 	table_set_close(t->code);
-	pthread_mutex_unlock(&tables_lock);
 	openetw_index_close(t->x);
 	view_live_destroy(t->live);
 	for (int i = 0; i < t->count; i++) {
@@ -107,6 +105,7 @@ void view_trace_destroy(struct view_trace *t)
 	free(t->name);
 	view_vocabulary_free(t->memo);
 	free(t->causes);
+	free(t->machine);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->naming);
 	free(t);
@@ -183,7 +182,7 @@ static bool lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *c
 }
 
 /* Numbers in tables are those of the whole index. */
-static bool wait_for_index(struct view_trace *t, bool (*gone)(void *context), void *context, char *why, size_t cap)
+bool view_index_wait(struct view_trace *t, bool (*gone)(void *context), void *context, char *why, size_t cap)
 {
 	uint32_t code;
 	while ((code = openetw_index_wait(t->x, LOOK_MS)) == ERROR_TIMEOUT) {
@@ -198,8 +197,7 @@ static bool wait_for_index(struct view_trace *t, bool (*gone)(void *context), vo
 	return code == ERROR_SUCCESS;
 }
 
-/* Under the lock of all tables. */
-static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
+struct table_set *view_set_open(struct view_trace *t, char *why, size_t cap)
 {
 	struct table_set *s = table_set_open(t->args, t->count, t->files);
 	if (s && !table_set_use_index(s, t->x)) {
@@ -212,66 +210,43 @@ static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
 	return s;
 }
 
-struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
-				   char *why, size_t cap)
+bool view_names_make(struct view_trace *t, bool (*look)(void *context, double part), void *context, char *why,
+		     size_t cap)
 {
-	if (t->live) {
-		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
-		return NULL;
+	struct table_set *s = view_set_open(t, why, cap);
+	if (!s) {
+		return false;
 	}
-	struct table_set *s = order_load_acquire(&t->tables); /* C: pairs with D below */
-	if (s && table_set_made(s, name)) {
-		return s;
+	struct table_maker *m = table_set_maker(s);
+	m->look = look;
+	m->look_context = context;
+	if (!table_make_state(m, why, cap)) {
+		table_set_close(s);
+		return false;
 	}
-	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&tables_lock, gone, context, why, cap)) {
-		return NULL;
-	}
-	s = t->tables ? t->tables : open_set(t, why, cap);
-	if (s && !t->tables) {
-		order_store_release(&t->tables, s); /* D: pairs with C above */
-	}
-	s = s && table_set_get(s, name, why, cap) ? s : NULL;
-	pthread_mutex_unlock(&tables_lock);
-	return s;
+	m->look = NULL;
+	view_symbols_apply(m);
+	pthread_mutex_lock(&t->naming);
+	struct table_set *old = t->code;
+	t->code = s;
+	pthread_mutex_unlock(&t->naming);
+	table_set_close(old);
+	return true;
 }
 
-struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask *ask, bool (*gone)(void *context),
-				    void *context, char *why, size_t cap)
+static bool gone(void *context)
 {
-	struct table_set *s = view_tables_with(t, ask->table, gone, context, why, cap);
-	if (!s || !table_is_of_calls(ask->table)) {
-		return s ? table_ask(s, ask, why, cap) : NULL;
-	}
-	/* Those that add samples up are made anew for other times, processes and threads. */
-	if (!lock_for(&tables_lock, gone, context, why, cap)) {
-		return NULL;
-	}
-	struct table_answer *a = table_ask(s, ask, why, cap);
-	pthread_mutex_unlock(&tables_lock);
-	return a;
+	return view_gone(context);
 }
 
-struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
-				    size_t cap)
+struct table_maker *view_names_lock(struct view_request *r, struct view_trace *t, char *why, size_t cap)
 {
-	if (t->live) {
-		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+	if (!view_names_wait(r, t, why, cap) || !lock_for(&t->naming, gone, r, why, cap)) {
 		return NULL;
-	}
-	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&t->naming, gone, context, why, cap)) {
-		return NULL;
-	}
-	if (!t->code && lock_for(&tables_lock, gone, context, why, cap)) {
-		struct table_set *s = open_set(t, why, cap);
-		if (s && !table_make_state(table_set_maker(s), why, cap)) {
-			table_set_close(s);
-			s = NULL;
-		}
-		t->code = s;
-		pthread_mutex_unlock(&tables_lock);
 	}
 	if (!t->code) {
 		pthread_mutex_unlock(&t->naming);
+		snprintf(why, cap, "the names of code were not read");
 		return NULL;
 	}
 	return table_set_maker(t->code);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Traces that the viewer has open. Each has an index, which is made in the background and may be asked at once; queries that
- * remember what their filters found; decoders; and tables (tools/tables), which one thread of the process makes at a time,
- * and any number read.
+ * remember what their filters found; decoders; and tables (tools/tables; view_making.h).
  */
 #ifndef TOOLS_VIEW_VIEW_TRACE_H
 #define TOOLS_VIEW_VIEW_TRACE_H
@@ -41,11 +40,13 @@ struct view_trace {
 	uint64_t uses;
 	struct openetw_decoder *decoders[VIEW_DECODERS_MAX];
 	uint32_t decoder_count;
-	struct table_set *tables; /* order_…: made under the lock of all tables; NULL: none yet */
-	struct table_set *code;   /* for names of code, under `naming`; NULL: not yet */
+	struct view_making *making; /* view_making.h: its tables; NULL: none was asked for */
+	struct view_kept *kept;     /* view_kept.h: answers; NULL: none */
+	struct table_set *code;     /* for names of code, under `naming`; NULL: not yet */
 	pthread_mutex_t naming;
-	void *memo;   /* view_parse.c: which names there are; view_vocabulary_free() */
-	char *causes; /* view_cards.c's: JSON */
+	void *memo;                   /* view_parse.c: which names there are; view_vocabulary_free() */
+	char *causes;                 /* view_cards.c's: JSON */
+	struct view_machine *machine; /* view_machine.c's; NULL: not looked yet */
 };
 
 /* Opens files as one trace; its index is being made when this returns. NULL: `why`. */
@@ -63,17 +64,17 @@ void view_trace_date(const struct view_trace *t, int64_t time, char *out, size_t
 struct openetw_decoder *view_decoder_take(struct view_trace *t); /* NULL: no memory */
 void view_decoder_give(struct view_trace *t, struct openetw_decoder *d);
 
-/* Tables of the trace, of which `name` is made when this returns: any number of threads may ask it, while others make more.
- * It waits, for the index and for others, as long as `gone` says false. NULL: `why`. */
-struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
-				   char *why, size_t cap);
-/* The answer of a table, which is made first where it has to be. NULL: `why`. */
-struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask *ask, bool (*gone)(void *context),
-				    void *context, char *why, size_t cap);
-/* Names of code, the caller's until view_names_unlock(). The first time the trace is read for them. NULL: `why`, and nothing
- * is locked. */
-struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
-				    size_t cap);
+/* Opens the files once more, for tables that are made of them. NULL: `why`. */
+struct table_set *view_set_open(struct view_trace *t, char *why, size_t cap);
+/* Waits until nobody makes the index any more. False: `why`; `gone` says that nobody waits. */
+bool view_index_wait(struct view_trace *t, bool (*gone)(void *context), void *context, char *why, size_t cap);
+/* Reads the trace for the names of code. False: `why`. */
+bool view_names_make(struct view_trace *t, bool (*look)(void *context, double part), void *context, char *why,
+		     size_t cap);
+/* Names of code, the caller's until view_names_unlock(). NULL: `why`, and nothing is locked; or they are not read yet, and
+ * r->making says so. */
+struct view_request;
+struct table_maker *view_names_lock(struct view_request *r, struct view_trace *t, char *why, size_t cap);
 void view_names_unlock(struct view_trace *t);
 
 #endif

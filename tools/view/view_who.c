@@ -8,11 +8,6 @@
 
 #define WHO_MOST 200000u
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 /* How many events each has. */
 struct counts {
 	uint64_t *n;
@@ -248,7 +243,7 @@ static int run_area(struct view_request *r)
 	for (uint32_t i = 0; sums && i < a.threads; i++) {
 		sums[i].thread = i;
 	}
-	struct table_set *set = sums ? view_tables_with(s.trace, "cpu", gone, r, why, sizeof why) : NULL;
+	struct table_set *set = sums ? view_tables_with(r, s.trace, "cpu", why, sizeof why) : NULL;
 	const struct table_view *w = set ? table_set_made(set, "cpu") : NULL;
 	if (w) {
 		add_rows(r, w, &s, sums, a.threads);
@@ -379,7 +374,7 @@ static int run_counters(struct view_request *r)
 			if (strcmp(counters[i].name, word) != 0) {
 				continue;
 			}
-			struct table_set *set = view_tables_with(s.trace, counters[i].table, gone, r, why, sizeof why);
+			struct table_set *set = view_tables_with(r, s.trace, counters[i].table, why, sizeof why);
 			const struct table_view *w = set ? table_set_made(set, counters[i].table) : NULL;
 			memset(out, 0, px * sizeof *out);
 			if (w) {

@@ -52,8 +52,32 @@ async function answer(response) {
 	return type === 'application/x-openetw-arrays' ? arrays(response) : response.json();
 }
 
-export async function get(path, params, signal) {
-	return answer(await fetch(address(path, params), { signal, credentials: 'same-origin' }));
+function sleep(ms, signal) {
+	return new Promise((resolve, reject) => {
+		const end = setTimeout(resolve, ms);
+		signal?.addEventListener('abort', () => {
+			clearTimeout(end);
+			reject(signal.reason);
+		});
+	});
+}
+
+// 202: the server makes a table for the answer, and keeps no connection meanwhile. It is asked again until it has it; onMaking hears
+// how far it is: [{ name, fraction, seconds }].
+async function patient(ask, signal, onMaking) {
+	for (let pause = 100; ; pause = Math.min(pause * 1.5, 700)) {
+		const response = await ask();
+		if (response.status !== 202) {
+			return response;
+		}
+		onMaking?.((await response.json()).making);
+		await sleep(pause, signal);
+	}
+}
+
+export async function get(path, params, signal, onMaking) {
+	const to = address(path, params);
+	return answer(await patient(() => fetch(to, { signal, credentials: 'same-origin' }), signal, onMaking));
 }
 
 export async function post(path, body, signal) {

@@ -127,7 +127,7 @@ export function useAsk(path, params, options = {}) {
 	const [state, setState] = useState({ data: null, error: null, loading: path !== null });
 	const key = path === null ? null : path + JSON.stringify(params);
 	const last = useRef(null);
-	const again = options.still ? 0 : tick.value;
+	const again = options.still ? options.again ?? 0 : tick.value;
 	useEffect(() => {
 		if (path === null) {
 			setState({ data: null, error: null, loading: false });
@@ -137,7 +137,7 @@ export function useAsk(path, params, options = {}) {
 		const changed = last.current !== key;
 		last.current = key;
 		setState((s) => ({ ...s, loading: true, error: changed ? null : s.error }));
-		get(path, params, control.signal).then(
+		get(path, params, control.signal, (making) => setState((s) => ({ ...s, making }))).then(
 			(data) => setState({ data, error: null, loading: false, key }),
 			(error) => {
 				if (error.name !== 'AbortError') {

@@ -7,7 +7,6 @@ import { count, duration, level, time, value, visible, plural } from '../text.js
 import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
-import { placesOf } from './event_bytes.js';
 import { showMenu, filterEntries } from '../shell/menu.js';
 
 /* ---- facets ---- */
@@ -93,26 +92,66 @@ function Hex({ text, mark }) {
 	return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes of the payload">${cells}${text.length > 8192 ? '…' : ''}</div>`;
 }
 
+// Values of an array or struct in the order of the payload, with their paths.
+function flat(value, path, out) {
+	if (value !== null && typeof value === 'object') {
+		const list = Array.isArray(value);
+		Object.entries(value).forEach(([k, v]) => flat(v, list ? `${path}[${k}]` : path ? `${path}.${k}` : k, out));
+	} else {
+		out.push([path, value]);
+	}
+	return out;
+}
+const PARTS = 500; // lines; the rest is in the value itself
+function partsOf(f) {
+	let values = [];
+	try {
+		values = flat(JSON.parse(f.value), '', []);
+	} catch {
+		/* it was cut: names alone */
+	}
+	const paired = values.length === f.parts.length;
+	return f.parts.slice(0, PARTS).map((p, i) => ({ ...p, name: paired ? values[i][0] : p.name, value: paired ? String(values[i][1]) : '' }));
+}
+
 function Details({ row, onClose }) {
-	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true });
+	const [again, setAgain] = useState(0); // the names of its call stack are being read
+	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true, again });
 	const [mark, setMark] = useState(null);
-	const places = useMemo(() => (state.data ? placesOf(state.data) : []), [state.data]);
 	useEffect(() => setMark(null), [row]);
-	const line = (name, v, f, place) => v !== null && v !== undefined && v !== '' && html`<tr class=${place && mark === place ? 'chosen' : ''} title=${place ? `bytes ${place.from}–${place.to - 1}` : undefined} onMouseEnter=${place && (() => setMark(place))} onContextMenu=${(e) => showMenu(e, filterEntries(f, v, [{ text: `Group by ${name}`, run: () => keep('group', `field:${name}`, false) }]))}><th scope="row">${visible(name)}</th><td>${visible(v)}</td></tr>`;
+	useEffect(() => {
+		if (!state.data?.naming || state.loading) {
+			return undefined;
+		}
+		const later = setTimeout(() => setAgain((n) => n + 1), 700);
+		return () => clearTimeout(later);
+	}, [state.data, state.loading]);
+	const choose = (place, seen) => {
+		setMark(place);
+		if (seen) {
+			requestAnimationFrame(() => document.querySelector('.hex b')?.scrollIntoView({ block: 'nearest' }));
+		}
+	};
+	const place = (p) => p.from !== undefined && { title: `bytes ${p.from}–${p.to - 1}`, onMouseEnter: () => choose(p), class: mark === p ? 'chosen' : '' };
+	const title = (p, text) => (p.from !== undefined ? html`<button class="place" onClick=${() => choose(p, true)} onFocus=${() => choose(p)}>${visible(text)}</button>` : visible(text));
+	const menuOf = (name, v, f) => (e) => showMenu(e, filterEntries(f, v, [{ text: `Group by ${name}`, run: () => keep('group', `field:${name}`, false) }]));
+	const field = (f) => html`<tr ...${place(f)} onContextMenu=${menuOf(f.name, f.value, f.name.startsWith('_') ? null : `${fieldName(f.name)} == ${/^-?\d+$/.test(f.value) ? f.value : `"${f.value.replace(/"/g, '')}"`}`)}><th scope="row">${title(f, f.name)}</th><td>${visible(f.value)}</td></tr>
+		${f.parts?.length > 0 && html`<tr><td colspan="2"><details><summary>${plural(f.parts.length, 'value')} of ${visible(f.name)}</summary><table>${partsOf(f).map((p) => html`<tr ...${place(p)}><th scope="row">${title(p, p.name)}</th><td>${visible(p.value)}</td></tr>`)}</table>${f.parts.length > PARTS && html`<p class="note">The first ${PARTS}.</p>`}</details></td></tr>`}`;
+	const line = (name, v, f) => v !== null && v !== undefined && v !== '' && html`<tr onContextMenu=${menuOf(name, v, f)}><th scope="row">${visible(name)}</th><td>${visible(v)}</td></tr>`;
 	return html`<aside class="details" aria-label="Event"><${Asked} state=${state}>${(e) => html`
 		<div class="head"><h2>${visible(e.event)}</h2><span class="grow"></span><button class="quiet" aria-label="Close" onClick=${onClose}>×</button></div>
 		<p class="dim">${visible(e.provider)} · ${e.date}</p>
 		${e.message && html`<p>${visible(e.message)}</p>`}
 		${e.not_decoded && html`<p class="warn">Not decoded: ${visible(e.not_decoded)}</p>`}
-		<h3>Fields</h3><table>${e.fields.map((f, i) => line(f.name, f.value, f.name.startsWith('_') ? null : `${fieldName(f.name)} == ${/^-?\d+$/.test(f.value) ? f.value : `"${f.value.replace(/"/g, '')}"`}`, places[i]))}</table>
+		<h3>Fields</h3><table>${e.fields.map(field)}</table>
 		<h3>Header</h3><table>
 			${line('time', time(e.time, 1))}${line('process', e.pid !== undefined ? `${e.process || 'process'} (${e.pid})` : null, `pid == ${e.pid}`)}${line('thread', e.tid !== undefined ? `${e.thread ? `${e.thread} ` : ''}${e.tid}` : null, `tid == ${e.tid}`)}
 			${line('processor', e.cpu, `cpu == ${e.cpu}`)}${line('level', `${e.level} ${level(e.level)}`, `level == ${e.level}`)}${line('opcode', e.opcode, `opcode == ${e.opcode}`)}${line('task', e.task)}${line('keywords', e.keywords)}${line('channel', e.channel)}
 			${line('activity', e.activity, `activity == ${e.activity}`)}${line('related', e.related)}${line('command', e.command)}${line('container', e.container)}</table>
 		<h3>Related</h3><p>${e.activity && html`<button onClick=${() => go({ f: `activity == ${e.activity}` })}>same activity</button> `}<button onClick=${() => go({ f: `tid == ${e.tid}`, t0: e.time - 5e6, t1: e.time + 5e6 })}>same thread, ±5 ms</button></p>
-		${e.stack.length > 0 && html`<h3>Call stack</h3><ol class="stack">${e.stack.map((s) => html`<li title=${s.address}>${s.name ? html`<span class="dim">${visible(s.module)}!</span>${visible(s.name)}` : s.address}</li>`)}</ol>`}
+		${e.stack.length > 0 && html`<h3>Call stack${e.naming && html` <small class="dim">names are being read…</small>`}</h3><ol class="stack">${e.stack.map((s) => html`<li title=${s.address}>${s.name ? html`<span class="dim">${visible(s.module)}!</span>${visible(s.name)}` : s.address}</li>`)}</ol>`}
 		<h3>Schema</h3><table>${line('provider', e.schema.guid)}${line('id', e.schema.id, `id == ${e.schema.id}`)}${line('version', e.schema.version)}${line('from', e.schema.source)}</table>
-		<h3>${plural(e.bytes, 'byte')}</h3>${e.bytes > 0 && html`<${Hex} text=${e.hex} mark=${mark} />${places.length > 0 && html`<p class="note">Point at a field to see its bytes.</p>`}`}`}<//></aside>`;
+		<h3>${plural(e.bytes, 'byte')}</h3>${e.bytes > 0 && html`<${Hex} text=${e.hex} mark=${mark} />${e.fields.some((f) => f.from !== undefined) && html`<p class="note">Point at a field, or choose its name, to see its bytes.</p>`}`}`}<//></aside>`;
 }
 
 /* ---- the list ---- */
