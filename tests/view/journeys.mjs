@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Server, launch, open, show, api } from './browser.mjs';
+import { stillJourneys } from './stills.mjs';
 import { timeJourneys } from './time.mjs';
 
 const require = createRequire(import.meta.url);
@@ -250,7 +251,7 @@ const journeys = {
 	},
 };
 
-Object.assign(journeys, timeJourneys({ look, api, run, files, has, axe }));
+Object.assign(journeys, timeJourneys({ look, api, run, files, has, axe }), stillJourneys({ look, run, files, has, T, context: () => context }));
 
 const wanted = process.argv.slice(2);
 let failed = 0;

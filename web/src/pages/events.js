@@ -167,6 +167,7 @@ function List() {
 			return {
 				total: a.total,
 				answer: a.answer,
+				thereAre: a.there_are,
 				rows: a.rows.map((r) => {
 					const [row, t, cpu, process, pid, tid, type, lv, text] = r;
 					const names = a.types[type] ?? ['', '', 0];
@@ -176,7 +177,7 @@ function List() {
 		};
 		const x = new Rows(load, (at, n, grew, a) => {
 			setTotal(x.total);
-			setAnswer(a.answer);
+			setAnswer({ ...a.answer, thereAre: a.thereAre });
 			const g = grid.current;
 			if (!g) {
 				return;
@@ -286,7 +287,7 @@ function Toolbar({ total, answer, fields, preset, group }) {
 	const state = useAsk('columns', selection.value, { still: true });
 	const add = (f) => f && keep('cols', [...fields, f].join('\t'), false);
 	return html`<div class="toolbar">
-		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}
+		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.thereAre > total && html`<span class="dim">are in this file, the first of ${count(answer.thereAre)}</span>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}
 		<span class="grow"></span>
 		${info.value.live && html`<label><input type="checkbox" checked=${follow.value} onChange=${(e) => (follow.value = e.target.checked)} /> follow</label>`}
 		<label>Columns <select value="" onChange=${(e) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any question, in SQL.
 import { html, useRef, useState } from '../ui.js';
-import { tr, useAsk, info, toast } from '../state.js';
+import { tr, useAsk, info, toast, remembered, rememberAs } from '../state.js';
 import { post } from '../api.js';
 import { DataTable } from '../widgets/table.js';
 import { Command } from '../shell/command.js';
@@ -15,7 +15,7 @@ function toTable(rows) {
 }
 
 export default function Sql() {
-	const [text, setText] = useState(localStorage.getItem('sql') ?? first);
+	const [text, setText] = useState(remembered('sql') || first);
 	const [state, setState] = useState({});
 	const queries = useAsk('queries', {}, { still: true });
 	const tables = useAsk('tables', { tr: tr.value }, { still: true });
@@ -23,7 +23,7 @@ export default function Sql() {
 	const run = async () => {
 		control.current?.abort();
 		control.current = new AbortController();
-		localStorage.setItem('sql', text);
+		rememberAs('sql', text);
 		setState({ runs: true });
 		try {
 			setState({ data: await post('sql', { tr: tr.value, text, most: 5000 }, control.current.signal) });
