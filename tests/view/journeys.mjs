@@ -242,6 +242,33 @@ const journeys = {
 			assert.equal(there, all);
 		});
 	},
+	// Two times of one trace: what is new and what has vanished, numbers a second and an event, distributions over each other.
+	async compares() {
+		await look('windows', '', async (page) => {
+			const i = await api(page, 'info?tr=0'), half = Math.round(i.last / 2e6) / 1e3, end = Math.round(i.last / 1e6) / 1e3;
+			const types = async (t0, t1) => (await api(page, `group?tr=0&by=type&top=2000&t0=${Math.round(t0 * 1e9)}&t1=${Math.round(t1 * 1e9)}`)).rows.filter((r) => !r.rest).map((r) => r.text);
+			const before = await types(0, half), after = await types(half, end);
+			const fresh = after.filter((t) => !before.includes(t)), gone = before.filter((t) => !after.includes(t));
+			await show(page, `#compare?table=events&at=0-${half}&bt=${half}-${end}&only=new`);
+			await page.waitForSelector('table.data tbody tr, .empty');
+			assert.equal((await page.$$('table.data tbody tr')).length, fresh.length, 'types of events that are new');
+			assert.ok(fresh.length === 0 || /new/.test(await text(page, 'table.data tbody tr')));
+			await page.selectOption('select:has(option[value=gone])', 'gone');
+			await page.waitForFunction((n) => document.querySelectorAll('table.data tbody tr').length === n, gone.length);
+			await page.selectOption('select:has(option[value=gone])', '');
+			await page.selectOption('select:has(option[value=event])', 'event');
+			await page.fill('[aria-label^="Filter of the events"]', 'event == "PerfInfo/Sample"');
+			await page.keyboard.press('Enter');
+			const count = async (t0, t1) => (await api(page, `facets?tr=0&by=level&f=${encodeURIComponent('event == "PerfInfo/Sample"')}&t0=${Math.round(t0 * 1e9)}&t1=${Math.round(t1 * 1e9)}`)).answer.matched;
+			const [x, y] = [await count(0, half), await count(half, end)];
+			await page.waitForFunction(([a, b]) => document.body.textContent.replace(/,/g, '').includes(`${a} events in the base ${b} events in the new one`), [x, y]);
+			await show(page, `#compare?table=io&at=0-${half}&bt=${half}-${end}`);
+			await page.waitForSelector('.curves path.side0');
+			await page.waitForSelector('.curves path.side1');
+			await page.evaluate(axe);
+			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
+		});
+	},
 	// Names full of markup and of characters that turn the line are texts on every page.
 	async hostile() {
 		if (!has('hostile')) {
