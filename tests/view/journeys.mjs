@@ -269,6 +269,49 @@ const journeys = {
 			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
 		});
 	},
+	// A query is completed and asked; its rows are a table, a chart and a lane of the timeline.
+	async asks() {
+		if (!process.env.OPENETW_DUCKDB || !has('machine')) {
+			console.log('asks: skipped, there is no DuckDB (OPENETW_DUCKDB) or no recording of this machine');
+			return;
+		}
+		await look('machine', '#sql', async (page) => {
+			await page.waitForSelector('.sqlbox .cm-editor');
+			await page.click('.sqlbox .cm-content');
+			const ask = async (sql) => {
+				await page.keyboard.press('Control+a');
+				await page.keyboard.press('Delete');
+				await page.keyboard.type(sql);
+				await page.keyboard.press('Escape');
+			};
+			await page.keyboard.press('Control+a');
+			await page.keyboard.press('Delete');
+			await page.keyboard.type('select provid');
+			await page.keyboard.press('Escape');
+			await ask('from events select provi');
+			await page.keyboard.press('Control+Space');
+			await page.waitForSelector('[role=option] .cm-completionLabel');
+			await page.waitForFunction(() => [...document.querySelectorAll('[role=option] .cm-completionLabel')].some((e) => e.textContent === 'provider'));
+			await page.keyboard.press('Escape');
+			await ask('select event, count(*) as n from events group by all order by n desc, event limit 20');
+			await page.keyboard.press('Control+Enter');
+			await page.waitForSelector('table.data tbody tr, pre.bad');
+			const said = JSON.parse(run('sql', files.machine, '--json', 'select event, count(*) as n from events group by all order by n desc, event limit 20').split('\n')[0]);
+			const shown = await page.$$eval('table.data tbody tr:first-child td', (l) => l.map((e) => e.textContent.trim()));
+			assert.deepEqual([shown[0], number(shown[1])], [said.event, said.n]);
+			await page.click('button:has-text("Chart")');
+			await page.waitForSelector('.sqlchart .bars li');
+			assert.equal((await page.$$('.sqlchart .bars li')).length, 20);
+			await page.evaluate(axe);
+			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
+			await page.click('.sqlbox .cm-content');
+			await ask('select time, event from events limit 30');
+			await page.keyboard.press('Control+Enter');
+			await page.click('button:has-text("On the timeline")');
+			await page.waitForSelector('[data-lane=track]');
+			assert.match(await text(page, '[data-lane=track]'), /SQL.*30 rows/);
+		});
+	},
 	// Names full of markup and of characters that turn the line are texts on every page.
 	async hostile() {
 		if (!has('hostile')) {

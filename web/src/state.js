@@ -21,6 +21,7 @@ export const jobs = signal([]);
 export const theme = signal(remembered('theme'));
 export const live = signal(null); // the last "rows" of a live trace
 export const follow = signal(true);
+export const track = signal(null); // rows of SQL as a lane: { tr, points: [{ t, t1, text }] }
 
 // What the browser keeps for this page; nothing where it keeps nothing.
 export function remembered(name) {

@@ -3,7 +3,7 @@
 // selection are what the lanes show; the area is a part of that and stands in the address as a0 and a1.
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { get } from '../api.js';
-import { info, selection, tick, toast } from '../state.js';
+import { info, selection, tick, toast, track } from '../state.js';
 import { count, visible } from '../text.js';
 import { marks } from '../shell/marks.js';
 import { Command } from '../shell/command.js';
@@ -182,7 +182,9 @@ export default function Timeline() {
 	}, [dark]);
 	useEffect(() => lanes.current.setArea(area), [param('a0'), param('a1')]);
 	useEffect(() => lanes.current.setMarks(marks.value), [marks.value]);
-	useEffect(() => lanes.current.setRows(makeRows({ ...known.current, marks: marks.value }, view)), [version, marks.value, sel.tr, ...['pin', 'hide', 'open', 'move', 'proc'].map(param)]);
+	const rows = track.value?.tr === sel.tr ? track.value : null;
+	useEffect(() => rows && lanes.current.setMarks(rows.points, 'track'), [rows]);
+	useEffect(() => lanes.current.setRows(makeRows({ ...known.current, marks: marks.value, track: rows }, view)), [version, marks.value, rows, sel.tr, ...['pin', 'hide', 'open', 'move', 'proc'].map(param)]);
 	/* The chain stands in the address: thread@time. */
 	useEffect(() => {
 		const [thread, t] = param('chain').split('@');
