@@ -13,7 +13,7 @@ const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const { T, CORPUS, OPENETW } = process.env;
 const corpus = (f) => join(CORPUS, f);
-const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl') };
+const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), lossy: join(T, 'lossy.etl'), cut: join(T, 'cut.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl') };
 const run = (...words) => execFileSync(OPENETW, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
 const has = (name) => existsSync(files[name]);
 
@@ -310,6 +310,61 @@ const journeys = {
 			await page.click('button:has-text("On the timeline")');
 			await page.waitForSelector('[data-lane=track]');
 			assert.match(await text(page, '[data-lane=track]'), /SQL.*30 rows/);
+		});
+	},
+	// What is missing stands where it is missing, and rows behind it are where they were.
+	async losses() {
+		const lost = /lost +([\d]+) events/.exec(run('info', files.lossy))?.[1];
+		if (!(Number(lost) > 0)) {
+			console.log('losses: skipped, the machine was quick enough to lose nothing');
+			return;
+		}
+		/* Hatched in the strip: somewhere it is as red as a loss is. */
+		const hatched = (page) => page.waitForFunction(() => {
+			const c = document.querySelector('.density canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, 8).data;
+			for (let i = 0; i < d.length; i += 4) {
+				if (d[i] > d[i + 1] + 60 && d[i] > d[i + 2] + 60) {
+					return true;
+				}
+			}
+			return false;
+		});
+		/* The file of a session that had too few buffers says how many, not when. */
+		await look('lossy', '', async (page) => {
+			await page.waitForSelector('.lostline.bad');
+			assert.equal(number(/([\d,]+) events? (?:was|were) lost; the file does not say when/.exec(await text(page, '.lostline'))[1]), Number(lost));
+			await page.waitForSelector('.legend button');
+			await hatched(page);
+			await show(page, '#events');
+			await page.waitForSelector('.toolbar .bad');
+			assert.equal(number(await text(page, '.toolbar .bad')), Number(lost));
+		});
+		/* A part that is missing has a place. */
+		await look('cut', '', async (page) => {
+			await page.waitForSelector('.legend button');
+			await hatched(page);
+			const head = await page.evaluate(async () => {
+				const bytes = new Uint8Array(await (await fetch('/api/hist?px=1&by=nothing')).arrayBuffer());
+				return JSON.parse(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(10))));
+			});
+			/* The first that is between two events. */
+			const all = await api(page, 'rows?at=0&n=2000');
+			const loss = head.lost.find((l) => l.t0 <= all.rows[all.rows.length - 1][1]);
+			assert.ok(loss, 'a loss is among the first rows');
+			assert.equal(loss.count, 2, 'so many parts are missing');
+			const { position } = await api(page, `position?t=${loss.t0}`);
+			await show(page, `#events?at=${position}`);
+			await page.waitForSelector('.slick-row.gap');
+			assert.match(await text(page, '.slick-row.gap'), /2 buffers lost here: buffers are missing/);
+			const lines = await page.$$eval('.slick-row', (l) => l.map((r) => [r.getBoundingClientRect().top, r.classList.contains('gap'), r.querySelector('.slick-cell')?.textContent]).sort((a, b) => a[0] - b[0]));
+			const at = lines.findIndex((l) => l[1] && l[2].includes(`${(loss.t0 / 1e9).toFixed(3)} s –`));
+			assert.ok(at >= 0, `the loss at ${loss.t0} ns is in the list`);
+			const time = (line) => parseFloat(line?.[2]);
+			const before = lines.slice(0, at).reverse().find((l) => !l[1]), after = lines.slice(at + 1).find((l) => !l[1]);
+			assert.ok(!before || time(before) <= loss.t0 / 1e9 + 1e-6, 'rows above are older');
+			assert.ok(!after || Number.isNaN(time(after)) || time(after) >= loss.t0 / 1e9 - 1e-6, 'rows below are not older');
+			await show(page, '#diagnostics');
+			await page.waitForFunction(() => document.querySelector('main').textContent.includes('buffers are missing'));
 		});
 	},
 	// Names full of markup and of characters that turn the line are texts on every page.

@@ -4,7 +4,7 @@
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { get } from '../api.js';
 import { info, selection, tick, toast, track } from '../state.js';
-import { count, visible } from '../text.js';
+import { lossText, visible } from '../text.js';
 import { marks } from '../shell/marks.js';
 import { Command } from '../shell/command.js';
 import { showMenu } from '../shell/menu.js';
@@ -104,7 +104,7 @@ function connect(host, now, known, actions) {
 			}
 		},
 		words: (item) => itemWords(known.current, item),
-		lossWords: (l) => `${count(l.count ?? 0)} events lost here${l.cpu >= 0 ? `, CPU ${l.cpu}` : ''}${l.reason ? `: ${visible(l.reason)}` : ''}`,
+		lossWords: lossText,
 		runLabel: (row, tile, i) => (row.kind === 'cpu' ? threadName(known.current, tile.thread[i]) : tile.doing[i] === 3 ? `waits: ${known.current.reasons[tile.reason[i]] ?? '?'}` : `CPU ${tile.cpu[i] & 0xffff}`),
 		spanLabel: (row, tile, i) => visible(spanName(tile, i)),
 		threadKnown: (thread) => known.current.byThread.has(thread) || known.current.names.has(thread),
