@@ -123,7 +123,7 @@ const presets = {
 	where: { title: 'who and where', fixed: ['time', 'cpu', 'process', 'pid', 'tid', 'event', 'text'] },
 	short: { title: 'time, event, fields', fixed: ['time', 'event', 'text'] },
 };
-const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: 1000 };
+const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: Math.max(1000, screen.width - 700) };
 
 function columnsOf(preset, fields) {
 	const out = [];
