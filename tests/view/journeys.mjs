@@ -169,8 +169,9 @@ const journeys = {
 				return new Uint32Array(body, end + 1, head.arrays[0].length).reduce((a, b) => a + b, 0);
 			});
 			assert.equal(hist, sum, 'so does the histogram');
-			const first = await page.$eval('.facets li button', (b) => [b.querySelector('b').textContent, b.querySelector('span').textContent]);
-			await page.click('.facets li button');
+			const facet = await page.$('.facets li button'); // another list may come above it meanwhile
+			const first = await facet.evaluate((b) => [b.querySelector('b').textContent, b.querySelector('span').textContent]);
+			await facet.click();
 			await page.waitForFunction((n) => document.querySelector('.toolbar b')?.textContent.replace(/\D/g, '') === n, first[1].replace(/\D/g, ''));
 			await page.click('.slick-row .slick-cell:nth-child(2)', { button: 'right' });
 			await page.waitForSelector('[role=menu]');
