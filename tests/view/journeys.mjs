@@ -266,6 +266,10 @@ const journeys = {
 			await show(page, `#compare?table=io&at=0-${half}&bt=${half}-${end}`);
 			await page.waitForSelector('.curves path.side0');
 			await page.waitForSelector('.curves path.side1');
+			const half50 = (await api(page, `table?tr=0&name=io&group_by=&columns=${encodeURIComponent('p50(duration),count')}&t0=0&t1=${Math.round(half * 1e9)}`)).rows;
+			assert.equal(half50.length, 1, 'all are one group');
+			const micro = half50[0][0] / 1e3, said = /base, half below ([\d.]+) (ns|µs|ms|s)/.exec(await page.getAttribute('.curves svg', 'aria-label'));
+			assert.ok(Math.abs(Number(said[1]) * { ns: 1e-3, µs: 1, ms: 1e3, s: 1e6 }[said[2]] - micro) < micro / 50, `${said[0]}: ${micro} µs`);
 			await page.evaluate(axe);
 			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
 		});

@@ -14,7 +14,7 @@ export class Failure extends Error {
 function address(path, params) {
 	const q = new URLSearchParams();
 	for (const [k, v] of Object.entries(params ?? {})) {
-		if (v !== null && v !== undefined && v !== '') {
+		if (v !== null && v !== undefined && (v !== '' || k === 'group_by')) { // no groups are something else than the usual ones
 			q.set(k, typeof v === 'boolean' ? (v ? '1' : '0') : String(v));
 		}
 	}
