@@ -87,7 +87,10 @@ export function createEditor(host, { text, hint, parse, apply, leave, parsed, pa
 	// Up and down, where no completions are shown: what was used before.
 	const step = (by) => (view) => {
 		const list = past();
-		if (completionStatus(view.state) === 'active' || at + by < -1 || at + by >= list.length) {
+		if (completionStatus(view.state)) {
+			return true; /* they have only just come: the cursor would move and close them */
+		}
+		if (at + by < -1 || at + by >= list.length) {
 			return false;
 		}
 		draft = at < 0 ? view.state.doc.toString() : draft;
@@ -105,13 +108,13 @@ export function createEditor(host, { text, hint, parse, apply, leave, parsed, pa
 				history(),
 				words,
 				placeholder(hint),
-				autocompletion({ override: [complete], icons: false, selectOnOpen: false, activateOnTypingDelay: 20, maxRenderedOptions: 100 }),
+				autocompletion({ override: [complete], icons: false, selectOnOpen: false, interactionDelay: 0, activateOnTypingDelay: 20, maxRenderedOptions: 100 }),
 				/* It is one line: what is pasted becomes one. */
 				EditorState.transactionFilter.of((tr) => (tr.newDoc.lines > 1 ? [{ changes: { from: 0, to: tr.startState.doc.length, insert: tr.newDoc.toString().replace(/\s*\n\s*/g, ' ') }, selection: { anchor: Math.min(tr.newSelection.main.head, tr.newDoc.length) }, sequential: false }] : tr)),
 				keymap.of([
 					{ key: 'Tab', run: acceptCompletion },
-					{ key: 'ArrowUp', run: step(1) }, { key: 'ArrowDown', run: step(-1) },
 					...completionKeymap,
+					{ key: 'ArrowUp', run: step(1) }, { key: 'ArrowDown', run: step(-1) },
 					{ key: 'Enter', run: (v) => (closeCompletion(v), apply(v.state.doc.toString()), (at = -1), true) },
 					{ key: 'Escape', run: (v) => (set(v, leave()), v.contentDOM.blur(), true) },
 					...historyKeymap, ...defaultKeymap.filter((k) => k.key !== 'Enter'),
