@@ -116,7 +116,7 @@ build() {
 	elif [ $# -gt 0 ] && [ -n "$(lacks)" ]; then
 		again=--reconfigure
 	fi
-	if [ -n "${bundle-}" ] && ! grep -q "$bundle/index.html" "$build/build.ninja" 2>/dev/null; then
+	if [ -n "${bundle-}" ] && ! grep -qF "$bundle" "$build/build.ninja" 2>/dev/null; then
 		again="${again:---reconfigure} -Dviewer=enabled -Dviewer_bundle=$bundle"
 	fi
 	if [ -n "$again" ]; then

@@ -15,21 +15,38 @@ if (!out) {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
-const result = await build({
-	entryPoints: { app: join(here, 'src/main.js'), style: join(here, 'style.css') },
+const common = {
 	outdir: out,
 	bundle: true,
-	splitting: true,
-	format: 'esm',
 	minify: true,
-	metafile: true,
 	target: ['chrome109', 'firefox102'],
 	chunkNames: 'part-[name]-[hash]',
 	assetNames: '[name]-[hash]',
 	loader: { '.svg': 'dataurl', '.woff2': 'file' },
 	legalComments: 'none',
 	logLevel: 'warning',
+};
+const result = await build({
+	...common,
+	entryPoints: { app: join(here, 'src/main.js'), style: join(here, 'style.css') },
+	splitting: true,
+	format: 'esm',
+	metafile: true,
+	define: { STILL: 'false' },
 });
+// The same page in one piece, for files of --export-html. It stands inside of a script element, which these words would end.
+await build({ ...common, entryPoints: { still: join(here, 'src/main.js') }, format: 'iife', define: { STILL: 'true' } });
+const still = readFileSync(join(out, 'still.js'), 'utf8');
+if (/<\/script|<!--/i.test(still)) {
+	console.error('still.js has words that end a script element');
+	process.exit(1);
+}
+// style.css has what pages import of styles, too: only that is loaded.
+for (const file of readdirSync(out)) {
+	if (file.endsWith('.css') && file !== 'style.css') {
+		rmSync(join(out, file));
+	}
+}
 cpSync(join(here, 'index.html'), join(out, 'index.html'));
 cpSync(join(here, 'icon.svg'), join(out, 'icon.svg'));
 

@@ -146,6 +146,20 @@ for _ in range(40):
     c = socket.create_connection(("127.0.0.1", s.port), 30)
     c.sendall(("GET /api/hist?by=process HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n" % s.cookie).encode())
     c.close()
+# A view as a file: questions that are none are refused, and what they say ends no element of the file.
+for name, text in ("style.css", "p{}"), ("still.js", "0"):
+    with open(folder + "/web/" + name, "w") as f:
+        f.write(text)
+for ask in "nothing", "download?job=0", "events?tr=0", "open", "hist?px", "hist?px=%", "hist?px=%00", "rows?" + "a=1&" * 40, "":
+    s.post("still", {"page": "overview", "address": "#overview", "asks": [ask]}, 400)
+s.post("still", {"page": "overview", "address": "#overview", "asks": ["traces"] * 401}, 400)
+s.post("still", {"page": 1, "address": "#overview", "asks": []}, 400)
+evil = "</script><script>alert(1)</script><!--"
+status, headers, answer = s.ask("POST", "/api/still", None, json.dumps(
+    {"page": evil, "address": "#" + evil, "asks": ["rows?tr=0&n=1", "facets?by=" + evil.replace(" ", "+"), "info?tr=77"]}))
+assert status == 200 and answer.count(b"<script") == 2 and answer.count(b"</script") == 2 and b"<!--" not in answer, answer[:2000]
+assert "attachment" in headers["Content-Disposition"] and "octet-stream" in headers["Content-Type"], headers
+
 # It still answers.
 assert s.get("traces")["traces"][0]["name"] == os.path.basename(trace)
 s.end()

@@ -6,13 +6,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Server, launch, open, show, api } from './browser.mjs';
+import { stillJourneys } from './stills.mjs';
 import { timeJourneys } from './time.mjs';
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const { T, CORPUS, OPENETW, HELLO } = process.env;
 const corpus = (f) => join(CORPUS, f);
-const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl'), nested: corpus('perfview/gcevents.etl') };
+const files = { app: join(T, 'app.etl'), machine: join(T, 'machine.etl'), hostile: join(T, 'hostile.etl'), lossy: join(T, 'lossy.etl'), cut: join(T, 'cut.etl'), windows: corpus('perfview/net.4.5.2.x86.etl'), packets: corpus('demikernel/PktMon.etl'), manifest: corpus('tx/HTTP_Server.etl'), nested: corpus('perfview/gcevents.etl') };
 const run = (...words) => execFileSync(OPENETW, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
 const has = (name) => existsSync(files[name]);
 
@@ -22,7 +23,7 @@ async function look(name, hash, then) {
 	const page = await open(context, server, hash);
 	try {
 		await then(page, server);
-		assert.deepEqual(page.complaints, [], 'the browser complains');
+		assert.deepEqual(page.complaints, [], `the browser complains: ${page.complaints[0]}`);
 	} catch (e) {
 		await page.screenshot({ path: join(T, `failed-${name}.png`) }).catch(() => {});
 		throw e;
@@ -30,6 +31,13 @@ async function look(name, hash, then) {
 		await page.close();
 		assert.equal(await server.stop(), 0, 'Ctrl-C ends the server');
 	}
+}
+// What a person does to an editor; page.fill() makes the browser keep styles, which the policy forbids.
+async function retype(page, value) {
+	await page.focus('#filter');
+	await page.keyboard.press('Control+a');
+	await page.keyboard.press('Delete');
+	await page.keyboard.type(value);
 }
 const text = (page, selector) => page.textContent(selector);
 const number = (s) => Number(String(s).replace(/[^\d]/g, ''));
@@ -79,17 +87,46 @@ const journeys = {
 			await page.waitForSelector('.slick-row');
 			await page.click('#filter');
 			await page.keyboard.type('proc');
-			await page.waitForSelector('#offers li');
-			assert.ok((await page.$$eval('#offers li span', (l) => l.map((e) => e.textContent))).includes('process'));
-			await page.fill('#filter', '');
+			await page.waitForSelector('.cm-editor');
+			await page.waitForSelector('[role=listbox] [role=option]');
+			assert.equal(await text(page, '#filter'), 'proc', 'what was typed before the editor came is there, once');
+			assert.ok((await page.$$eval('[role=option] .cm-completionLabel', (l) => l.map((e) => e.textContent))).includes('process'));
+			await page.keyboard.press('ArrowDown');
+			await page.waitForSelector('[role=option][aria-selected=true]');
+			assert.ok(await page.getAttribute('#filter', 'aria-activedescendant'));
+			const chosen = await text(page, '[role=option][aria-selected=true] .cm-completionLabel');
+			await page.keyboard.press('Enter');
+			await page.waitForFunction((t) => document.getElementById('filter').textContent.trimEnd() === t, chosen);
+			await page.waitForSelector('#filter .w-name');
+			await page.keyboard.press('Control+z');
+			await page.waitForFunction(() => document.getElementById('filter').textContent === 'proc');
+			await retype(page, '');
 			await page.keyboard.type('level == == 3');
 			await page.waitForSelector('.mistake');
 			assert.match(await text(page, '.mistake'), /column 10/);
-			await page.fill('#filter', 'event ~ "DiskIo/*"');
+			assert.equal(await text(page, '#filter .w-wrong'), '==', 'the mistake is underlined');
+			assert.equal(await page.getAttribute('#filter', 'aria-invalid'), 'true');
+			await page.keyboard.press('Enter');
+			assert.ok(!/f=/.test(page.url()), 'a filter with a mistake is not applied');
+			await page.evaluate(axe);
+			assert.deepEqual(await page.evaluate(async () => (await window.axe.run('.filterbox', { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id)), []);
+			await retype(page, 'process ~ "ä😀" and cpu == 0');
+			await page.waitForFunction(() => [...document.querySelectorAll('#filter .w-value')].some((e) => e.textContent === '"ä😀"'), null, { timeout: 5000 });
+			await retype(page, 'event ~ "DiskIo/*"');
 			await page.keyboard.press('Enter');
 			const dump = run('dump', '-q', '--filter', 'event ~ "DiskIo/*"', files.windows).split('\n').length - 1;
 			await page.waitForFunction((n) => Number(document.querySelector('.toolbar b')?.textContent.replace(/\D/g, '')) === n, dump);
 			assert.ok((await page.$$eval('.slick-row', (l) => l.map((r) => r.textContent))).every((t) => t === '' || t.includes('DiskIo/') || t.includes('…')));
+			await retype(page, '');
+			await page.keyboard.press('Enter');
+			await page.waitForFunction(() => !/f=/.test(location.hash));
+			await page.keyboard.press('Escape');
+			await page.click('#filter');
+			await page.waitForSelector('[role=listbox]');
+			await page.keyboard.press('Escape'); // the completions; then up is the filter before
+			await page.waitForFunction(() => !document.querySelector('[role=listbox]'));
+			await page.keyboard.press('ArrowUp');
+			await page.waitForFunction(() => document.getElementById('filter').textContent === 'event ~ "DiskIo/*"');
 		});
 	},
 	// A click shows everything about an event, and what it shows is what dump prints.
@@ -156,8 +193,9 @@ const journeys = {
 				return new Uint32Array(body, end + 1, head.arrays[0].length).reduce((a, b) => a + b, 0);
 			});
 			assert.equal(hist, sum, 'so does the histogram');
-			const first = await page.$eval('.facets li button', (b) => [b.querySelector('b').textContent, b.querySelector('span').textContent]);
-			await page.click('.facets li button');
+			const facet = await page.$('.facets li button'); // another list may come above it meanwhile
+			const first = await facet.evaluate((b) => [b.querySelector('b').textContent, b.querySelector('span').textContent]);
+			await facet.click();
 			await page.waitForFunction((n) => document.querySelector('.toolbar b')?.textContent.replace(/\D/g, '') === n, first[1].replace(/\D/g, ''));
 			await page.click('.slick-row .slick-cell:nth-child(2)', { button: 'right' });
 			await page.waitForSelector('[role=menu]');
@@ -306,6 +344,135 @@ const journeys = {
 			assert.equal(there, all);
 		});
 	},
+	// Two times of one trace: what is new and what has vanished, numbers a second and an event, distributions over each other.
+	async compares() {
+		await look('windows', '', async (page) => {
+			const i = await api(page, 'info?tr=0'), half = Math.round(i.last / 2e6) / 1e3, end = Math.round(i.last / 1e6) / 1e3;
+			const types = async (t0, t1) => (await api(page, `group?tr=0&by=type&top=2000&t0=${Math.round(t0 * 1e9)}&t1=${Math.round(t1 * 1e9)}`)).rows.filter((r) => !r.rest).map((r) => r.text);
+			const before = await types(0, half), after = await types(half, end);
+			const fresh = after.filter((t) => !before.includes(t)), gone = before.filter((t) => !after.includes(t));
+			await show(page, `#compare?table=events&at=0-${half}&bt=${half}-${end}&only=new`);
+			await page.waitForSelector('table.data tbody tr, .empty');
+			assert.equal((await page.$$('table.data tbody tr')).length, fresh.length, 'types of events that are new');
+			assert.ok(fresh.length === 0 || /new/.test(await text(page, 'table.data tbody tr')));
+			await page.selectOption('select:has(option[value=gone])', 'gone');
+			await page.waitForFunction((n) => document.querySelectorAll('table.data tbody tr').length === n, gone.length);
+			await page.selectOption('select:has(option[value=gone])', '');
+			await page.selectOption('select:has(option[value=event])', 'event');
+			await page.fill('[aria-label^="Filter of the events"]', 'event == "PerfInfo/Sample"');
+			await page.keyboard.press('Enter');
+			const count = async (t0, t1) => (await api(page, `facets?tr=0&by=level&f=${encodeURIComponent('event == "PerfInfo/Sample"')}&t0=${Math.round(t0 * 1e9)}&t1=${Math.round(t1 * 1e9)}`)).answer.matched;
+			const [x, y] = [await count(0, half), await count(half, end)];
+			await page.waitForFunction(([a, b]) => document.body.textContent.replace(/,/g, '').includes(`${a} events in the base ${b} events in the new one`), [x, y]);
+			await show(page, `#compare?table=io&at=0-${half}&bt=${half}-${end}`);
+			await page.waitForSelector('.curves path.side0');
+			await page.waitForSelector('.curves path.side1');
+			const half50 = (await api(page, `table?tr=0&name=io&group_by=&columns=${encodeURIComponent('p50(duration),count')}&t0=0&t1=${Math.round(half * 1e9)}`)).rows;
+			assert.equal(half50.length, 1, 'all are one group');
+			const micro = half50[0][0] / 1e3, said = /base, half below ([\d.]+) (ns|µs|ms|s)/.exec(await page.getAttribute('.curves svg', 'aria-label'));
+			assert.ok(Math.abs(Number(said[1]) * { ns: 1e-3, µs: 1, ms: 1e3, s: 1e6 }[said[2]] - micro) < micro / 50, `${said[0]}: ${micro} µs`);
+			await page.evaluate(axe);
+			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
+		});
+	},
+	// A query is completed and asked; its rows are a table, a chart and a lane of the timeline.
+	async asks() {
+		if (!process.env.OPENETW_DUCKDB || !has('machine')) {
+			console.log('asks: skipped, there is no DuckDB (OPENETW_DUCKDB) or no recording of this machine');
+			return;
+		}
+		await look('machine', '#sql', async (page) => {
+			await page.waitForSelector('.sqlbox .cm-editor');
+			await page.click('.sqlbox .cm-content');
+			const ask = async (sql) => {
+				await page.keyboard.press('Control+a');
+				await page.keyboard.press('Delete');
+				await page.keyboard.type(sql);
+				await page.keyboard.press('Escape');
+			};
+			await page.keyboard.press('Control+a');
+			await page.keyboard.press('Delete');
+			await page.keyboard.type('select provid');
+			await page.keyboard.press('Escape');
+			await ask('from events select provi');
+			await page.keyboard.press('Control+Space');
+			await page.waitForSelector('[role=option] .cm-completionLabel');
+			await page.waitForFunction(() => [...document.querySelectorAll('[role=option] .cm-completionLabel')].some((e) => e.textContent === 'provider'));
+			await page.keyboard.press('Escape');
+			await ask('select event, count(*) as n from events group by all order by n desc, event limit 20');
+			await page.keyboard.press('Control+Enter');
+			await page.waitForSelector('table.data tbody tr, pre.bad');
+			const said = JSON.parse(run('sql', files.machine, '--json', 'select event, count(*) as n from events group by all order by n desc, event limit 20').split('\n')[0]);
+			const shown = await page.$$eval('table.data tbody tr:first-child td', (l) => l.map((e) => e.textContent.trim()));
+			assert.deepEqual([shown[0], number(shown[1])], [said.event, said.n]);
+			await page.click('button:has-text("Chart")');
+			await page.waitForSelector('.sqlchart .bars li');
+			assert.equal((await page.$$('.sqlchart .bars li')).length, 20);
+			await page.evaluate(axe);
+			assert.deepEqual(await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`)), []);
+			await page.click('.sqlbox .cm-content');
+			await ask('select time, event from events limit 30');
+			await page.keyboard.press('Control+Enter');
+			await page.click('button:has-text("On the timeline")');
+			await page.waitForSelector('[data-lane=track]');
+			assert.match(await text(page, '[data-lane=track]'), /SQL.*30 rows/);
+		});
+	},
+	// What is missing stands where it is missing, and rows behind it are where they were.
+	async losses() {
+		const lost = /lost +([\d]+) events/.exec(run('info', files.lossy))?.[1];
+		if (!(Number(lost) > 0)) {
+			console.log('losses: skipped, the machine was quick enough to lose nothing');
+			return;
+		}
+		/* Hatched in the strip: somewhere it is as red as a loss is. */
+		const hatched = (page) => page.waitForFunction(() => {
+			const c = document.querySelector('.density canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, 8).data;
+			for (let i = 0; i < d.length; i += 4) {
+				if (d[i] > d[i + 1] + 60 && d[i] > d[i + 2] + 60) {
+					return true;
+				}
+			}
+			return false;
+		});
+		/* The file of a session that had too few buffers says how many, not when. */
+		await look('lossy', '', async (page) => {
+			await page.waitForSelector('.lostline.bad');
+			assert.equal(number(/([\d,]+) events? (?:was|were) lost; the file does not say when/.exec(await text(page, '.lostline'))[1]), Number(lost));
+			await page.waitForSelector('.legend button');
+			await hatched(page);
+			await show(page, '#events');
+			await page.waitForSelector('.toolbar .bad');
+			assert.equal(number(await text(page, '.toolbar .bad')), Number(lost));
+		});
+		/* A part that is missing has a place. */
+		await look('cut', '', async (page) => {
+			await page.waitForSelector('.legend button');
+			await hatched(page);
+			const head = await page.evaluate(async () => {
+				const bytes = new Uint8Array(await (await fetch('/api/hist?px=1&by=nothing')).arrayBuffer());
+				return JSON.parse(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(10))));
+			});
+			/* The first that is between two events. */
+			const all = await api(page, 'rows?at=0&n=2000');
+			const loss = head.lost.find((l) => l.t0 <= all.rows[all.rows.length - 1][1]);
+			assert.ok(loss, 'a loss is among the first rows');
+			assert.equal(loss.count, 2, 'so many parts are missing');
+			const { position } = await api(page, `position?t=${loss.t0}`);
+			await show(page, `#events?at=${position}`);
+			await page.waitForSelector('.slick-row.gap');
+			assert.match(await text(page, '.slick-row.gap'), /2 buffers lost here: buffers are missing/);
+			const lines = await page.$$eval('.slick-row', (l) => l.map((r) => [r.getBoundingClientRect().top, r.classList.contains('gap'), r.querySelector('.slick-cell')?.textContent]).sort((a, b) => a[0] - b[0]));
+			const at = lines.findIndex((l) => l[1] && l[2].includes(`${(loss.t0 / 1e9).toFixed(3)} s –`));
+			assert.ok(at >= 0, `the loss at ${loss.t0} ns is in the list`);
+			const time = (line) => parseFloat(line?.[2]);
+			const before = lines.slice(0, at).reverse().find((l) => !l[1]), after = lines.slice(at + 1).find((l) => !l[1]);
+			assert.ok(!before || time(before) <= loss.t0 / 1e9 + 1e-6, 'rows above are older');
+			assert.ok(!after || Number.isNaN(time(after)) || time(after) >= loss.t0 / 1e9 - 1e-6, 'rows below are not older');
+			await show(page, '#diagnostics');
+			await page.waitForFunction(() => document.querySelector('main').textContent.includes('buffers are missing'));
+		});
+	},
 	// Names full of markup and of characters that turn the line are texts on every page.
 	async hostile() {
 		if (!has('hostile')) {
@@ -351,7 +518,7 @@ const journeys = {
 	},
 };
 
-Object.assign(journeys, timeJourneys({ look, api, run, files, has, axe }));
+Object.assign(journeys, timeJourneys({ look, api, run, files, has, axe }), stillJourneys({ look, run, files, has, T, context: () => context }));
 
 const wanted = process.argv.slice(2);
 let failed = 0;

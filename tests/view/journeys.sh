@@ -30,5 +30,16 @@ if ! openetw record --cpu --wait --disk --file --net -o "$T/machine.etl" -- sh -
 	rm -f "$T/machine.etl"
 	echo "without a recording of this machine: $(head -1 "$T/out")"
 fi
+# Two small buffers, and more events than they hold: losses, between events that are there.
+openetw start lossy -o "$T/lossy.etl" -b 4K --buffers 2:2 -p OpenETW.Sample.Hello >"$T/out" 2>&1 || fail "lossy: $(cat "$T/out")"
+for i in 1 2; do
+	"$SAMPLES/hello-tracelogging" 10000 0 >/dev/null
+done
+openetw stop lossy >"$T/out" 2>&1 || fail "lossy: $(cat "$T/out")"
+# The same without two of its buffers, behind the fourth.
+{
+	head -c 16384 "$T/lossy.etl"
+	tail -c +24577 "$T/lossy.etl"
+} >"$T/cut.etl"
 mkdir -p "$T/home"
 HOME=$T/home node "$modules/journeys.mjs" "$@" || fail "journeys"

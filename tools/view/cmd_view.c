@@ -8,6 +8,7 @@
 #include "tools/view/view.h"
 #include "tools/view/view_jobs.h"
 #include "tools/view/view_mhd.h"
+#include "tools/view/view_still.h"
 #endif
 
 #include <stdlib.h>
@@ -19,6 +20,10 @@ struct view_options {
 	const char *socket, *web;
 	struct cli_words root, host;
 	bool no_open;
+	/* --export-html */
+	const char *html, *filter;
+	struct cli_words pages;
+	struct cli_time from, to;
 };
 static const struct cli_option options[] = {
 	CLI_NUMBER(view_options, port, 0, "port", "N", 0, 65535,
@@ -28,6 +33,13 @@ static const struct cli_option options[] = {
 	CLI_WORDS(view_options, host, 0, "host", "NAME", "answer to this name, too, beside localhost (repeatable)"),
 	CLI_FLAG(view_options, no_open, 0, "no-open", "start no browser"),
 	CLI_WORD(view_options, web, 0, "web", "DIR", "take the page from this folder: for who works on it"),
+	CLI_WORD(view_options, html, 0, "export-html", "OUT",
+		 "write the view into one file that opens without this program and without a network, and end"),
+	CLI_WORDS(view_options, pages, 0, "page", "NAME",
+		  "of --export-html: this page (default: overview; repeatable)"),
+	CLI_TIME(view_options, from, 0, "from", "of --export-html: from this time on, 2026-01-31T12:00:00 or +1.5s"),
+	CLI_TIME(view_options, to, 0, "to", "of --export-html: up to this time"),
+	CLI_WORD(view_options, filter, 0, "filter", "EXPR", "of --export-html: of these events (docs/filters.md)"),
 	CLI_SCHEMA('M', "manifest", "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)"),
 	{0},
 };
@@ -116,12 +128,31 @@ static void close_all(struct view *v)
 	}
 }
 
+/* Without a server. */
+static int export_html(struct view *v, const struct view_options *o)
+{
+	const struct view_still_options still = {
+		.path = o->html, .pages = o->pages, .from = o->from, .to = o->to, .filter = o->filter};
+	cli_signals_catch();
+	int status = view_still_export(v, &still);
+	close_all(v);
+	allowed_end(&v->may);
+	cli_signals_restore();
+	return status;
+}
+
 static int run(struct cli_args *a)
 {
 	char why[300];
 	const struct view_options *o = a->given;
 	struct view v = {.args = a, .lock = PTHREAD_MUTEX_INITIALIZER, .web = o->web};
 	const struct view_listen listen = {(unsigned)o->port, o->socket};
+	if (!o->html && (o->pages.count || o->from.given || o->to.given || o->filter)) {
+		return cli_usage(a, "--page, --from, --to and --filter are for --export-html; the page has its own");
+	}
+	if (o->html && a->count == 0) {
+		return cli_usage(a, "--export-html: which trace?");
+	}
 	if (a->count > 64) {
 		return cli_usage(a, "at most 64 files are one trace");
 	}
@@ -129,13 +160,16 @@ static int run(struct cli_args *a)
 		return cli_tell(
 			a, "this openetw was built without the viewer's page; './openetw.sh view' builds one with it");
 	}
-	if (!json_load(why, sizeof why) || !view_mhd_load(why, sizeof why)) {
+	if (!json_load(why, sizeof why) || (!o->html && !view_mhd_load(why, sizeof why))) {
 		return cli_tell(a, "%s", why);
 	}
 	v.guard.hosts = o->host.text;
 	v.guard.host_count = o->host.count;
 	if (!allowed_begin(a, &v.may, a->count, a->words, &o->root) || !open_first(&v, a)) {
 		return CLI_FAILED;
+	}
+	if (o->html) {
+		return export_html(&v, o);
 	}
 	if (!view_jobs_begin(&v)) {
 		return cli_tell(a, "there is no folder for temporary files");
@@ -169,7 +203,8 @@ const struct cli_command cli_view = {
 		   "Examples:\n"
 		   "  openetw view boot.etl\n"
 		   "  openetw view --root ~/traces\n"
-		   "  openetw view --no-open --port 8080 boot.etl\n",
+		   "  openetw view --no-open --port 8080 boot.etl\n"
+		   "  openetw view --export-html view.html --page cpu --from +1.2s --to +1.5s boot.etl\n",
 	.options = options,
 	CLI_INTO(view_options),
 	.run = run,

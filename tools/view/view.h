@@ -44,6 +44,8 @@ struct view_file {
 	const unsigned char *data, *end;
 };
 extern const struct view_file view_bundle[];
+/* The text of one of them. False: there is none, or no memory. */
+bool view_page_read(const struct view *v, const char *path, struct strbuf *ret);
 
 /* view_live.c: "event: rows" when something came, and the member "live_state" of info. */
 void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b);

@@ -44,7 +44,8 @@ struct view_endpoint {
 	bool keep;          /* its answers about a trace that is read whole are kept (view_kept.h) */
 	int (*run)(struct view_request *r); /* the status: 200, … */
 };
-extern const struct view_endpoint *const view_endpoints[]; /* NULL-terminated */
+extern const struct view_endpoint *const view_endpoints[];                 /* NULL-terminated */
+const struct view_endpoint *view_endpoint_of(const char *path, bool post); /* NULL: there is none */
 
 #define VIEW_TRACE_PARAM "tr:0-1000000 "
 #define VIEW_SEL         VIEW_TRACE_PARAM "t0:time t1:time f:text "
@@ -95,6 +96,8 @@ int view_fail(struct view_request *r, int status, const char *fmt, ...) BASE_PRI
 int view_teach(struct view_request *r, const char *why, const char *teach);
 /* A Win32 code of a question. */
 int view_fail_code(struct view_request *r, uint32_t code);
+/* False: `d` says which mistake it has, and where. */
+bool view_filter_fits(const char *filter, struct diag *d);
 /* The filter has a mistake: column, nearest name. */
 int view_fail_filter(struct view_request *r, const char *filter);
 

@@ -151,11 +151,30 @@ static void params(void **state)
 	assert_false(view_param_numbers("1 2", numbers, 3, &n));
 }
 
+static void splits(void **state)
+{
+	static const char *const bad[] = {"a", "a=1&b", "a=%", "a=%4", "a=%g0", "a=%00", "a=1&b=2&c=3"};
+	char good[] = "f=cpu+%3D%3d+0&q=%26%C3%A4&empty=", text[40], *names[3], *values[3];
+	uint32_t n = 0;
+	(void)state;
+	assert_true(view_param_split(good, names, values, 3, &n) && n == 3);
+	assert_string_equal(names[0], "f");
+	assert_string_equal(values[0], "cpu == 0");
+	assert_string_equal(values[1], "&\xc3\xa4");
+	assert_string_equal(values[2], "");
+	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
+		snprintf(text, sizeof text, "%s", bad[i]);
+		assert_false(view_param_split(text, names, values, 2, &n));
+	}
+	text[0] = 0;
+	assert_true(view_param_split(text, names, values, 2, &n) && n == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts),   cmocka_unit_test(origins), cmocka_unit_test(codes),
-		cmocka_unit_test(cookies), cmocka_unit_test(params),
+		cmocka_unit_test(cookies), cmocka_unit_test(params),  cmocka_unit_test(splits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

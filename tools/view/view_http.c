@@ -202,18 +202,7 @@ static enum MHD_Result send_index(struct view *v, struct MHD_Connection *c)
 {
 	static const char place[] = "%NONCE%";
 	struct strbuf text = {0}, policy = {0};
-	const char *at = NULL;
-	if (v->web) {
-		char path[PATH_MAX];
-		snprintf(path, sizeof path, "%s/index.html", v->web);
-		file_read(path, 1u << 20, &text);
-	}
-	for (const struct view_file *f = view_bundle; !v->web && f->path; f++) {
-		if (strcmp(f->path, "index.html") == 0) {
-			strbuf_add(&text, f->data, (size_t)(f->end - f->data));
-		}
-	}
-	at = text.s && !text.failed ? strstr(text.s, place) : NULL;
+	const char *at = view_page_read(v, "index.html", &text) ? strstr(text.s, place) : NULL;
 	if (!at) {
 		strbuf_finish(&text);
 		return refuse(c, 404, "There is no such page.\n");
@@ -407,16 +396,6 @@ static enum MHD_Result answer(struct call *x, struct MHD_Connection *c)
 	return send_answer(x, c);
 }
 
-static const struct view_endpoint *endpoint_of(const char *path, bool post)
-{
-	for (size_t i = 0; view_endpoints[i]; i++) {
-		if (strcmp(view_endpoints[i]->path, path) == 0 && view_endpoints[i]->post == post) {
-			return view_endpoints[i];
-		}
-	}
-	return NULL;
-}
-
 static enum MHD_Result enter(struct view *v, struct MHD_Connection *c, const char *code)
 {
 	char cookie[160];
@@ -489,9 +468,9 @@ static struct call *begin(struct view *v, struct MHD_Connection *c, const char *
 		*ret = post ? refuse(c, 405, "GET.\n") : send_page(v, c, url);
 		return NULL;
 	}
-	const struct view_endpoint *e = endpoint_of(url + 5, post);
+	const struct view_endpoint *e = view_endpoint_of(url + 5, post);
 	if (!e) {
-		*ret = refuse(c, endpoint_of(url + 5, !post) ? 405 : 404, "There is no such endpoint.\n");
+		*ret = refuse(c, view_endpoint_of(url + 5, !post) ? 405 : 404, "There is no such endpoint.\n");
 		return NULL;
 	}
 	struct call *x = calloc(1, sizeof *x);

@@ -252,6 +252,10 @@ static void put_loss(struct strbuf *out, const struct openetw_index_about *a, co
 	} else {
 		strbuf_adds(&b, "Nothing was lost");
 	}
+	if (a->events_lost && !l->placed) {
+		strbuf_adds(&b, "; the file does not say when");
+		strbuf_adds(&b, l->count ? ", and parts of it are missing" : "");
+	}
 	if (l->count) {
 		strbuf_addf(&b, " between %.3f s and %.3f s", (double)l->from / 1e9, (double)l->to / 1e9);
 	}

@@ -34,6 +34,7 @@ static void take(const struct index_share *s, const struct openetw_index_about *
 		int64_t to = l->to > INT64_MAX - s->offset ? INT64_MAX : l->to + s->offset;
 		from = BASE_MAX(from, BASE_MIN(about->first, INT64_C(0)));
 		to = BASE_MAX(BASE_MIN(to, BASE_MAX(about->last, from)), from);
+		ret->placed |= l->kind != ETL_LOSS_MISSING && l->kind != ETL_LOSS_OVERWRITTEN;
 		ret->list[ret->count++] = (struct view_loss){
 			.from = from,
 			.to = to,

@@ -17,6 +17,7 @@ struct view_losses {
 	uint32_t count;
 	int64_t from, to; /* of all */
 	uint64_t rest;    /* more of them than the list has: VIEW_LOSSES_MOST */
+	bool placed;      /* some say where events were lost; else the list has missing parts of the file alone */
 };
 #define VIEW_LOSSES_MOST 10000u
 /* Empty while nobody knows of any, and where memory runs out. */

@@ -91,3 +91,48 @@ const char *view_param_problem(const char *params, const char *name, const char 
 	}
 	return why;
 }
+
+static int digit_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* "%20" and "+" become what they stand for. False: there is a NUL, or no number behind '%'. */
+static bool unescape(char *s)
+{
+	char *to = s;
+	for (; *s; s++) {
+		if (*s == '%') {
+			int high = digit_of(s[1]), low = high < 0 ? -1 : digit_of(s[2]);
+			if (low < 0 || high + low == 0) {
+				return false;
+			}
+			*to++ = (char)(high * 16 + low);
+			s += 2;
+		} else {
+			*to++ = *s == '+' ? ' ' : *s;
+		}
+	}
+	*to = 0;
+	return true;
+}
+
+bool view_param_split(char *query, char **ret_names, char **ret_values, uint32_t most, uint32_t *ret_count)
+{
+	char *rest = NULL;
+	uint32_t n = 0;
+	for (char *word = strtok_r(query, "&", &rest); word; word = strtok_r(NULL, "&", &rest)) {
+		char *value = strchr(word, '=');
+		if (!value || n == most) {
+			return false;
+		}
+		*value++ = 0;
+		if (!unescape(word) || !unescape(value)) {
+			return false;
+		}
+		ret_names[n] = word;
+		ret_values[n++] = value;
+	}
+	*ret_count = n;
+	return true;
+}

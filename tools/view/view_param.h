@@ -16,5 +16,8 @@ const char *view_param_problem(const char *params, const char *name, const char 
 bool view_param_number(const char *text, double *ret);
 /* Numbers with commas between them, at most `most`. False: it is none such. */
 bool view_param_numbers(const char *text, uint32_t *ret, uint32_t most, uint32_t *ret_count);
+/* Takes "NAME=VALUE&NAME=VALUE", of which an address has escaped letters, apart in place: the names and values point into
+ * `query`. False: it is no such text, or there are more than `most`. */
+bool view_param_split(char *query, char **ret_names, char **ret_values, uint32_t most, uint32_t *ret_count);
 
 #endif

@@ -4,14 +4,18 @@
 #include "tools/view/view.h"
 #include "tools/view/view_param.h"
 
+#include "base/file.h"
 #include "filter/filter_parse.h"
 #include "regex/regex.h"
 
 #include <openetw/error.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+
+#define PAGE_BYTES_MAX (16u << 20)
 
 /* ---- failures --------------------------------------------------------------------------------------- */
 
@@ -81,15 +85,20 @@ static void put_nearest(struct strbuf *b, const char *text)
 	}
 }
 
-int view_fail_filter(struct view_request *r, const char *filter)
+bool view_filter_fits(const char *filter, struct diag *d)
 {
 	static const struct filter_dialect dialect = {.regex = &regex_pcre2};
 	struct filter_expr *f = NULL;
-	struct diag d;
-	diag_clear(&d);
-	int err = filter_expr_parse_in(&dialect, filter, &f, &d);
+	diag_clear(d);
+	int err = filter_expr_parse_in(&dialect, filter, &f, d);
 	filter_expr_destroy(f);
-	if (err == 0) {
+	return err == 0;
+}
+
+int view_fail_filter(struct view_request *r, const char *filter)
+{
+	struct diag d;
+	if (view_filter_fits(filter, &d)) {
 		return fail_text(r, 500, "no memory for the filter");
 	}
 	fail_text(r, 400, d.text);
@@ -98,6 +107,34 @@ int view_fail_filter(struct view_request *r, const char *filter)
 	put_nearest(&r->out, d.text);
 	strbuf_addc(&r->out, '}');
 	return r->status;
+}
+
+/* ---- what is asked, and the page ---------------------------------------------------------------------- */
+
+const struct view_endpoint *view_endpoint_of(const char *path, bool post)
+{
+	for (size_t i = 0; view_endpoints[i]; i++) {
+		if (strcmp(view_endpoints[i]->path, path) == 0 && view_endpoints[i]->post == post) {
+			return view_endpoints[i];
+		}
+	}
+	return NULL;
+}
+
+bool view_page_read(const struct view *v, const char *path, struct strbuf *ret)
+{
+	if (v->web) {
+		char whole[PATH_MAX];
+		snprintf(whole, sizeof whole, "%s/%s", v->web, path);
+		return file_read(whole, PAGE_BYTES_MAX, ret) == 0 && ret->s && !ret->failed;
+	}
+	for (const struct view_file *f = view_bundle; f->path; f++) {
+		if (strcmp(f->path, path) == 0) {
+			strbuf_add(ret, f->data, (size_t)(f->end - f->data));
+			return ret->s && !ret->failed;
+		}
+	}
+	return false;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a stranger may send the viewer's server before an endpoint runs: Host, Origin, Cookie, a code, a parameter and a
- * body, one on each line.
+ * What a stranger may send the viewer's server before an endpoint runs: Host, Origin, Cookie, a code, a parameter or several
+ * of them, and a body, one on each line.
  */
 #include "tools/common/json_read.h"
 #include "tools/view/view_guard.h"
@@ -64,6 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			view_param_problem(params, name, NULL, why, sizeof why);
 		}
 		json_free(v);
+	}
+	char *names[4], *values[4];
+	if (view_param_split(line[5], names, values, BASE_ARRAY_LEN(names), &n)) {
+		for (uint32_t i = 0; i < n; i++) {
+			view_param_problem(params, names[i], values[i], why, sizeof why);
+		}
 	}
 	free(text);
 	return 0;

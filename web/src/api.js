@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The server: docs/view-api.md.
+import { remember, stillAnswer } from './still.js';
 
 export class Failure extends Error {
 	constructor(status, body) {
@@ -13,7 +14,7 @@ export class Failure extends Error {
 function address(path, params) {
 	const q = new URLSearchParams();
 	for (const [k, v] of Object.entries(params ?? {})) {
-		if (v !== null && v !== undefined && v !== '') {
+		if (v !== null && v !== undefined && (v !== '' || k === 'group_by')) { // no groups are something else than the usual ones
 			q.set(k, typeof v === 'boolean' ? (v ? '1' : '0') : String(v));
 		}
 	}
@@ -24,8 +25,7 @@ export { address };
 
 const types = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 
-async function arrays(response) {
-	const body = await response.arrayBuffer();
+function arrays(body) {
 	const bytes = new Uint8Array(body);
 	const end = bytes.indexOf(10);
 	const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
@@ -49,7 +49,7 @@ async function answer(response) {
 		}
 		throw new Failure(response.status, body);
 	}
-	return type === 'application/x-openetw-arrays' ? arrays(response) : response.json();
+	return type === 'application/x-openetw-arrays' ? arrays(await response.arrayBuffer()) : response.json();
 }
 
 function sleep(ms, signal) {
@@ -76,18 +76,31 @@ async function patient(ask, signal, onMaking) {
 }
 
 export async function get(path, params, signal, onMaking) {
+	if (STILL) {
+		return stillAnswer(path, params, arrays);
+	}
 	const to = address(path, params);
+	remember(to.slice(5));
 	return answer(await patient(() => fetch(to, { signal, credentials: 'same-origin' }), signal, onMaking));
 }
 
+function send(path, body, signal) {
+	return fetch(`/api/${path}`, {
+		method: 'POST',
+		signal,
+		credentials: 'same-origin',
+		headers: { 'Content-Type': 'application/json', 'X-OpenETW': '1' },
+		body: JSON.stringify(body),
+	});
+}
 export async function post(path, body, signal) {
-	return answer(
-		await fetch(`/api/${path}`, {
-			method: 'POST',
-			signal,
-			credentials: 'same-origin',
-			headers: { 'Content-Type': 'application/json', 'X-OpenETW': '1' },
-			body: JSON.stringify(body),
-		}),
-	);
+	if (STILL) {
+		throw new Failure(404, { error: 'This file is a picture of one view; "openetw view" does that.' });
+	}
+	return answer(await send(path, body, signal));
+}
+// An answer that is a file.
+export async function postForFile(path, body) {
+	const response = await send(path, body);
+	return response.ok ? response.blob() : answer(response);
 }

@@ -3,6 +3,7 @@
 // zoom stack. Everything that is shown follows from these signals.
 import { signal, computed, effect, batch, useEffect, useState, useRef } from './ui.js';
 import { get, Failure } from './api.js';
+import { forgetAsked, still } from './still.js';
 
 export const page = signal('overview');
 export const tr = signal(0);
@@ -17,19 +18,43 @@ export const info = signal(null); // /api/info of `tr`
 export const tick = signal(0); // grows when there is more in the trace: answers are out of date
 export const toasts = signal([]);
 export const jobs = signal([]);
-export const theme = signal(localStorage.getItem('theme') ?? '');
+export const theme = signal(remembered('theme'));
 export const live = signal(null); // the last "rows" of a live trace
 export const follow = signal(true);
+export const track = signal(null); // rows of SQL as a lane: { tr, points: [{ t, t1, text }] }
+
+// What the browser keeps for this page; nothing where it keeps nothing.
+export function remembered(name) {
+	try {
+		return localStorage.getItem(name) ?? '';
+	} catch {
+		return '';
+	}
+}
+export function rememberAs(name, text) {
+	try {
+		if (text) {
+			localStorage.setItem(name, text);
+		} else {
+			localStorage.removeItem(name);
+		}
+	} catch {
+		/* the browser keeps nothing of files */
+	}
+}
 
 /* ---- the address ---- */
 
 const own = new Set(['tr', 't0', 't1', 'f']);
 
 function read() {
-	const [name, query] = location.hash.replace(/^#/, '').split('?');
+	const [name, query] = (location.hash || still?.address || '').replace(/^#/, '').split('?');
 	const q = new URLSearchParams(query ?? '');
 	const number = (k) => (q.has(k) && Number.isFinite(Number(q.get(k))) ? Number(q.get(k)) : null);
 	batch(() => {
+		if (!STILL && page.value !== name) {
+			forgetAsked();
+		}
 		page.value = name || (traces.value.length ? 'overview' : 'home');
 		tr.value = number('tr') ?? traces.value[0]?.tr ?? 0;
 		t0.value = number('t0');
@@ -68,6 +93,11 @@ export function go(view, replace = false) {
 	if (v.page && v.page !== page.value && !v.extra) {
 		v.extra = {};
 	}
+	const now = { t0: t0.value, t1: t1.value, f: filter.value };
+	if (STILL && (!still.pages.includes(v.page ?? page.value) || Object.keys(now).some((k) => k in v && v[k] !== now[k]))) {
+		toast('This file is a picture of one view: its times and its filter stay as they are', 'info');
+		return;
+	}
 	const to = addressOf(v);
 	if (to === location.hash) {
 		return;
@@ -95,7 +125,7 @@ export const selection = computed(() => ({ tr: tr.value, t0: t0.value, t1: t1.va
 
 export function zoom(a, b) {
 	const i = info.value;
-	if (!i || !(b > a)) {
+	if (STILL || !i || !(b > a)) {
 		return;
 	}
 	const from = Math.max(Math.round(a), Math.min(0, i.first)), to = Math.min(Math.round(b), i.last);
@@ -183,7 +213,7 @@ let events = null;
 function listen() {
 	events?.close();
 	events = null;
-	if (document.hidden) {
+	if (STILL || document.hidden) {
 		return;
 	}
 	events = new EventSource(`/api/events?tr=${tr.value}`);
@@ -238,10 +268,9 @@ export async function start() {
 		const t = theme.value;
 		if (t) {
 			document.documentElement.dataset.theme = t;
-			localStorage.setItem('theme', t);
 		} else {
 			delete document.documentElement.dataset.theme;
-			localStorage.removeItem('theme');
 		}
+		rememberAs('theme', t);
 	});
 }

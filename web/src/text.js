@@ -11,6 +11,13 @@ export function count(n) {
 	return n === null || n === undefined ? '' : Math.round(n).toLocaleString('en-US');
 }
 
+// What a loss says: its number is of events, or of parts of the file.
+export function lossText(l) {
+	const parts = /^(buffers|the ring|parts)/.test(l.reason ?? '');
+	const n = parts ? (l.count >= 0 ? plural(l.count, 'buffer') : 'buffers') : l.count >= 0 ? plural(l.count, 'event') : 'events';
+	return `${n} lost here${l.cpu >= 0 ? ` on processor ${l.cpu}` : ''}${l.reason ? `: ${visible(l.reason)}` : ''}`;
+}
+
 export function plural(n, one, many = one + 's') {
 	return `${count(n)} ${n === 1 ? one : many}`;
 }

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { selection, info, kept, keep, extra, go, and, useAsk, toast, tick, live, follow, filter } from '../state.js';
 import { get } from '../api.js';
-import { count, duration, level, time, value, visible, plural } from '../text.js';
+import { count, duration, level, lossText, time, value, visible, plural } from '../text.js';
 import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
@@ -162,7 +162,7 @@ const presets = {
 	where: { title: 'who and where', fixed: ['time', 'cpu', 'process', 'pid', 'tid', 'event', 'text'] },
 	short: { title: 'time, event, fields', fixed: ['time', 'event', 'text'] },
 };
-const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: 1000 };
+const widths = { time: 104, cpu: 50, process: 130, pid: 65, tid: 65, provider: 140, event: 170, level: 74, text: Math.max(1000, screen.width - 700) };
 
 function columnsOf(preset, fields) {
 	const out = [];
@@ -178,11 +178,11 @@ function columnsOf(preset, fields) {
 // Where events are missing between the rows of a selection, as lines of the list.
 const GAPS = 200; // each costs a question
 async function gapsOf(s, signal) {
-	const { lost } = info.value.lost.events > 0 || info.value.lost.buffers > 0 || info.value.lost.unknown ? await get('hist', { tr: s.tr, t0: s.t0, t1: s.t1, px: 1, by: 'nothing' }, signal) : { lost: [] };
+	const { lost } = info.value.lost.t0 !== undefined ? await get('hist', { tr: s.tr, t0: s.t0, t1: s.t1, px: 1, by: 'nothing' }, signal) : { lost: [] };
 	const gaps = [];
 	for (const l of lost.slice(0, GAPS)) {
 		const { position } = await get('position', { ...s, t: Math.max(l.t0, s.t0 ?? -Infinity) }, signal);
-		gaps.push({ after: position - 1, text: `${l.count >= 0 ? plural(l.count, 'event') : 'events'} lost here${l.cpu >= 0 ? ` on processor ${l.cpu}` : ''}, ${time(l.t0, 1e6)} – ${time(l.t1, 1e6)}: ${visible(l.reason)}` });
+		gaps.push({ after: position - 1, text: `${time(l.t0, 1e6)} – ${time(l.t1, 1e6)}: ${lossText(l)}` });
 	}
 	if (lost.length > GAPS) {
 		toast(`${plural(lost.length, 'loss', 'losses')}: the list shows the first ${GAPS}, the page Diagnostics all of them`, 'info');
@@ -206,6 +206,7 @@ function List() {
 			return {
 				total: a.total,
 				answer: a.answer,
+				thereAre: a.there_are,
 				rows: a.rows.map((r) => {
 					const [row, t, cpu, process, pid, tid, type, lv, text] = r;
 					const names = a.types[type] ?? ['', '', 0];
@@ -215,7 +216,7 @@ function List() {
 		};
 		const x = new Rows(load, (at, n, grew, a) => {
 			setTotal(x.total);
-			setAnswer(a.answer);
+			setAnswer({ ...a.answer, thereAre: a.thereAre });
 			const g = grid.current;
 			if (!g) {
 				return;
@@ -325,7 +326,7 @@ function Toolbar({ total, answer, fields, preset, group }) {
 	const state = useAsk('columns', selection.value, { still: true });
 	const add = (f) => f && keep('cols', [...fields, f].join('\t'), false);
 	return html`<div class="toolbar">
-		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}
+		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.thereAre > total && html`<span class="dim">are in this file, the first of ${count(answer.thereAre)}</span>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}${total !== undefined && info.value.lost.events > 0 && html`<span class="bad" title=${info.value.lost_sentence}>${plural(info.value.lost.events, 'event')} lost</span>`}
 		<span class="grow"></span>
 		${info.value.live && html`<label><input type="checkbox" checked=${follow.value} onChange=${(e) => (follow.value = e.target.checked)} /> follow</label>`}
 		<label>Columns <select value="" onChange=${(e) => {

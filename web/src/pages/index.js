@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The pages, in the order in which a problem is usually approached. Each is loaded when it is shown first. `has` says whether the
 // trace has data for it: true, or a sentence that says how to record it.
+import { still } from '../still.js';
+
 const record = (what, command) => `${what} \`${command}\` records them.`;
 
-export const pages = [
+const all = [
 	{ id: 'home', title: 'Home', key: 'h', alone: true, load: () => import('./home.js') },
 	{ id: 'overview', title: 'Overview', key: 'o', load: () => import('./overview.js') },
 	{ id: 'timeline', title: 'Timeline', key: 't', load: () => import('./timeline.js'), keys: [['Shift+drag', 'select an area'], ['← → ↑ ↓', 'from piece to piece, from lane to lane'], ['Enter', 'why it waited'], ['Z', 'zoom to the piece'], ['Escape', 'no area, no arrows'], ['Shift+wheel', 'scroll the lanes']] },
@@ -20,3 +22,5 @@ export const pages = [
 	{ id: 'sql', title: 'SQL', key: 's', load: () => import('./sql.js') },
 	{ id: 'diagnostics', title: 'Diagnostics', key: 'g', load: () => import('./diagnostics.js') },
 ];
+// A file has those that it was made of.
+export const pages = all.filter((p) => !still || still.pages.includes(p.id));

@@ -128,7 +128,7 @@ export function FlameOf({ question, base, scale, state, set, label, children }) 
 			<label><input type="checkbox" checked=${state.kernel === '0'} onChange=${(e) => set({ kernel: e.target.checked ? '0' : '' })} /> hide kernel</label>
 			<label><input type="checkbox" checked=${state.by === 'module'} onChange=${(e) => set({ fby: e.target.checked ? 'module' : '' })} /> by module</label>
 			${children}
-			${!base && html`<a class="button" target="_blank" rel="noopener" href=${speedscopeOf(asked)}>Open in speedscope</a>`}
+			${!base && !STILL && html`<a class="button" target="_blank" rel="noopener" href=${speedscopeOf(asked)}>Open in speedscope</a>`}
 		</div>
 		<p class="flamewords" aria-hidden="true">${words || (data ? `${data.sides ? `${amount(data.unit, data.sides[0])} before, ${amount(data.unit, data.sides[1])} now${data.left ? `; ${count(data.left)} narrow frames are left out` : ''}` : `${amount(data.unit, data.total)} in all`}${data.cut ? `; ${count(data.cut)} narrow frames are shown when you zoom` : ''}` : '\u00a0')}</p>
 		${error && (error.teach ? html`<${Teach} text=${`${error.message} \`${error.teach}\``} />` : html`<p class="empty" role="alert">${visible(error.message)}</p>`)}

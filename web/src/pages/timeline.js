@@ -3,8 +3,8 @@
 // selection are what the lanes show; the area is a part of that and stands in the address as a0 and a1.
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { get } from '../api.js';
-import { info, selection, tick, toast } from '../state.js';
-import { count, visible } from '../text.js';
+import { info, selection, tick, toast, track } from '../state.js';
+import { lossText, visible } from '../text.js';
 import { marks } from '../shell/marks.js';
 import { Command } from '../shell/command.js';
 import { showMenu } from '../shell/menu.js';
@@ -104,7 +104,7 @@ function connect(host, now, known, actions) {
 			}
 		},
 		words: (item) => itemWords(known.current, item),
-		lossWords: (l) => `${count(l.count ?? 0)} events lost here${l.cpu >= 0 ? `, CPU ${l.cpu}` : ''}${l.reason ? `: ${visible(l.reason)}` : ''}`,
+		lossWords: lossText,
 		runLabel: (row, tile, i) => (row.kind === 'cpu' ? threadName(known.current, tile.thread[i]) : tile.doing[i] === 3 ? `waits: ${known.current.reasons[tile.reason[i]] ?? '?'}` : `CPU ${tile.cpu[i] & 0xffff}`),
 		spanLabel: (row, tile, i) => visible(spanName(tile, i)),
 		threadKnown: (thread) => known.current.byThread.has(thread) || known.current.names.has(thread),
@@ -182,7 +182,9 @@ export default function Timeline() {
 	}, [dark]);
 	useEffect(() => lanes.current.setArea(area), [param('a0'), param('a1')]);
 	useEffect(() => lanes.current.setMarks(marks.value), [marks.value]);
-	useEffect(() => lanes.current.setRows(makeRows({ ...known.current, marks: marks.value }, view)), [version, marks.value, sel.tr, ...['pin', 'hide', 'open', 'move', 'proc'].map(param)]);
+	const rows = track.value?.tr === sel.tr ? track.value : null;
+	useEffect(() => rows && lanes.current.setMarks(rows.points, 'track'), [rows]);
+	useEffect(() => lanes.current.setRows(makeRows({ ...known.current, marks: marks.value, track: rows }, view)), [version, marks.value, rows, sel.tr, ...['pin', 'hide', 'open', 'move', 'proc'].map(param)]);
 	/* The chain stands in the address: thread@time. */
 	useEffect(() => {
 		const [thread, t] = param('chain').split('@');

@@ -83,6 +83,11 @@ export function makeRows(known, view) {
 		rows.push(marks);
 		all.set(marks.key, marks);
 	}
+	if (known.track) {
+		const row = { key: 'track', kind: 'marks', label: 'SQL', sub: `${count(known.track.points.length)} rows`, pinned: true, menu: false };
+		rows.push(row);
+		all.set(row.key, row);
+	}
 
 	if (known.cpus.length && known.has.switches && !view.process) {
 		const g = group('cpus', 'CPUs', `${known.cpus.length}`, true);
@@ -149,7 +154,7 @@ export function makeRows(known, view) {
 			pinned.push(whole);
 		}
 	}
-	const heads = rows.findIndex((r) => r.key !== 'density' && r.key !== 'marks');
+	const heads = rows.findIndex((r) => r.key !== 'density' && r.key !== 'marks' && r.key !== 'track');
 	rows.splice(heads < 0 ? rows.length : heads, 0, ...pinned);
 	return rows;
 }

@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The selection as a file: a smaller trace, or in the form of another program.
 import { html, signal, useLayoutEffect, useRef, useState } from '../ui.js';
-import { tr, t0, t1, filter, jobs, toast } from '../state.js';
-import { get, post, address } from '../api.js';
+import { tr, t0, t1, filter, info, jobs, page, toast } from '../state.js';
+import { get, post, postForFile, address } from '../api.js';
+import { allAsked } from '../still.js';
 import { Command, commandLine } from './command.js';
-import { visible } from '../text.js';
+import { bytes, visible } from '../text.js';
 
 export const exportOpen = signal(false); // true, or the kind that is wanted
+
+// What is shown as one file: the page with the answers that it has now.
+async function savePicture() {
+	const blob = await postForFile('still', { page: page.value, address: location.hash || `#${page.value}`, asks: allAsked() });
+	const a = document.createElement('a');
+	a.href = URL.createObjectURL(blob);
+	a.download = `${info.value.name.replace(/\.etl$/i, '')}-${page.value}.html`;
+	a.click();
+	setTimeout(() => URL.revokeObjectURL(a.href), 60000);
+	return `${a.download}, ${bytes(blob.size)}`;
+}
+
+function Picture() {
+	const [said, setSaid] = useState(null);
+	const save = () => savePicture().then((text) => setSaid({ text }), (e) => setSaid({ text: e.message, bad: true }));
+	return html`<h2>This view as one page</h2>
+		<p>A file that opens in any browser, without the trace and without this program. It has what the view shows, and nothing else of the trace.</p>
+		<div class="buttons"><button onClick=${save}>Save this view as HTML</button>${said && html`<span role=${said.bad ? 'alert' : 'status'} class=${said.bad ? 'bad' : 'note'}>${visible(said.text)}</span>`}</div>`;
+}
 
 export function ExportDialog() {
 	const [kinds, setKinds] = useState([]);
@@ -53,6 +73,7 @@ export function ExportDialog() {
 			${now?.state === 'failed' && html`<p role="alert" class="bad">${visible(now.text)}</p>`}
 			${now?.state === 'done' && html`<p role="status"><a class="button" href=${address('download', { job })} download=${now.name}>Save ${visible(now.name)}</a></p><p class="note pre">${visible(now.text)}</p>`}
 			<div class="buttons"><button class="main-button" onClick=${run} disabled=${now?.state === 'runs'}>Export</button><button onClick=${() => (exportOpen.value = false)}>Close</button></div>
+			${!['home', 'live'].includes(page.value) && html`<${Picture} />`}
 		</div>
 	</div>`;
 }

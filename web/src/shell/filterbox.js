@@ -1,127 +1,110 @@
 // SPDX-License-Identifier: MIT
-// The filter: a plain input with completions, coloured words and mistakes, all of which the server says. There is no second parser.
-import { html, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
-import { filter, go, tr, info } from '../state.js';
+// The filter of the page. At first a plain input, which works at once; the editor with completions comes when it is used first, and
+// takes over what was typed. All that is known of the language the server says.
+import { html, useEffect, useRef, useState } from '../ui.js';
+import { filter, go, tr, info, remembered, rememberAs } from '../state.js';
 import { get } from '../api.js';
 import { visible } from '../text.js';
 
+const PAST = 30;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-// Places are bytes of UTF-8.
-function slice(text, from, to) {
-	return decoder.decode(encoder.encode(text).subarray(from, to));
+
+function past() {
+	try {
+		const list = JSON.parse(remembered('filters') || '[]');
+		return Array.isArray(list) ? list.filter((s) => typeof s === 'string') : [];
+	} catch {
+		return [];
+	}
+}
+function addPast(text) {
+	if (text) {
+		rememberAs('filters', JSON.stringify([text, ...past().filter((s) => s !== text)].slice(0, PAST)));
+	}
+}
+function parse(text, cursor, signal) {
+	return get('parse', { tr: tr.value, f: text, cursor: cursor === null ? undefined : encoder.encode(text.slice(0, cursor)).length }, signal);
 }
 
 export function FilterBox() {
 	const [text, setText] = useState(filter.value);
 	const [parsed, setParsed] = useState(null);
-	const [chosen, setChosen] = useState(-1);
-	const [focused, setFocused] = useState(false);
-	const ref = useRef(null);
-	const back = useRef(null);
-	useEffect(() => setText(filter.value), [filter.value]);
-	const ask = (value, cursor) => {
-		back.current?.abort();
-		back.current = new AbortController();
-		get('parse', { tr: tr.value, f: value, cursor: encoder.encode(value.slice(0, cursor)).length }, back.current.signal).then(
-			(p) => {
-				setParsed({ ...p, of: value });
-				setChosen(-1);
-			},
-			() => {},
-		);
-	};
-	const typed = (e) => {
-		setText(e.target.value);
-		ask(e.target.value, e.target.selectionStart);
-	};
-	const offers = focused && parsed?.of === text ? parsed.completions.slice(0, 12) : [];
-	const take = (c) => {
-		const bytes = encoder.encode(text);
-		const before = decoder.decode(bytes.subarray(0, c.from)), after = decoder.decode(bytes.subarray(c.to));
-		const next = `${before}${c.text}${after.startsWith(' ') ? '' : ' '}${after}`;
-		setText(next);
-		const at = before.length + c.text.length + 1;
-		ref.current.focus();
-		requestAnimationFrame(() => ref.current?.setSelectionRange(at, at));
-		ask(next, at);
-	};
-	const apply = () => {
-		if (!parsed || parsed.of !== text || !parsed.error) {
-			go({ f: text.trim() });
-		} else {
-			ref.current.focus();
+	const [editor, setEditor] = useState(null);
+	const input = useRef(null), host = useRef(null), asked = useRef(false);
+	const hint = `Filter${info.value?.examples?.[0] ? `, for example: ${info.value.examples[0]}` : ''}`;
+	/* Only when the page's filter is another one: an editor that has just come holds what was typed. */
+	const made = useRef(null);
+	made.current = editor;
+	useEffect(() => {
+		setText(filter.value);
+		made.current?.set(filter.value);
+	}, [filter.value]);
+	useEffect(() => () => editor?.destroy(), [editor]);
+
+	const apply = async (value) => {
+		const f = value.trim();
+		try {
+			const p = f ? await parse(f, null) : { error: null };
+			setParsed({ ...p, of: f });
+			if (!p.error) {
+				addPast(f);
+				go({ f });
+			}
+		} catch {
+			go({ f });
 		}
+	};
+	const load = () => {
+		if (asked.current) {
+			return;
+		}
+		asked.current = true;
+		import('./filter_editor.js').then(
+			({ createEditor }) => {
+				const swap = () => {
+					const i = input.current;
+					if (!i || !host.current) {
+						return;
+					}
+					const there = document.activeElement === i, place = i.selectionStart;
+					i.remove(); /* before the focus moves: afterwards the browser would move the cursor again */
+					const made = createEditor(host.current, { text: i.value, hint, parse, apply, past, parsed: setParsed, leave: () => filter.value });
+					if (there) {
+						made.view.focus();
+					}
+					/* The browser puts the cursor in front when it has given the focus: behind that it goes where it was. */
+					const back = () => made.view.state.doc.toString() === i.value && made.view.dispatch({ selection: { anchor: Math.min(place ?? i.value.length, i.value.length) } });
+					back();
+					setTimeout(back, 30);
+					setEditor(made);
+				};
+				/* What is being composed is not torn away. */
+				if (input.current?.dataset.composing) {
+					input.current.addEventListener('compositionend', swap, { once: true });
+				} else {
+					swap();
+				}
+			},
+			() => {}, /* the plain input stays */
+		);
 	};
 	const key = (e) => {
 		e.stopPropagation();
-		if (e.key === 'ArrowDown' && offers.length) {
-			e.preventDefault();
-			setChosen((chosen + 1) % offers.length);
-		} else if (e.key === 'ArrowUp' && offers.length) {
-			e.preventDefault();
-			setChosen((chosen + offers.length) % (offers.length + 1) - 1);
-		} else if ((e.key === 'Enter' || e.key === 'Tab') && chosen >= 0) {
-			e.preventDefault();
-			take(offers[chosen]);
-		} else if (e.key === 'Enter') {
-			apply();
+		if (e.key === 'Enter') {
+			apply(e.target.value);
 		} else if (e.key === 'Escape') {
 			setText(filter.value);
-			setParsed(null);
-			ref.current.blur();
-		} else if (e.key === ' ' && e.ctrlKey) {
-			e.preventDefault();
-			ask(text, ref.current.selectionStart);
+			e.target.blur();
 		}
 	};
-	const mark = useRef(null);
-	useLayoutEffect(() => {
-		if (mark.current && ref.current) {
-			mark.current.scrollLeft = ref.current.scrollLeft;
-		}
-	});
-	const words = () => {
-		if (!parsed || parsed.of !== text) {
-			return text;
-		}
-		const out = [];
-		let at = 0;
-		for (const s of parsed.spans) {
-			if (s.from >= at) {
-				out.push(slice(text, at, s.from), html`<span class=${`w-${s.kind}`}>${slice(text, s.from, s.to)}</span>`);
-				at = s.to;
-			}
-		}
-		out.push(slice(text, at));
-		return out;
-	};
-	const error = focused && parsed?.of === text ? parsed.error : null;
-	const examples = info.value?.examples ?? [];
-	return html`<div class="filterbox ${error ? 'wrong' : ''}">
+	const error = parsed?.error ?? null;
+	return html`<div class=${`filterbox ${error ? 'wrong' : ''}`}>
 		<div class="field">
-			<div class="words" ref=${mark} aria-hidden="true">${words()}</div>
-			<input
-				id="filter" ref=${ref} value=${text} onInput=${typed} onKeyDown=${key} spellcheck=${false} autocomplete="off" placeholder=${`Filter${examples[0] ? `, for example: ${examples[0]}` : ''}`}
-				role="combobox" aria-label="Filter" aria-expanded=${offers.length > 0} aria-controls="offers" aria-autocomplete="list"
-				aria-activedescendant=${chosen >= 0 ? `offer-${chosen}` : undefined} aria-invalid=${error ? 'true' : 'false'}
-				onFocus=${() => {
-					setFocused(true);
-					ask(text, ref.current.selectionStart ?? text.length);
-				}}
-				onBlur=${() => setTimeout(() => setFocused(false), 150)}
-				onScroll=${() => mark.current && (mark.current.scrollLeft = ref.current.scrollLeft)} />
+			<div class="editor" ref=${host}></div>${!editor && html`<input id="filter" ref=${input} value=${text} placeholder=${hint} aria-label="Filter" spellcheck=${false} autocomplete="off"
+				onFocus=${load} onPointerEnter=${load} onInput=${(e) => setText(e.target.value)} onKeyDown=${key}
+				onCompositionStart=${(e) => (e.target.dataset.composing = '1')} onCompositionEnd=${(e) => delete e.target.dataset.composing} />`}
 			${filter.value && html`<button class="quiet" aria-label="Remove the filter" onClick=${() => go({ f: '' })}>×</button>`}
 		</div>
 		${error && html`<div class="mistake" role="alert">column ${error.column}: ${visible(error.text)}${error.nearest && !error.text.includes(error.nearest) ? html`; nearest: <b>${visible(error.nearest)}</b>` : ''}</div>`}
-		${offers.length > 0 &&
-		html`<ul class="offers" id="offers" role="listbox" aria-label="Completions">
-			${offers.map(
-				(c, i) => html`<li id=${`offer-${i}`} role="option" aria-selected=${i === chosen} class=${i === chosen ? 'chosen' : ''} onPointerDown=${(e) => {
-					e.preventDefault();
-					take(c);
-				}}><span>${visible(c.text)}</span><small>${c.kind}</small></li>`,
-			)}
-		</ul>`}
 	</div>`;
 }

@@ -12,6 +12,7 @@ import { Help, helpOpen } from './help.js';
 import { ExportDialog, exportOpen } from './export.js';
 import { addMark } from './marks.js';
 import { stepMatch } from './match.js';
+import { still } from '../still.js';
 
 function Rail() {
 	return html`<nav class="rail" aria-label="Pages">
@@ -97,6 +98,20 @@ function Traces() {
 	</select>`;
 }
 
+// A file says what it is, and of which times and events.
+function StillHeader() {
+	const r = range.value, i = info.value;
+	return html`<header class="header">
+		<strong class="name" title=${visible(i?.name)}>${visible(i?.name)}</strong>
+		<span class="stillrange">${i && `${time(r.t0, 1e6)} – ${time(r.t1, 1e6)}`}</span>${filter.value && html`<code class="stillfilter" title=${visible(filter.value)}>${visible(filter.value)}</code>`}
+		<span class="grow"></span><span class="note">a view of openetw ${still.version}, saved as a file</span><${Light} /><${Theme} />
+	</header>`;
+}
+
+function Theme() {
+	return html`<button class="quiet" title="Dark or light" aria-label="Dark or light" onClick=${() => (theme.value = (theme.value || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark')}><${Icon} name="sun" size=${18} /></button>`;
+}
+
 function Header() {
 	const here = pages.find((p) => p.id === page.value);
 	return html`<header class="header">
@@ -105,7 +120,7 @@ function Header() {
 		${(here?.alone || !info.value) && html`<span class="grow"></span>`}
 		<${Light} />
 		${info.value && !info.value.live && html`<button class="quiet" title="Export this selection" aria-label="Export this selection" onClick=${() => (exportOpen.value = true)}><${Icon} name="export" size=${18} /></button>`}
-		<button class="quiet" title="Dark or light" aria-label="Dark or light" onClick=${() => (theme.value = (theme.value || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark')}><${Icon} name="sun" size=${18} /></button>
+		<${Theme} />
 		<button class="quiet" title="Keys (?)" aria-label="Keys" onClick=${() => (helpOpen.value = true)}>?</button>
 	</header>`;
 }
@@ -118,7 +133,7 @@ export function Teach({ text }) {
 
 const loaded = new Map();
 function Page() {
-	const p = pages.find((x) => x.id === page.value) ?? pages[1];
+	const p = pages.find((x) => x.id === page.value) ?? pages[1] ?? pages[0];
 	const [, redraw] = useState(0);
 	const part = loaded.get(p.id);
 	useEffect(() => {
@@ -155,7 +170,7 @@ function Toasts() {
 let pending = 0; // "g" was pressed: a page's letter comes next
 function onKey(e) {
 	const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || e.target.isContentEditable || e.target.closest?.('.cm-editor');
-	if ((e.ctrlKey || e.metaKey) && (e.key === 'p' || e.key === 'k')) {
+	if (!STILL && (e.ctrlKey || e.metaKey) && (e.key === 'p' || e.key === 'k')) {
 		e.preventDefault();
 		paletteOpen.value = !paletteOpen.value;
 		return;
@@ -191,7 +206,7 @@ function onKey(e) {
 		']': () => stepMatch(false),
 		g: () => (pending = Date.now()),
 	}[e.key];
-	if (act) {
+	if (act && !(STILL && '/?[]m'.includes(e.key))) {
 		e.preventDefault();
 		act();
 	}
@@ -209,7 +224,7 @@ export function App() {
 		}}>To the page</a>
 		<${Rail} />
 		<div class="column">
-			<${Header} /><${Progress} /><${Live} />
+			${STILL ? html`<${StillHeader} />` : html`<${Header} />`}<${Progress} /><${Live} />
 			<main class=${`main page-${page.value}`} ref=${main} tabindex="-1"><${Page} /></main>
 		</div>
 		<${Menu} /><${Palette} /><${Help} /><${ExportDialog} /><${Toasts} />`;

@@ -79,6 +79,10 @@ export function Density({ by = 'provider', height = 120 }) {
 				hatch(c, xOf(l.t0), 0, xOf(l.t1) - xOf(l.t0), height - ruler);
 			}
 		}
+		/* Lost, and the file does not say when: anywhere. */
+		if (d && d.lost.length === 0 && info.value?.lost.events > 0 && info.value.lost.t0 === undefined) {
+			hatch(c, 0, 0, size.width, 8);
+		}
 		const p = info.value?.progress;
 		if (p && !p.whole && p.covered_until !== undefined) {
 			c.fillStyle = css.getPropertyValue('--soft');

@@ -867,8 +867,8 @@ export function createLanes(host, use) {
 			state.area = area;
 			changed(false);
 		},
-		setMarks(marks) {
-			state.tiles.set('marks', { marks, always: true });
+		setMarks(marks, key = 'marks') {
+			state.tiles.set(key, { marks, always: true });
 			changed(false);
 		},
 		setArrows(arrows) {

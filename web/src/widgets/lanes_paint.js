@@ -229,6 +229,8 @@ function paintSpans(g, row, tile, view, width, y, paint) {
 }
 
 function paintMarks(g, tile, view, width, y, height, paint) {
+	/* Texts of a crowd would cover each other. */
+	const crowd = tile.marks.reduce((n, m) => n + (m.t <= view.t1 && (m.t1 ?? m.t) >= view.t0), 0) > 40;
 	for (const mark of tile.marks) {
 		const x = pixelAt(view, mark.t, width);
 		if (mark.t1 !== undefined && mark.t1 !== null) {
@@ -245,6 +247,9 @@ function paintMarks(g, tile, view, width, y, height, paint) {
 		g.lineTo(x - 4, y + height - 11);
 		g.lineTo(x + 4, y + height - 11);
 		g.fill();
+		if (crowd) {
+			continue;
+		}
 		g.fillStyle = paint.colours.text;
 		g.fillText(fitText(g, mark.text, 160), x + 7, y + height / 2);
 	}
