@@ -26,18 +26,29 @@ def until(what, question):
 s = Server(folder, "--root", folder + "/roots")
 s.enter()
 assert s.get("traces")["traces"] == []
-assert openetw("start", "followed", "-r", "-p", "OpenETW.Sample.Hello").returncode == 0
+assert openetw("start", "followed", "-r", "-p", "OpenETW.Sample.Hello:::stack").returncode == 0
 s.post("attach", {"session": "nobody"}, want=400)
 tr = s.post("attach", {"session": "followed", "bytes": 1 << 22})["tr"]
 subprocess.run([emitter, "5", "1"], stdout=subprocess.DEVNULL, check=True)
-rows = until("no event came", lambda: (lambda a: a["total"] >= 20 and a)(s.get("rows", tr=tr, n=500)))
+rows = until("no event came", lambda: (lambda a: a["types"] and "Goodbye" in [t[1] for t in a["types"].values()] and a)(
+    s.get("rows", tr=tr, n=500)))
 names = {t[1] for t in rows["types"].values()}
 assert "Hello" in names and "Order" in names, names
 info = s.get("info", tr=tr)
 assert info["live"] and info["live_state"]["lost"] == 0, info
 facets = s.get("facets", tr=tr, by="type")
 assert sum(r["count"] for r in facets["rows"]) == facets["answer"]["matched"], facets
-s.get("table", 400, tr=tr, name="events")  # tables are made of files
+table = s.get("table", tr=tr, name="events", group_by="event", columns="count(*)")  # of a copy of what is there
+counts = {}
+for r in facets["rows"]:
+    counts[r["text"].split("/")[1]] = counts.get(r["text"].split("/")[1], 0) + r["count"]
+assert dict(table["rows"]) == counts, (table["rows"], counts, rows["types"])
+both = s.get("compare", a=tr, b=tr, name="events", group_by="event", columns="count(*)")
+assert both["a"] == both["b"] and len(both["a"]) == len(table["rows"]), both
+s.get("diag", tr=tr)
+event = s.get("row", tr=tr, row=[r for r in rows["rows"] if rows["types"][str(r[6])][1] == "Hello"][0][0])
+named = [f["name"] for f in event["stack"] if "name" in f]
+assert "main" in named, event["stack"]
 kept = s.post("keep", {"tr": tr, "f": "event == Order"})
 dump = openetw("dump", "-q", kept["path"], "--filter", "event == Order").stdout.splitlines()
 assert len(dump) == kept["events"] > 0, (kept, dump[:3])

@@ -384,4 +384,4 @@ static int run(struct view_request *r)
 	strbuf_adds(&r->out, "]}");
 	return r->status == 0 || r->status == 200 ? view_done(r) : r->status;
 }
-const struct view_endpoint view_cards = {.path = "cards", .params = VIEW_SEL "part:text", .run = run};
+const struct view_endpoint view_cards = {.path = "cards", .params = VIEW_SEL "part:text", .whole = true, .run = run};

@@ -178,10 +178,10 @@ static int run(struct view_request *r)
 	if (s) {
 		put_trace_rows(r, table_set_made(s, "trace"));
 	}
-	if (!t->live) {
+	if (!t->copy_of) {
 		put_damage(r, t);
 	}
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_diag = {.path = "diag", .params = VIEW_TRACE_PARAM, .run = run};
+const struct view_endpoint view_diag = {.path = "diag", .params = VIEW_TRACE_PARAM, .whole = true, .run = run};

@@ -40,6 +40,7 @@ struct view_endpoint {
 	const char *path;   /* behind "/api/" */
 	const char *params; /* "NAME:KIND …": text, time, real, flag, list, or FROM-TO for a whole number */
 	bool post;          /* with a JSON body of at most JSON_BYTES_MAX */
+	bool whole;         /* of a live trace it gets a copy of what was there a moment ago (view_copy.c) */
 	int (*run)(struct view_request *r); /* the status: 200, … */
 };
 extern const struct view_endpoint *const view_endpoints[]; /* NULL-terminated */
@@ -115,7 +116,8 @@ struct view_sel {
 	int64_t from, to;   /* of the trace where nothing was given */
 	const char *filter; /* NULL: none */
 };
-/* The trace of `tr`. NULL: 404. It stays open until the request has ended. */
+/* The trace of `tr`; for an endpoint that is `whole`, a copy of a live one. NULL: `status`. It stays open until the request has
+ * ended. */
 struct view_trace *view_trace_of(struct view_request *r);
 bool view_sel_of(struct view_request *r, struct view_sel *ret);
 /* A query with the selection's filter and times, which is cancelled when the client hangs up. NULL: `status`. One that was

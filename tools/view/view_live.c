@@ -24,8 +24,8 @@ static bool gone(void *context)
 	return view_gone(context);
 }
 
-struct view_trace *view_live_create(const struct cli_args *a, const char *session, uint64_t ring_bytes, bool own,
-				    char *why, size_t cap)
+struct view_trace *view_live_create(struct view *v, const char *session, uint64_t ring_bytes, bool own, char *why,
+				    size_t cap)
 {
 	OPENETW_SIZED(struct openetw_live_options, o);
 	struct view_trace *t = calloc(1, sizeof *t);
@@ -37,7 +37,9 @@ struct view_trace *view_live_create(const struct cli_args *a, const char *sessio
 		return NULL;
 	}
 	pthread_mutex_init(&t->lock, NULL);
-	t->args = a;
+	pthread_mutex_init(&t->naming, NULL);
+	pthread_mutex_init(&l->copying, NULL);
+	t->args = v->args;
 	snprintf(l->session, sizeof l->session, "%s", session);
 	t->name = strdup(session);
 	o.session = session;
@@ -47,11 +49,14 @@ struct view_trace *view_live_create(const struct cli_args *a, const char *sessio
 		const char *said = openetw_last_error_text();
 		snprintf(why, cap, "%s", said[0] ? said : openetw_error_text(code));
 		t->x = NULL;
+		pthread_mutex_destroy(&l->copying);
 		free(l);
 		view_trace_destroy(t);
 		return NULL;
 	}
+	l->view = v;
 	l->own = own;
+	l->ring_bytes = ring_bytes;
 	t->live = l;
 	return t;
 }
@@ -67,6 +72,9 @@ static void stop_session(const char *name)
 
 void view_live_destroy(struct view_live *l)
 {
+	if (l) {
+		view_copies_end(l);
+	}
 	if (l && l->own) {
 		stop_session(l->session);
 	}
@@ -160,7 +168,7 @@ static int run_attach(struct view_request *r)
 	if (bytes < (1 << 20) || (uint64_t)bytes > RING_MOST) {
 		return view_fail(r, 400, "\"bytes\" is to be from 1 MiB to 4 GiB");
 	}
-	return add(r, view_live_create(r->view->args, session, (uint64_t)bytes, false, why, sizeof why), why);
+	return add(r, view_live_create(r->view, session, (uint64_t)bytes, false, why, sizeof why), why);
 }
 const struct view_endpoint view_attach = {
 	.path = "attach", .params = "session:text bytes:real", .post = true, .run = run_attach};
@@ -211,7 +219,7 @@ static int run_live(struct view_request *r)
 	if (status != 0) {
 		view_fail(r, 400, "%s", err.len ? err.s : "the session could not be started");
 	} else {
-		struct view_trace *t = view_live_create(r->view->args, name, RING_DEFAULT, true, why, sizeof why);
+		struct view_trace *t = view_live_create(r->view, name, RING_DEFAULT, true, why, sizeof why);
 		if (!t) {
 			stop_session(name);
 		}

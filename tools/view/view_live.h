@@ -8,16 +8,33 @@
 
 #include "tools/view/view.h"
 
+/* view_copy.c */
+struct view_copy {
+	struct view_trace *trace; /* of a file; NULL: none was made yet */
+	uint64_t rows, made_ns, took_ns;
+};
 struct view_live {
+	struct view *view;
 	char session[160];
 	bool own;
+	uint64_t ring_bytes;
 	uint64_t told_rows, told_ns; /* what view_live_tell() said last */
 	double rate;                 /* rows a second */
+	pthread_mutex_t copying;     /* of the copies */
+	struct view_copy whole, machine;
 };
 /* Attaches to a session. NULL: `why`. */
-struct view_trace *view_live_create(const struct cli_args *a, const char *session, uint64_t ring_bytes, bool own,
-				    char *why, size_t cap);
+struct view_trace *view_live_create(struct view *v, const char *session, uint64_t ring_bytes, bool own, char *why,
+				    size_t cap);
 /* With its trace: stops an own session. */
 void view_live_destroy(struct view_live *l);
+
+/* A copy of what the ring has, at most some seconds old; view_trace_let_go() when it is not wanted any more. NULL: `why`. */
+struct view_trace *view_copy_hold(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
+				  size_t cap);
+/* The same without events: what was said of processes and their modules, for names of code. */
+struct view_trace *view_copy_of_machine(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
+					size_t cap);
+void view_copies_end(struct view_live *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Parameters of a request, and failures.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 #include "tools/view/view_param.h"
 
 #include "filter/filter_parse.h"
@@ -175,6 +175,11 @@ bool view_numbers(struct view_request *r, const char *text, uint32_t *ret, uint3
 
 /* ---- the selection ---------------------------------------------------------------------------------- */
 
+static bool request_gone(void *context)
+{
+	return view_gone(context);
+}
+
 struct view_trace *view_trace_of(struct view_request *r)
 {
 	if (!r->trace) {
@@ -182,6 +187,14 @@ struct view_trace *view_trace_of(struct view_request *r)
 		r->trace = view_trace_hold(r->view, id);
 		if (!r->trace) {
 			view_fail(r, 404, "no trace %u is open", id);
+		} else if (r->trace->live && r->endpoint->whole) {
+			char why[600];
+			struct view_trace *copy = view_copy_hold(r->trace, request_gone, r, why, sizeof why);
+			view_trace_let_go(r->view, r->trace);
+			r->trace = copy;
+			if (!copy) {
+				view_fail(r, 503, "%s", why);
+			}
 		}
 	}
 	return r->trace;

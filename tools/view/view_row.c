@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * row: everything about one event.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 
 #include "tools/tables/index_row.h"
 #include "tools/tables/table_make.h"
@@ -123,7 +123,13 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	char name[1024], why[300];
 	OPENETW_SIZED(struct openetw_index_process, p);
 	uint32_t n = row->stack ? BASE_MIN(openetw_index_stack(t->x, row->stack, frames, FRAMES_MOST), FRAMES_MOST) : 0;
-	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(t, gone, r, why, sizeof why) : NULL;
+	struct view_trace *names = t; /* of what they are read */
+	if (n && t->live) {
+		names = view_copy_of_machine(t, gone, r, why, sizeof why);
+	} else if (!n || !view_trace_whole(t)) {
+		names = NULL;
+	}
+	struct table_maker *m = names ? view_names_lock(names, gone, r, why, sizeof why) : NULL;
 	struct kevent k;
 	bool interrupted = m && kevent_of(m->state, e, &k) && (k.kind == KEVENT_SAMPLE || k.kind == KEVENT_PMC_SAMPLE);
 	bool whose = openetw_index_process(t->x, row->process, &p) == ERROR_SUCCESS;
@@ -148,7 +154,10 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	}
 	strbuf_addc(&r->out, ']');
 	if (m) {
-		view_names_unlock(t);
+		view_names_unlock(names);
+	}
+	if (names && names != t) {
+		view_trace_let_go(r->view, names);
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Tables are made with what a process has once (OpenTrace's handles, the progress on the terminal). */
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +30,7 @@ static char *name_of(int count, char *const *files)
 	return b.s;
 }
 
-static bool copy_files(struct view_trace *t, int count, char *const *files)
+static bool copy_files(struct view_trace *t, int count, char *const *files, const char *name)
 {
 	t->files = calloc((size_t)count, sizeof *t->files);
 	for (; t->files && t->count < count; t->count++) {
@@ -38,17 +39,17 @@ static bool copy_files(struct view_trace *t, int count, char *const *files)
 			return false;
 		}
 	}
-	t->name = name_of(count, files);
+	t->name = name ? strdup(name) : name_of(count, files);
 	return t->files && t->name;
 }
 
-static bool open_index(struct view_trace *t, char *why, size_t cap)
+static bool open_index(struct view_trace *t, uint32_t flags, char *why, size_t cap)
 {
 	OPENETW_SIZED(struct openetw_index_options, o);
 	char unpacked[1000];
 	const char **plain = calloc((size_t)t->count, sizeof *plain);
 	uint32_t code = plain ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-	o.flags = OPENETW_INDEX_BACKGROUND;
+	o.flags = flags;
 	for (int i = 0; i < t->count && code == ERROR_SUCCESS; i++) {
 		plain[i] = cli_unpacked(t->args, t->files[i]);
 		if (!plain[i]) {
@@ -69,6 +70,12 @@ static bool open_index(struct view_trace *t, char *why, size_t cap)
 
 struct view_trace *view_trace_create(const struct cli_args *a, int count, char *const *files, char *why, size_t cap)
 {
+	return view_trace_create_as(a, count, files, NULL, OPENETW_INDEX_BACKGROUND, why, cap);
+}
+
+struct view_trace *view_trace_create_as(const struct cli_args *a, int count, char *const *files, const char *name,
+					uint32_t flags, char *why, size_t cap)
+{
 	struct view_trace *t = calloc(1, sizeof *t);
 	if (!t) {
 		snprintf(why, cap, "no memory");
@@ -78,7 +85,7 @@ struct view_trace *view_trace_create(const struct cli_args *a, int count, char *
 	pthread_mutex_init(&t->naming, NULL);
 	t->args = a;
 	snprintf(why, cap, "no memory");
-	if (!copy_files(t, count, files) || !open_index(t, why, cap)) {
+	if (!copy_files(t, count, files, name) || !open_index(t, flags, why, cap)) {
 		view_trace_destroy(t);
 		return NULL;
 	}
@@ -98,8 +105,11 @@ void view_trace_destroy(struct view_trace *t)
 	table_set_close(t->tables);
 	table_set_close(t->code);
 	pthread_mutex_unlock(&tables_lock);
-	openetw_index_close(t->x);
 	view_live_destroy(t->live);
+	openetw_index_close(t->x);
+	if (t->copy_of) {
+		close(t->copy_of - 1);
+	}
 	for (int i = 0; i < t->count; i++) {
 		free(t->files[i]);
 	}
@@ -165,8 +175,7 @@ void view_decoder_give(struct view_trace *t, struct openetw_decoder *d)
 
 #define LOOK_MS 100u
 
-/* Waits for a lock as long as somebody waits for the answer. */
-static bool lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap)
+bool view_lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap)
 {
 	struct timespec until;
 	do {
@@ -215,15 +224,11 @@ static struct table_set *open_set(struct view_trace *t, char *why, size_t cap)
 struct table_set *view_tables_with(struct view_trace *t, const char *name, bool (*gone)(void *context), void *context,
 				   char *why, size_t cap)
 {
-	if (t->live) {
-		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
-		return NULL;
-	}
 	struct table_set *s = order_load_acquire(&t->tables); /* C: pairs with D below */
 	if (s && table_set_made(s, name)) {
 		return s;
 	}
-	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&tables_lock, gone, context, why, cap)) {
+	if (!wait_for_index(t, gone, context, why, cap) || !view_lock_for(&tables_lock, gone, context, why, cap)) {
 		return NULL;
 	}
 	s = t->tables ? t->tables : open_set(t, why, cap);
@@ -243,7 +248,7 @@ struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask
 		return s ? table_ask(s, ask, why, cap) : NULL;
 	}
 	/* Those that add samples up are made anew for other times, processes and threads. */
-	if (!lock_for(&tables_lock, gone, context, why, cap)) {
+	if (!view_lock_for(&tables_lock, gone, context, why, cap)) {
 		return NULL;
 	}
 	struct table_answer *a = table_ask(s, ask, why, cap);
@@ -254,14 +259,10 @@ struct table_answer *view_table_ask(struct view_trace *t, const struct table_ask
 struct table_maker *view_names_lock(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
 				    size_t cap)
 {
-	if (t->live) {
-		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
+	if (!wait_for_index(t, gone, context, why, cap) || !view_lock_for(&t->naming, gone, context, why, cap)) {
 		return NULL;
 	}
-	if (!wait_for_index(t, gone, context, why, cap) || !lock_for(&t->naming, gone, context, why, cap)) {
-		return NULL;
-	}
-	if (!t->code && lock_for(&tables_lock, gone, context, why, cap)) {
+	if (!t->code && view_lock_for(&tables_lock, gone, context, why, cap)) {
 		struct table_set *s = open_set(t, why, cap);
 		if (s && !table_make_state(table_set_maker(s), why, cap)) {
 			table_set_close(s);
