@@ -62,6 +62,28 @@ assert s.get("rows", tr=tr, n=1)["total"] >= 20  # what was there stays
 s.post("close", {"tr": tr})
 s.get("info", 404, tr=tr)
 
+# What processes do, where this user may watch the machine.
+status, _, answer = s.ask("POST", "/api/live", None, json.dumps({"kinds": ["file", "image"], "stacks": True}))
+if status == 200:
+    tr = json.loads(answer)["tr"]
+    missing = folder + "/none-such"
+    script = "cat %s; exit 3" % missing
+    until("nobody is there", lambda: any(p["name"] for p in s.get("ops_processes", tr=tr)["processes"]))
+    child = subprocess.Popen(["sh", "-c", script], stderr=subprocess.DEVNULL)
+    child.wait()
+    fails = 'process == cat and path == "%s" and op == FileCreate' % missing
+    ops = until("cat did nothing", lambda: (lambda a: a["total"] and a)(s.get("ops", tr=tr, kinds="file", f=fails)))
+    assert ops["rows"][0][8] == "NAME NOT FOUND" and ops["rows"][0][12] is True, ops
+    assert s.get("ops", tr=tr, kinds="network", f=fails)["total"] == 0
+    s.get("ops", 400, tr=tr, f="pth == x")
+    s.get("ops", 400, tr=tr, kinds="registry")
+    shell = until("the shell does not end", lambda: [p for p in s.get("ops_processes", tr=tr)["processes"]
+                                                     if p["pid"] == child.pid and "end" in p])[0]
+    assert shell["exit_code"] == 3 and script in shell["command"] and shell["user"], shell
+    s.post("close", {"tr": tr})
+else:
+    print("the machine cannot be watched: %s" % answer[:200])
+
 # Sessions and recipes: verbs of openetw.
 assert {"cpu", "disk", "network"} <= {r["id"] for r in s.get("recipes")["recipes"]}
 s.post("sessions", {"do": "start", "recipe": "../../x"}, want=404)

@@ -5,6 +5,9 @@
 
 #include "base/order.h"
 #include "tools/view/view_child.h"
+#include "tools/view/view_ops.h"
+
+#include "etw/values/system_keywords.h"
 
 #include <openetw/error.h>
 
@@ -22,6 +25,32 @@ static bool never(void *context)
 static bool gone(void *context)
 {
 	return view_gone(context);
+}
+
+/* A session that has events of the kernel tells what processes do, and once more who was there already. */
+static void follow_machine(struct view_trace *t)
+{
+	char why[300];
+	OPENETW_SIZED(struct openetw_kernel, k);
+	OPENETW_SIZED(struct openetw_index_about, a);
+	struct view_live *l = t->live;
+	if (openetw_session_kernel(l->session, &k) != ERROR_SUCCESS) {
+		return;
+	}
+	view_trace_about(t, &a);
+	l->ops = view_ops_create(l->session, a.start_filetime, why, sizeof why);
+	if (l->ops && l->own) {
+		struct strbuf out = {0}, err = {0};
+		char *words[] = {(char *)"openetw",
+				 (char *)"enable",
+				 l->session,
+				 (char *)"SystemProcessProvider",
+				 (char *)"--capture-state",
+				 NULL};
+		view_child_run(words, 4096, &out, &err, never, NULL);
+		strbuf_finish(&out);
+		strbuf_finish(&err);
+	}
 }
 
 struct view_trace *view_live_create(struct view *v, const char *session, uint64_t ring_bytes, bool own, char *why,
@@ -58,6 +87,7 @@ struct view_trace *view_live_create(struct view *v, const char *session, uint64_
 	l->own = own;
 	l->ring_bytes = ring_bytes;
 	t->live = l;
+	follow_machine(t);
 	return t;
 }
 
@@ -74,6 +104,7 @@ void view_live_destroy(struct view_live *l)
 {
 	if (l) {
 		view_copies_end(l);
+		view_ops_destroy(l->ops);
 	}
 	if (l && l->own) {
 		stop_session(l->session);
@@ -94,6 +125,10 @@ static void put_state(struct strbuf *b, const struct view_live *l, const struct 
 	json_put_integer(b, "lag_ms", p->newest == INT64_MIN ? -1 : p->lag / 1000000);
 	json_put_real(b, "rate", l->rate);
 	json_put_truth(b, "ended", p->ended);
+	json_put_truth(b, "machine", l->ops != NULL);
+	if (l->ops) {
+		view_ops_tell(l->ops, b);
+	}
 	json_put_name(b, "lost_by");
 	strbuf_addc(b, '{');
 	json_put_count(b, "session", p->events_lost);
@@ -173,21 +208,26 @@ static int run_attach(struct view_request *r)
 const struct view_endpoint view_attach = {
 	.path = "attach", .params = "session:text bytes:real", .post = true, .run = run_attach};
 
-/* What the page calls them, and Windows' flags. */
+/* What the page calls them: providers of the system, and their keywords. Processes are always told. */
+#define KEYWORDS_PROCESS (SYSTEM_PROCESS_KW_GENERAL | SYSTEM_PROCESS_KW_THREAD)
 static const struct {
-	const char *kind, *flags;
-} kinds[] = {{"process", "PROC_THREAD"},
-	     {"image", "LOADER"},
-	     {"file", "FILE_IO+FILE_IO_INIT+FILENAME"},
-	     {"network", "NETWORKTRACE"},
-	     {"cpu", "PROFILE"}};
+	const char *kind;
+	uint32_t provider; /* of `providers` */
+	uint64_t keywords;
+} kinds[] = {{"process", 0, 0},
+	     {"image", 0, SYSTEM_PROCESS_KW_LOADER},
+	     {"file", 1, SYSTEM_IO_KW_FILENAME | SYSTEM_IO_KW_FILE | SYSTEM_IO_KW_FILE_INIT},
+	     {"network", 1, SYSTEM_IO_KW_NETWORK},
+	     {"memory", 2, SYSTEM_MEMORY_KW_HARD_FAULTS | SYSTEM_MEMORY_KW_ALL_FAULTS}};
+static const char *const providers[] = {"SystemProcessProvider", "SystemIoProvider", "SystemMemoryProvider"};
 
-static int run_live(struct view_request *r)
+/* The words of a list for each provider: "SystemIoProvider:0x414::stack". False: `r` has failed. */
+static bool words_of(struct view_request *r, char words[BASE_ARRAY_LEN(providers)][80])
 {
-	char why[600] = "", name[64], flags[200] = "PROC_THREAD";
-	struct strbuf out = {0}, err = {0};
+	uint64_t keywords[BASE_ARRAY_LEN(providers)] = {KEYWORDS_PROCESS};
 	struct json_value *list = json_member(r->body, "kinds");
-	static uint64_t number;
+	bool stacks = false;
+	json_truth(json_member(r->body, "stacks"), &stacks);
 	for (size_t i = 0; i < json_count(list); i++) {
 		const char *kind = "";
 		size_t k = 0;
@@ -196,25 +236,43 @@ static int run_live(struct view_request *r)
 			k++;
 		}
 		if (k == BASE_ARRAY_LEN(kinds)) {
-			return view_fail(r, 400, "'%.40s' is none of process, image, file, network, cpu", kind);
+			view_fail(r, 400, "'%.40s' is none of process, image, file, network, memory", kind);
+			return false;
 		}
-		size_t n = strlen(flags);
-		if (!strstr(flags, kinds[k].flags)) {
-			snprintf(flags + n, sizeof flags - n, "+%s", kinds[k].flags);
+		keywords[kinds[k].provider] |= kinds[k].keywords;
+	}
+	if (stacks) { /* their frames have names where it is known what is loaded */
+		keywords[0] |= SYSTEM_PROCESS_KW_LOADER;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
+		words[i][0] = 0;
+		if (keywords[i]) {
+			snprintf(words[i], 80, "%s:0x%llx%s", providers[i], (unsigned long long)keywords[i],
+				 stacks ? "::stack" : "");
 		}
 	}
+	return true;
+}
+
+static int run_live(struct view_request *r)
+{
+	char why[600] = "", name[64], provider[BASE_ARRAY_LEN(providers)][80];
+	struct strbuf out = {0}, err = {0};
+	static uint64_t number;
+	if (!words_of(r, provider)) {
+		return r->status;
+	}
 	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(), (unsigned)order_add_relaxed(&number, 1));
-	char *words[] = {(char *)"openetw",
-			 (char *)"start",
-			 name,
-			 (char *)"-r",
-			 (char *)"--buffer-size",
-			 (char *)"64K",
-			 (char *)"--buffers",
-			 (char *)"16:512",
-			 (char *)"--kernel",
-			 flags,
-			 NULL};
+	char *words[20] = {
+		(char *)"openetw",   (char *)"start",         name,          (char *)"-r",        (char *)"--mode-bits",
+		(char *)"0x2000000", (char *)"--buffer-size", (char *)"64K", (char *)"--buffers", (char *)"16:512"};
+	size_t n = 10;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
+		if (provider[i][0]) {
+			words[n++] = (char *)"-p";
+			words[n++] = provider[i];
+		}
+	}
 	int status = view_child_run(words, 1 << 16, &out, &err, gone, r);
 	if (status != 0) {
 		view_fail(r, 400, "%s", err.len ? err.s : "the session could not be started");
@@ -229,7 +287,8 @@ static int run_live(struct view_request *r)
 	strbuf_finish(&err);
 	return r->status;
 }
-const struct view_endpoint view_live_start = {.path = "live", .params = "kinds:list", .post = true, .run = run_live};
+const struct view_endpoint view_live_start = {
+	.path = "live", .params = "kinds:list stacks:flag", .post = true, .run = run_live};
 
 /* The ring, or a part of it, as a file: below a root, or where openetw view was started. */
 static int run_keep(struct view_request *r)

@@ -22,6 +22,7 @@ struct view_live {
 	double rate;                 /* rows a second */
 	pthread_mutex_t copying;     /* of the copies */
 	struct view_copy whole, machine;
+	struct view_ops *ops; /* view_ops.h; NULL: not of the machine */
 };
 /* Attaches to a session. NULL: `why`. */
 struct view_trace *view_live_create(struct view *v, const char *session, uint64_t ring_bytes, bool own, char *why,
