@@ -74,6 +74,7 @@ if status == 200:
     fails = 'process == cat and path == "%s" and op == FileCreate' % missing
     ops = until("cat did nothing", lambda: (lambda a: a["total"] and a)(s.get("ops", tr=tr, kinds="file", f=fails)))
     assert ops["rows"][0][8] == "NAME NOT FOUND" and ops["rows"][0][12] is True, ops
+    assert s.get("ops", tr=tr)["total"] > ops["total"]
     assert s.get("ops", tr=tr, kinds="network", f=fails)["total"] == 0
     s.get("ops", 400, tr=tr, f="pth == x")
     s.get("ops", 400, tr=tr, kinds="registry")

@@ -68,6 +68,7 @@ struct view_trace *view_live_create(struct view *v, const char *session, uint64_
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_mutex_init(&t->naming, NULL);
 	pthread_mutex_init(&l->copying, NULL);
+	pthread_mutex_init(&l->state, NULL);
 	t->args = v->args;
 	snprintf(l->session, sizeof l->session, "%s", session);
 	t->name = strdup(session);
@@ -126,6 +127,13 @@ static void put_state(struct strbuf *b, const struct view_live *l, const struct 
 	json_put_real(b, "rate", l->rate);
 	json_put_truth(b, "ended", p->ended);
 	json_put_truth(b, "machine", l->ops != NULL);
+	json_put_truth(b, "own", l->own);
+	json_put_name(b, "source");
+	strbuf_addc(b, '[');
+	for (uint32_t i = 0; i < l->source_count; i++) {
+		json_put_count(b, NULL, l->source[i]);
+	}
+	strbuf_addc(b, ']');
 	if (l->ops) {
 		view_ops_tell(l->ops, b);
 	}
@@ -144,8 +152,8 @@ void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, 
 		return;
 	}
 	*inout_rows = p.rows;
-	pthread_mutex_lock(&t->lock);
 	struct view_live *l = t->live;
+	pthread_mutex_lock(&l->state);
 	uint64_t now = clock_read_system_ns();
 	if (now - l->told_ns > 500000000) {
 		l->rate = l->told_ns
@@ -158,7 +166,7 @@ void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, 
 	json_put_count(b, "tr", t->id);
 	put_state(b, l, &p);
 	strbuf_adds(b, "}\n\n");
-	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_unlock(&l->state);
 }
 
 void view_live_put(struct strbuf *b, const struct view_trace *t)
@@ -169,7 +177,9 @@ void view_live_put(struct strbuf *b, const struct view_trace *t)
 	}
 	json_put_name(b, "live_state");
 	strbuf_addc(b, '{');
+	pthread_mutex_lock(&t->live->state);
 	put_state(b, t->live, &p);
+	pthread_mutex_unlock(&t->live->state);
 	strbuf_addc(b, '}');
 }
 
@@ -281,6 +291,9 @@ static int run_live(struct view_request *r)
 		if (!t) {
 			stop_session(name);
 		}
+		if (t) {
+			memcpy(t->live->provider, provider, sizeof provider);
+		}
 		add(r, t, why);
 	}
 	strbuf_finish(&out);
@@ -289,6 +302,60 @@ static int run_live(struct view_request *r)
 }
 const struct view_endpoint view_live_start = {
 	.path = "live", .params = "kinds:list stacks:flag", .post = true, .run = run_live};
+
+/* An own session writes events of some processes alone, or of all again: no list. */
+static int run_source(struct view_request *r)
+{
+	struct strbuf out = {0}, err = {0}, line = {0};
+	struct json_value *list = json_member(r->body, "pids");
+	uint32_t pids[8], count = 0;
+	char text[8][16];
+	int64_t id = -1, pid;
+	json_integer(json_member(r->body, "tr"), &id);
+	r->trace = id >= 0 && id <= UINT32_MAX ? view_trace_hold(r->view, (uint32_t)id) : NULL;
+	if (!r->trace || !r->trace->live || !r->trace->live->own) {
+		return view_fail(r, 404, "no such session of this viewer is open");
+	}
+	if (json_count(list) > BASE_ARRAY_LEN(pids)) {
+		return view_fail(r, 400, "a session can be narrowed to 8 processes at most");
+	}
+	for (size_t i = 0; i < json_count(list); i++) {
+		if (!json_integer(json_at(list, i), &pid) || pid < 0 || pid > UINT32_MAX) {
+			return view_fail(r, 400, "\"pids\" is to be a list of numbers of processes");
+		}
+		pids[count] = (uint32_t)pid;
+		snprintf(text[count], sizeof text[0], "%u", (uint32_t)pid);
+		count++;
+	}
+	struct view_live *l = r->trace->live;
+	char *words[32] = {(char *)"openetw", (char *)"enable", l->session, l->provider[0]};
+	size_t n = 4;
+	for (uint32_t i = 0; i < count; i++) {
+		words[n++] = (char *)"--pid";
+		words[n++] = text[i];
+	}
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(&line, "%s%s", i ? " " : "", words[i]);
+	}
+	if (view_child_run(words, 1 << 16, &out, &err, gone, r) != 0) {
+		view_fail(r, 400, "%s", err.len ? err.s : "the session could not be changed");
+	} else {
+		pthread_mutex_lock(&l->state);
+		memcpy(l->source, pids, count * sizeof *pids);
+		l->source_count = count;
+		pthread_mutex_unlock(&l->state);
+		strbuf_addc(&r->out, '{');
+		json_put_text(&r->out, "command", line.s ? line.s : "");
+		strbuf_addc(&r->out, '}');
+		view_done(r);
+	}
+	strbuf_finish(&out);
+	strbuf_finish(&err);
+	strbuf_finish(&line);
+	return r->status;
+}
+const struct view_endpoint view_source = {
+	.path = "source", .params = "tr:0-1000000 pids:list", .post = true, .run = run_source};
 
 /* The ring, or a part of it, as a file: below a root, or where openetw view was started. */
 static int run_keep(struct view_request *r)

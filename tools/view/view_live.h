@@ -14,9 +14,12 @@ struct view_copy {
 	uint64_t rows, made_ns, took_ns;
 };
 struct view_live {
+	pthread_mutex_t state; /* of what is told of it */
 	struct view *view;
 	char session[160];
 	bool own;
+	char provider[3][80];             /* of an own session: how they are enabled */
+	uint32_t source[8], source_count; /* processes that the session is narrowed to */
 	uint64_t ring_bytes;
 	uint64_t told_rows, told_ns; /* what view_live_tell() said last */
 	double rate;                 /* rows a second */

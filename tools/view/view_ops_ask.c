@@ -141,7 +141,9 @@ static struct ops_selection *selection_of(struct view_ops *o, const char *text, 
 		snprintf(why, cap, "%s", d.text[0] ? d.text : "the filter cannot be read");
 		return NULL;
 	}
-	filter_expr_set_start(old->filter, o->start_filetime, 0);
+	if (old->filter) {
+		filter_expr_set_start(old->filter, o->start_filetime, 0);
+	}
 	old->text = strdup(text);
 	old->kinds = wanted;
 	old->next = o->first;

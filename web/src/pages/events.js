@@ -93,7 +93,7 @@ function Hex({ text, mark }) {
 	return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes of the payload">${cells}${text.length > 8192 ? '…' : ''}</div>`;
 }
 
-function Details({ row, onClose }) {
+export function Details({ row, onClose }) {
 	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true });
 	const [mark, setMark] = useState(null);
 	const places = useMemo(() => (state.data ? placesOf(state.data) : []), [state.data]);
