@@ -56,9 +56,32 @@ whole = s.post("keep", {"tr": tr})  # what describes events is in it once, too
 dump = openetw("dump", "-q", whole["path"]).stdout.splitlines()
 live = s.get("rows", tr=tr, n=1)["total"]
 assert len(dump) == live == whole["events"], (len(dump), live, whole)
+
+# A rule keeps what happened around an event, as often as it may.
+s.post("rules", {"tr": tr, "f": "event == == Goodbye"}, want=400)
+s.post("rules", {"tr": tr, "f": "event == Goodbye", "folder": folder + "/elsewhere"}, want=400)
+s.post("rules", {"tr": tr, "f": "event == Goodbye", "before": 60, "after": 0, "files": 1, "folder": folder + "/roots"})
+subprocess.run([emitter, "2", "1"], stdout=subprocess.DEVNULL, check=True)
+rule = until("the rule kept nothing", lambda: [r for r in s.get("rules", tr=tr)["rules"] if r["files"] == 1])[0]
+assert rule["last"].startswith(folder + "/roots/") and rule["problem"] and rule["bytes"] > 0, rule
+kept = openetw("dump", "-q", rule["last"], "--filter", "event == Goodbye").stdout.splitlines()
+assert len(kept) == 2, kept  # the one before is less than a minute ago
+s.post("rules", {"tr": tr, "remove": rule["id"]})
+s.post("rules", {"tr": tr, "f": "event == Timeout", "after": 0, "files": 3})
+
+# A session that goes away says so; one that is started again is followed again, and its rules go on.
 assert openetw("stop", "followed").returncode == 0
 until("nobody said that it ended", lambda: s.get("info", tr=tr)["live_state"]["ended"])
 assert s.get("rows", tr=tr, n=1)["total"] >= 20  # what was there stays
+assert openetw("start", "followed", "-r", "-p", "OpenETW.Sample.Hello").returncode == 0
+again = until("it is not followed again", lambda: s.get("info", tr=tr)["live_state"].get("next"))
+assert [t["tr"] for t in s.get("traces")["traces"]] == [tr, again]
+subprocess.run([emitter, "5", "1"], stdout=subprocess.DEVNULL, check=True)
+until("no event came again", lambda: s.get("rows", tr=again, n=1)["total"] >= 20)
+until("the rule did not go on", lambda: [r for r in s.get("rules", tr=again)["rules"] if r["files"]])
+assert s.get("rules", tr=tr)["rules"] == []
+assert openetw("stop", "followed").returncode == 0
+s.post("close", {"tr": again})
 s.post("close", {"tr": tr})
 s.get("info", 404, tr=tr)
 

@@ -22,6 +22,9 @@ struct view {
 	struct view_jobs *jobs; /* view_jobs.h; NULL: none yet */
 	char recording[160];    /* which recipe; "": none */
 	uint32_t ending;        /* order_… */
+	pthread_t watcher;      /* view_watch.c */
+	bool watches;
+	uint32_t watch_ends; /* order_… */
 };
 
 bool view_ending(const struct view *v);
@@ -41,7 +44,8 @@ struct view_file {
 extern const struct view_file view_bundle[];
 
 /* view_live.c: "event: rows" when something came, and the member "live_state" of info. */
-void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b);
+void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, uint64_t *inout_rules,
+		    struct strbuf *b);
 void view_live_put(struct strbuf *b, const struct view_trace *t);
 
 /* A name for a new trace, below the first root or in the present folder. */

@@ -69,6 +69,7 @@ struct view_trace *view_live_create(struct view *v, const char *session, uint64_
 	pthread_mutex_init(&t->naming, NULL);
 	pthread_mutex_init(&l->copying, NULL);
 	pthread_mutex_init(&l->state, NULL);
+	pthread_mutex_init(&l->ruling, NULL);
 	t->args = v->args;
 	snprintf(l->session, sizeof l->session, "%s", session);
 	t->name = strdup(session);
@@ -106,6 +107,7 @@ void view_live_destroy(struct view_live *l)
 	if (l) {
 		view_copies_end(l);
 		view_ops_destroy(l->ops);
+		view_rules_free(l);
 	}
 	if (l && l->own) {
 		stop_session(l->session);
@@ -126,6 +128,9 @@ static void put_state(struct strbuf *b, const struct view_live *l, const struct 
 	json_put_integer(b, "lag_ms", p->newest == INT64_MIN ? -1 : p->lag / 1000000);
 	json_put_real(b, "rate", l->rate);
 	json_put_truth(b, "ended", p->ended);
+	if (l->followed) {
+		json_put_count(b, "next", l->next);
+	}
 	json_put_truth(b, "machine", l->ops != NULL);
 	json_put_truth(b, "own", l->own);
 	json_put_name(b, "source");
@@ -144,14 +149,32 @@ static void put_state(struct strbuf *b, const struct view_live *l, const struct 
 	strbuf_addc(b, '}');
 }
 
-void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b)
+void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, uint64_t *inout_rules, struct strbuf *b)
 {
 	OPENETW_SIZED(struct openetw_live_progress, p);
 	(void)v;
-	if (!t || !t->live || openetw_index_live_progress(t->x, &p) != ERROR_SUCCESS || p.rows == *inout_rows) {
+	if (!t || !t->live || openetw_index_live_progress(t->x, &p) != ERROR_SUCCESS) {
 		return;
 	}
-	*inout_rows = p.rows;
+	pthread_mutex_lock(&t->live->ruling);
+	uint64_t rules = t->live->rule_changes;
+	pthread_mutex_unlock(&t->live->ruling);
+	if (rules != *inout_rules) {
+		*inout_rules = rules;
+		strbuf_adds(b, "event: rules\ndata: {");
+		json_put_count(b, "tr", t->id);
+		view_rules_put(t->live, b);
+		strbuf_adds(b, "}\n\n");
+	}
+	pthread_mutex_lock(&t->live->state);
+	bool followed = t->live->followed;
+	pthread_mutex_unlock(&t->live->state);
+	/* That it ended, and runs again, is told as rows are: once. */
+	uint64_t now_rows = p.rows ^ (uint64_t)p.ended << 63 ^ (uint64_t)followed << 62;
+	if (now_rows == *inout_rows) {
+		return;
+	}
+	*inout_rows = now_rows;
 	struct view_live *l = t->live;
 	pthread_mutex_lock(&l->state);
 	uint64_t now = clock_read_system_ns();
@@ -190,6 +213,7 @@ static int add(struct view_request *r, struct view_trace *t, const char *why)
 	if (!t) {
 		return view_fail(r, 400, "%s", why);
 	}
+	view_watch_begin(r->view);
 	if (!view_trace_add(r->view, t)) {
 		view_trace_destroy(t);
 		return view_fail(r, 429, "%u traces are open; close one first", VIEW_TRACES_MAX);

@@ -7,6 +7,7 @@
 #define TOOLS_VIEW_VIEW_LIVE_H
 
 #include "tools/view/view.h"
+#include "tools/view/view_watch.h"
 
 /* view_copy.c */
 struct view_copy {
@@ -20,6 +21,15 @@ struct view_live {
 	bool own;
 	char provider[3][80];             /* of an own session: how they are enabled */
 	uint32_t source[8], source_count; /* processes that the session is narrowed to */
+	/* view_watch.c's: */
+	pthread_mutex_t ruling; /* of rules */
+	struct view_rule rules[VIEW_RULES_MOST];
+	uint32_t rule_count;
+	uint64_t rule_changes;
+	int64_t watched_until;
+	uint64_t looked_ns;
+	bool followed, has_before; /* the session runs again, as trace `next`; ran before, as `before` */
+	uint32_t next, before;
 	uint64_t ring_bytes;
 	uint64_t told_rows, told_ns; /* what view_live_tell() said last */
 	double rate;                 /* rows a second */
@@ -40,5 +50,8 @@ struct view_trace *view_copy_hold(struct view_trace *t, bool (*gone)(void *conte
 struct view_trace *view_copy_of_machine(struct view_trace *t, bool (*gone)(void *context), void *context, char *why,
 					size_t cap);
 void view_copies_end(struct view_live *l);
+void view_rules_free(struct view_live *l);
+/* "rules":[…] */
+void view_rules_put(struct view_live *l, struct strbuf *b);
 
 #endif

@@ -20,6 +20,7 @@ export const jobs = signal([]);
 export const theme = signal(localStorage.getItem('theme') ?? '');
 export const live = signal(null); // the last "rows" of a live trace
 export const follow = signal(true);
+export const ruled = signal(null); // the last "rules" of a live trace
 
 /* ---- the address ---- */
 
@@ -209,9 +210,28 @@ function listen() {
 			if (follow.value) {
 				tick.value += 1;
 			}
+			/* The session was started again: whoever follows it goes on there. */
+			if (p.ended && p.next !== undefined && follow.value && !traces.value.some((t) => t.tr === p.next)) {
+				askTraces().then(() => {
+					if (tr.value === p.tr) {
+						toast('The session was started again', 'info');
+						go({ tr: p.next, t0: null, t1: null }, true);
+					}
+				});
+			}
 			if (Date.now() - asked > 3000) {
 				asked = Date.now();
 				askInfo();
+			}
+		}
+	});
+	events.addEventListener('rules', (e) => {
+		const before = ruled.value, now = JSON.parse(e.data);
+		ruled.value = now;
+		for (const r of now.rules) {
+			const old = before?.tr === now.tr ? before.rules.find((x) => x.id === r.id) : null;
+			if (old && r.files > old.files) {
+				toast(`Kept by rule: ${r.last}`, 'info');
 			}
 		}
 	});

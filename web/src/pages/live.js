@@ -7,10 +7,11 @@ import { count, plural, visible } from '../text.js';
 import { Tabs } from '../widgets/tabs.js';
 import { Operations } from './live_ops.js';
 import { Processes } from './live_processes.js';
+import { Rules } from './live_rules.js';
 import { Source } from './live_source.js';
 
 const kinds = [['file', 'Files'], ['network', 'Network'], ['image', 'Modules'], ['memory', 'Page faults']];
-const tabs = [['all', 'Everything'], ['processes', 'Processes'], ['file', 'Files'], ['network', 'Network'], ['image', 'Modules'], ['memory', 'Memory'], ['starts', 'Starts and ends']];
+const tabs = [['all', 'Everything'], ['processes', 'Processes'], ['file', 'Files'], ['network', 'Network'], ['image', 'Modules'], ['memory', 'Memory'], ['starts', 'Starts and ends'], ['rules', 'Rules']];
 
 function Start() {
 	const [chosen, setChosen] = useState(['file', 'network', 'image']);
@@ -79,11 +80,11 @@ export default function Live() {
 	}, []);
 	if (!machine || other) {
 		return html`<h1>Live machine</h1><div class="homegrid"><${Start} /><${Watched} />
-			${here?.live && !machine && html`<p class="note">${visible(here.name)} has no events of the kernel: <button onClick=${() => go({ page: 'events' })}>see its events</button></p>`}</div>`;
+			${here?.live && !machine && info.value && html`<p class="note">${visible(here.name)} has no events of the kernel: <button onClick=${() => go({ page: 'events' })}>see its events</button></p><${Health} /><${Rules} />`}</div>`;
 	}
 	return html`<div class="livepage">
 		<${Health} />
-		<${Tabs} tabs=${tabs}>${(id) => (id === 'processes' ? html`<${Processes} />` : html`<${Operations} key=${id} kinds=${id === 'all' ? '' : id === 'starts' ? 'process' : id}>
+		<${Tabs} tabs=${tabs}>${(id) => (id === 'processes' ? html`<${Processes} />` : id === 'rules' ? html`<${Rules} />` : html`<${Operations} key=${id} kinds=${id === 'all' ? '' : id === 'starts' ? 'process' : id}>
 			<${Source} /><button onClick=${() => stop(tr.value)}>Stop</button> <button onClick=${() => setOther(true)}>More …</button><//>`)}<//>
 	</div>`;
 }
