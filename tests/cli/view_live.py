@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A session that is followed: what its program wrote is in the answers, is kept as a file, and the session goes with its trace."""
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -111,10 +113,26 @@ else:
 # Sessions and recipes: verbs of openetw.
 assert {"cpu", "disk", "network"} <= {r["id"] for r in s.get("recipes")["recipes"]}
 s.post("sessions", {"do": "start", "recipe": "../../x"}, want=404)
+s.get("recipe", 404, id="../x.wprp!Name")
+about = s.get("recipe", id="cpu")
+assert "--kernel" in about["lines"][0] and "root" in about["needs"], about
+own = os.environ["XDG_CONFIG_HOME"] + "/openetw/recipes"
+os.makedirs(own)
+shutil.copy(os.path.dirname(os.path.abspath(__file__)) + "/wpr-two.wprp", own)
+open(own + "/broken.wprp", "w").write("<nothing")
+recipes = {r["id"]: r for r in s.get("recipes")["recipes"]}
+assert recipes["wpr-two.wprp!One"]["question"] == "first" and recipes["wpr-two.wprp!Two"]["title"] == "Two", recipes
+assert not recipes["broken.wprp"]["possible"] and recipes["broken.wprp"]["why"], recipes["broken.wprp"]
+assert "ca11bac0" in "".join(s.get("recipe", id="wpr-two.wprp!One")["lines"])
 s.post("sessions", {"do": "stop", "session": "nobody"}, want=400)
 assert openetw("start", "listed", "-r", "-p", "OpenETW.Sample.Hello").returncode == 0
-assert [x["name"] for x in s.get("sessions")["sessions"]] == ["listed"]
+assert openetw("start", "box", "-m", "buffering", "-p", "OpenETW.Sample.Hello").returncode == 0
+assert {x["name"] for x in s.get("sessions")["sessions"]} == {"listed", "box"}
 s.post("sessions", {"do": "stop", "session": "listed"})
+subprocess.run([emitter, "2", "1"], stdout=subprocess.DEVNULL, check=True)
+saved = s.post("sessions", {"do": "save", "session": "box"})  # what is in memory; it goes on
+assert "Goodbye" in openetw("dump", "-q", saved["path"]).stdout and saved["tr"] > 0, saved
+s.post("sessions", {"do": "stop", "session": "box"})
 assert s.get("sessions")["sessions"] == []
 assert any(p["name"] == "Microsoft-Windows-DotNETRuntime" for p in s.get("providers", q="dotnetruntime")["providers"])
 s.child.send_signal(2)
