@@ -263,7 +263,7 @@ const journeys = {
 			await page.click('[role=menuitem]:has-text("Without")');
 			await page.waitForFunction(() => document.querySelector('.liveops .toolbar b').textContent === '0 operations');
 			await page.click('[aria-label="Everything again"]');
-			await page.click('.liveops button:has-text("Keep as .etl")');
+			await page.click('.liveops button:has-text("Keep .etl")');
 			await page.waitForSelector('.toast.info');
 			assert.ok(readdirSync(T).some((f) => /^live-.*\.etl$/.test(f)), 'a file was kept');
 			await page.evaluate(axe);

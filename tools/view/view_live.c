@@ -297,10 +297,21 @@ static int run_live(struct view_request *r)
 		return r->status;
 	}
 	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(), (unsigned)order_add_relaxed(&number, 1));
-	char *words[20] = {
-		(char *)"openetw",   (char *)"start",         name,          (char *)"-r",        (char *)"--mode-bits",
-		(char *)"0x2000000", (char *)"--buffer-size", (char *)"64K", (char *)"--buffers", (char *)"16:512"};
-	size_t n = 10;
+	char pid[16]; /* it ends with us, however we end */
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	char *words[24] = {(char *)"openetw",
+			   (char *)"start",
+			   name,
+			   (char *)"-r",
+			   (char *)"--mode-bits",
+			   (char *)"0x2000000",
+			   (char *)"--buffer-size",
+			   (char *)"64K",
+			   (char *)"--buffers",
+			   (char *)"16:512",
+			   (char *)"--with-pid",
+			   pid};
+	size_t n = 12;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
 		if (provider[i][0]) {
 			words[n++] = (char *)"-p";

@@ -10,6 +10,7 @@ import { copy, showMenu } from '../shell/menu.js';
 import { Details } from './events.js';
 
 const widths = { time: 104, process: 130, pid: 62, tid: 62, op: 130, path: 350, result: 132, bytes: 84, took: 84, detail: 260 };
+widths.path = Math.max(widths.path, Math.min(1200, innerWidth - 1170)); // what is left of a wide screen
 const titles = { time: 'time', process: 'process', pid: 'pid', tid: 'tid', op: 'operation', path: 'path', result: 'result', bytes: 'bytes', took: 'took', detail: 'detail' };
 const columns = Object.keys(widths).map((id) => ({ id, field: id, name: titles[id], width: widths[id], resizable: true, cssClass: ['pid', 'tid', 'bytes', 'took'].includes(id) ? 'cell-num' : '', formatter: (r, c, v, d, x) => (x ? (x.gone ? (id === 'path' ? 'has left the memory' : '') : x[id]) : '…') }));
 
@@ -165,7 +166,7 @@ export function Operations({ kinds, children }) {
 				}} onBlur=${() => text !== f && setFilter(text)} />
 				${f && html`<button class="quiet" aria-label="Everything again" onClick=${() => setFilter('')}>×</button>`}
 				<label><input type="checkbox" checked=${follow.value} onChange=${(e) => (follow.value = e.target.checked)} /> follow</label>
-				<button onClick=${() => save()} title="All events of the ring">Keep as .etl</button>
+				<button onClick=${() => save()} title="All events of the ring">Keep .etl</button>
 				<button onClick=${() => save({ t1: info.value.last, t0: info.value.last - 10e9 })} title="The last ten seconds">Keep 10 s</button>
 				<button onClick=${() => go({ page: 'events', f: '' })}>Events</button>
 				${children}
@@ -173,6 +174,7 @@ export function Operations({ kinds, children }) {
 			</div>
 			${mistake && html`<p class="mistakeline" role="alert">${visible(mistake)}</p>`}
 			${marks.length > 0 && html`<p class="rules">${marks.map(([c, v], i) => html`<span class=${`chip rule${i}`}>${visible(c)} ${visible(v)} <button aria-label=${`Do not highlight ${v}`} onClick=${() => setRules(marks.filter((m, n) => n !== i))}>×</button></span> `)}</p>`}
+			${total === 0 && !mistake && html`<p class="empty">${f ? 'No operation fits so far.' : kinds === 'memory' ? 'No page fault so far: they are watched where “Page faults” was chosen.' : 'Nothing of this kind has happened so far.'}</p>`}
 			<${Grid} columns=${columns} rows=${rows} label="Operations" onReady=${(g) => {
 				grid.current = g;
 				rows.want(0);
