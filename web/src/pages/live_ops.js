@@ -118,11 +118,11 @@ export function Operations({ kinds, children }) {
 		x.total = 1;
 		return x;
 	}, [s.tr, kinds, f]);
-	/* At most four times a second, and not while nobody looks: a hidden page hears nothing. */
+	/* At most nine times a second, and not while nobody looks: a hidden page hears nothing. */
 	const state = live.value, seen = useState({ at: 0 })[0];
 	useEffect(() => {
 		const now = performance.now();
-		if (follow.value && now - seen.at > 240) {
+		if (follow.value && now - seen.at > 110) {
 			seen.at = now;
 			rows.refresh(false);
 		}
