@@ -87,6 +87,24 @@ s.post("close", {"tr": again})
 s.post("close", {"tr": tr})
 s.get("info", 404, tr=tr)
 
+# A session of one's own, of an application: narrowed at the source, and taken away again.
+s.post("live", {"providers": ["-x"]}, want=400)
+own = s.post("live", {"providers": ["OpenETW.Sample.Hello"]})
+tr = own["tr"]
+for level, wanted in ((3, {"Timeout"}), (0, {"Timeout", "Hello", "Goodbye"})):
+    before = s.get("rows", tr=tr, n=1)["total"]
+    assert ("--level 3" in s.post("source", {"tr": tr, "level": level})["command"]) == (level == 3)
+    assert s.get("info", tr=tr)["live_state"]["source_level"] == level
+    subprocess.run([emitter, "5", "1"], stdout=subprocess.DEVNULL, check=True)
+    rows = until("no event came", lambda: (lambda a: a["total"] > before and a)(s.get("rows", tr=tr, at=before, n=500)))
+    until("not all came", lambda: wanted <= {rows["types"][str(r[6])][1] for r in rows["rows"]} or rows.update(
+        s.get("rows", tr=tr, at=before, n=500)))
+    assert level == 0 or all(r[7] <= 3 for r in rows["rows"]), rows
+s.post("source", {"tr": tr, "pids": [1]})
+assert s.get("info", tr=tr)["live_state"]["source"] == [1]
+s.post("close", {"tr": tr})
+assert own["session"] not in [x["name"] for x in s.get("sessions")["sessions"]]
+
 # What processes do, where this user may watch the machine.
 status, _, answer = s.ask("POST", "/api/live", None, json.dumps({"kinds": ["file", "image"], "stacks": True}))
 if status == 200:

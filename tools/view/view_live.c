@@ -139,6 +139,8 @@ static void put_state(struct strbuf *b, const struct view_live *l, const struct 
 		json_put_count(b, NULL, l->source[i]);
 	}
 	strbuf_addc(b, ']');
+	json_put_count(b, "source_level", l->source_level);
+	json_put_truth(b, "levels", l->own && !l->kernel);
 	if (l->ops) {
 		view_ops_tell(l->ops, b);
 	}
@@ -255,8 +257,8 @@ static const struct {
 	     {"memory", 2, SYSTEM_MEMORY_KW_HARD_FAULTS | SYSTEM_MEMORY_KW_ALL_FAULTS}};
 static const char *const providers[] = {"SystemProcessProvider", "SystemIoProvider", "SystemMemoryProvider"};
 
-/* The words of a list for each provider: "SystemIoProvider:0x414::stack". False: `r` has failed. */
-static bool words_of(struct view_request *r, char words[BASE_ARRAY_LEN(providers)][80])
+/* Providers of the system for some kinds: "SystemIoProvider:0x414::stack". False: `r` has failed. */
+static bool system_of(struct view_request *r, struct view_live *ret)
 {
 	uint64_t keywords[BASE_ARRAY_LEN(providers)] = {KEYWORDS_PROCESS};
 	struct json_value *list = json_member(r->body, "kinds");
@@ -279,45 +281,69 @@ static bool words_of(struct view_request *r, char words[BASE_ARRAY_LEN(providers
 		keywords[0] |= SYSTEM_PROCESS_KW_LOADER;
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
-		words[i][0] = 0;
 		if (keywords[i]) {
-			snprintf(words[i], 80, "%s:0x%llx%s", providers[i], (unsigned long long)keywords[i],
-				 stacks ? "::stack" : "");
+			snprintf(ret->provider[ret->provider_count++], sizeof ret->provider[0], "%s:0x%llx%s",
+				 providers[i], (unsigned long long)keywords[i], stacks ? "::stack" : "");
 		}
 	}
 	return true;
 }
 
+/* Providers of applications, by name or GUID. False: `r` has failed, unless none are named. */
+static bool applications_of(struct view_request *r, struct view_live *ret)
+{
+	struct json_value *list = json_member(r->body, "providers");
+	if (json_count(list) > VIEW_LIVE_PROVIDERS) {
+		view_fail(r, 400, "at most %u providers are watched at once", VIEW_LIVE_PROVIDERS);
+		return false;
+	}
+	for (size_t i = 0; i < json_count(list); i++) {
+		const char *name = "";
+		if (!json_text(json_at(list, i), &name) || !name[0] || name[0] == '-' || strchr(name, ':') ||
+		    strlen(name) >= sizeof ret->provider[0]) {
+			view_fail(r, 400, "'%.60s' is no name or GUID of a provider", name);
+			return false;
+		}
+		snprintf(ret->provider[ret->provider_count++], sizeof ret->provider[0], "%s", name);
+	}
+	json_truth(json_member(r->body, "stacks"), &ret->stacks);
+	return ret->provider_count > 0;
+}
+
+static size_t start_words(const struct view_live *l, char *name, char *pid, char **words)
+{
+	const char *const first[] = {"openetw", "start",     name,     "-r",         "--buffer-size",
+				     "64K",     "--buffers", "16:512", "--with-pid", pid};
+	size_t n = 0;
+	for (; n < BASE_ARRAY_LEN(first); n++) {
+		words[n] = (char *)(uintptr_t)first[n];
+	}
+	if (l->kernel) {
+		words[n++] = (char *)"--mode-bits";
+		words[n++] = (char *)"0x2000000";
+	} else if (l->stacks) {
+		words[n++] = (char *)"--stack";
+	}
+	for (uint32_t i = 0; i < l->provider_count; i++) {
+		words[n++] = (char *)"-p";
+		words[n++] = (char *)(uintptr_t)l->provider[i];
+	}
+	return n;
+}
+
 static int run_live(struct view_request *r)
 {
-	char why[600] = "", name[64], provider[BASE_ARRAY_LEN(providers)][80];
+	char why[600] = "", name[64], pid[16], *words[16 + 2 * VIEW_LIVE_PROVIDERS] = {NULL};
 	struct strbuf out = {0}, err = {0};
+	struct view_live wish = {0};
 	static uint64_t number;
-	if (!words_of(r, provider)) {
+	wish.kernel = json_count(json_member(r->body, "providers")) == 0;
+	if (wish.kernel ? !system_of(r, &wish) : !applications_of(r, &wish)) {
 		return r->status;
 	}
 	snprintf(name, sizeof name, "openetw-view-%d-%u", (int)getpid(), (unsigned)order_add_relaxed(&number, 1));
-	char pid[16]; /* it ends with us, however we end */
-	snprintf(pid, sizeof pid, "%d", (int)getpid());
-	char *words[24] = {(char *)"openetw",
-			   (char *)"start",
-			   name,
-			   (char *)"-r",
-			   (char *)"--mode-bits",
-			   (char *)"0x2000000",
-			   (char *)"--buffer-size",
-			   (char *)"64K",
-			   (char *)"--buffers",
-			   (char *)"16:512",
-			   (char *)"--with-pid",
-			   pid};
-	size_t n = 12;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
-		if (provider[i][0]) {
-			words[n++] = (char *)"-p";
-			words[n++] = provider[i];
-		}
-	}
+	snprintf(pid, sizeof pid, "%d", (int)getpid()); /* it ends with us, however we end */
+	start_words(&wish, name, pid, words);
 	int status = view_child_run(words, 1 << 16, &out, &err, gone, r);
 	if (status != 0) {
 		view_fail(r, 400, "%s", err.len ? err.s : "the session could not be started");
@@ -325,9 +351,11 @@ static int run_live(struct view_request *r)
 		struct view_trace *t = view_live_create(r->view, name, RING_DEFAULT, true, why, sizeof why);
 		if (!t) {
 			stop_session(name);
-		}
-		if (t) {
-			memcpy(t->live->provider, provider, sizeof provider);
+		} else {
+			memcpy(t->live->provider, wish.provider, sizeof wish.provider);
+			t->live->provider_count = wish.provider_count;
+			t->live->stacks = wish.stacks;
+			t->live->kernel = wish.kernel;
 		}
 		add(r, t, why);
 	}
@@ -336,9 +364,9 @@ static int run_live(struct view_request *r)
 	return r->status;
 }
 const struct view_endpoint view_live_start = {
-	.path = "live", .params = "kinds:list stacks:flag", .post = true, .run = run_live};
+	.path = "live", .params = "kinds:list stacks:flag providers:list", .post = true, .run = run_live};
 
-/* An own session writes events of some processes alone, or of all again: no list. */
+/* An own session writes events of some processes alone, or up to a level; or all again. */
 static int run_source(struct view_request *r)
 {
 	struct strbuf out = {0}, err = {0}, line = {0};
@@ -363,8 +391,25 @@ static int run_source(struct view_request *r)
 		count++;
 	}
 	struct view_live *l = r->trace->live;
-	char *words[32] = {(char *)"openetw", (char *)"enable", l->session, l->provider[0]};
-	size_t n = 4;
+	char level_text[8], *words[40] = {(char *)"openetw", (char *)"enable", l->session};
+	size_t n = 3;
+	int64_t level = 0;
+	json_integer(json_member(r->body, "level"), &level);
+	if (level < 0 || level > 255 || (level && l->kernel)) {
+		return view_fail(r, 400, "levels are 1 to 255, and events of the kernel have none");
+	}
+	/* Of the kernel processes hold for the whole session: the first provider is enough. */
+	for (uint32_t i = 0; i < (l->kernel ? 1 : l->provider_count); i++) {
+		words[n++] = l->provider[i];
+	}
+	if (level) {
+		snprintf(level_text, sizeof level_text, "%u", (unsigned)level);
+		words[n++] = (char *)"--level";
+		words[n++] = level_text;
+	}
+	if (l->stacks && !l->kernel) {
+		words[n++] = (char *)"--stack";
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		words[n++] = (char *)"--pid";
 		words[n++] = text[i];
@@ -378,6 +423,7 @@ static int run_source(struct view_request *r)
 		pthread_mutex_lock(&l->state);
 		memcpy(l->source, pids, count * sizeof *pids);
 		l->source_count = count;
+		l->source_level = (uint32_t)level;
 		pthread_mutex_unlock(&l->state);
 		strbuf_addc(&r->out, '{');
 		json_put_text(&r->out, "command", line.s ? line.s : "");
@@ -390,7 +436,7 @@ static int run_source(struct view_request *r)
 	return r->status;
 }
 const struct view_endpoint view_source = {
-	.path = "source", .params = "tr:0-1000000 pids:list", .post = true, .run = run_source};
+	.path = "source", .params = "tr:0-1000000 pids:list level:0-255", .post = true, .run = run_source};
 
 /* The ring, or a part of it, as a file: below a root, or where openetw view was started. */
 static int run_keep(struct view_request *r)

@@ -9,6 +9,8 @@
 #include "tools/view/view.h"
 #include "tools/view/view_watch.h"
 
+#define VIEW_LIVE_PROVIDERS 8u
+
 /* view_copy.c */
 struct view_copy {
 	struct view_trace *trace; /* of a file; NULL: none was made yet */
@@ -19,10 +21,12 @@ struct view_live {
 	struct view *view;
 	char session[160];
 	bool own;
-	char provider[3][80];             /* of an own session: how they are enabled */
+	char provider[VIEW_LIVE_PROVIDERS][160]; /* of an own session: how they are enabled */
+	uint32_t provider_count;
+	bool stacks, kernel;
 	uint32_t source[8], source_count; /* processes that the session is narrowed to */
-	/* view_watch.c's: */
-	pthread_mutex_t ruling; /* of rules */
+	uint32_t source_level;            /* and a level; 0: all */
+	pthread_mutex_t ruling;           /* of rules */
 	struct view_rule rules[VIEW_RULES_MOST];
 	uint32_t rule_count;
 	uint64_t rule_changes;

@@ -9,6 +9,7 @@ import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
 import { placesOf } from './event_bytes.js';
 import { showMenu, filterEntries } from '../shell/menu.js';
+import { Source } from './live_source.js';
 
 /* ---- facets ---- */
 
@@ -288,6 +289,7 @@ function Toolbar({ total, answer, fields, preset, group }) {
 	return html`<div class="toolbar">
 		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}
 		<span class="grow"></span>
+		${info.value.live && html`<${Source} filter=${filter.value} />`}
 		${info.value.live && html`<label><input type="checkbox" checked=${follow.value} onChange=${(e) => (follow.value = e.target.checked)} /> follow</label>`}
 		<label>Columns <select value="" onChange=${(e) => {
 			const v = e.target.value;

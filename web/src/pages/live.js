@@ -16,13 +16,14 @@ const tabs = [['all', 'Everything'], ['processes', 'Processes'], ['file', 'Files
 function Start() {
 	const [chosen, setChosen] = useState(['file', 'network', 'image']);
 	const [stacks, setStacks] = useState(false);
+	const [providers, setProviders] = useState('');
 	const [busy, setBusy] = useState(false);
-	const start = async () => {
+	const start = async (named) => {
 		setBusy(true);
 		try {
-			const a = await post('live', { kinds: chosen, stacks });
+			const a = await post('live', named ? { providers: named, stacks } : { kinds: chosen, stacks });
 			await askTraces();
-			go({ page: 'live', tr: a.tr, t0: null, t1: null, f: '', extra: {} });
+			go({ page: named ? 'events' : 'live', tr: a.tr, t0: null, t1: null, f: '', extra: {} });
 		} catch (e) {
 			toast(e.message);
 		}
@@ -30,8 +31,9 @@ function Start() {
 	};
 	return html`<section class="card"><h2>Watch what processes do</h2>
 		<p><label><input type="checkbox" checked disabled /> Processes</label> ${kinds.map(([id, title]) => html`<label><input type="checkbox" checked=${chosen.includes(id)} onChange=${(e) => setChosen(e.target.checked ? [...chosen, id] : chosen.filter((x) => x !== id))} /> ${title}</label> `)} <label><input type="checkbox" checked=${stacks} onChange=${(e) => setStacks(e.target.checked)} /> Call stacks</label></p>
-		<p><button class="main-button" disabled=${busy} onClick=${start}>Watch</button></p>
-		<p class="note">Root sees every process, others see their own. Call stacks and page faults cost the machine most. What was lost is always counted above the list.</p></section>`;
+		<p><button class="main-button" disabled=${busy} onClick=${() => start(null)}>Watch</button></p>
+		<p class="note">Root sees every process, others see their own. Call stacks and page faults cost the machine most. What was lost is always counted above the list.</p>
+		<p><label>Or providers of applications <input class="mono wideinput" placeholder="MyCompany.Web, MyCompany.Db" value=${providers} onInput=${(e) => setProviders(e.target.value)} onKeyDown=${(e) => e.stopPropagation()} /></label> <button disabled=${busy || !providers.trim()} onClick=${() => start(providers.split(/[,\s]+/).filter(Boolean))}>Watch these</button></p></section>`;
 }
 
 async function stop(id) {
@@ -85,6 +87,6 @@ export default function Live() {
 	return html`<div class="livepage">
 		<${Health} />
 		<${Tabs} tabs=${tabs}>${(id) => (id === 'processes' ? html`<${Processes} />` : id === 'rules' ? html`<${Rules} />` : html`<${Operations} key=${id} kinds=${id === 'all' ? '' : id === 'starts' ? 'process' : id}>
-			<${Source} /><button onClick=${() => stop(tr.value)}>Stop</button> <button onClick=${() => setOther(true)}>More …</button><//>`)}<//>
+			<${Source} filter=${kept('of', '')} /><button onClick=${() => stop(tr.value)}>Stop</button> <button onClick=${() => setOther(true)}>More …</button><//>`)}<//>
 	</div>`;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Less at the source: the session leaves out what a filter of processes leaves out, so that it is never written.
+// Less at the source: the session leaves out what a filter of processes and levels leaves out, so that it is never written.
 import { html, useEffect, useState } from '../ui.js';
-import { info, kept, selection, toast, tick } from '../state.js';
+import { info, selection, toast, tick } from '../state.js';
 import { get, post } from '../api.js';
 import { count } from '../text.js';
-import { copy } from '../shell/menu.js';
 
 // The processes that a filter is about, when it lets none else through: "pid == 4" tests that are joined by and.
 export function pidsOf(f) {
@@ -16,37 +15,45 @@ export function pidsOf(f) {
 	return list ? list[2].split(',').map(Number).slice(0, 8) : found ? [Number(found[2])] : [];
 }
 
-export function Source() {
-	const id = selection.value.tr, pids = pidsOf(kept('of', ''));
-	const applied = info.value?.live_state?.source ?? [];
+// And the level up to which it lets events through; 0: all.
+const levels = { critical: 1, error: 2, warning: 3, information: 4, info: 4, verbose: 5 };
+export function levelOf(f) {
+	const m = /\bor\b|\|\|/.test(f) ? null : /(^|\band\s+|&&\s*)level\s*<=\s*(\w+)/.exec(f);
+	return m ? levels[m[2].toLowerCase()] ?? (Number(m[2]) || 0) : 0;
+}
+
+// `filter`: what the page shows only. Of the viewer's own sessions alone: of others nobody knows how their providers were enabled.
+export function Source({ filter }) {
+	const id = selection.value.tr, s = info.value?.live_state ?? {};
+	const pids = pidsOf(filter), level = s.levels ? levelOf(filter) : 0;
+	const applied = [s.source?.length ? `pid ${s.source.join(', ')}` : '', s.source_level ? `level ≤ ${s.source_level}` : ''].filter(Boolean).join(', ');
 	const [share, setShare] = useState(null);
+	const useful = s.own && (pids.length > 0 || level > 0);
 	useEffect(() => {
-		if (!pids.length || applied.length) {
+		if (!useful || applied) {
 			setShare(null);
 			return undefined;
 		}
 		const control = new AbortController();
-		get('facets', { tr: id, by: 'level', f: `pid in (${pids.join(',')})`, top: 1 }, control.signal).then((a) => setShare(a.answer.matched / Math.max(1, info.value.rows)), () => setShare(null));
+		const f = [pids.length && `pid in (${pids.join(',')})`, level && `level <= ${level}`].filter(Boolean).join(' and ');
+		get('facets', { tr: id, by: 'level', f, top: 1 }, control.signal).then((a) => setShare(a.answer.matched / Math.max(1, info.value.rows)), () => setShare(null));
 		return () => control.abort();
-	}, [id, pids.join(), applied.join()]);
-	const apply = async (list) => {
+	}, [id, pids.join(), level, applied]);
+	const apply = async (body) => {
 		try {
-			const a = await post('source', { tr: id, pids: list });
+			const a = await post('source', { tr: id, ...body });
 			toast(`Done: ${a.command}`, 'info');
 			tick.value += 1;
 		} catch (e) {
 			toast(e.message);
 		}
 	};
-	if (applied.length) {
-		return html`<span class="chip">at the source: pid ${applied.join(', ')} <button aria-label="Take the filter at the source away" onClick=${() => apply([])}>×</button></span>`;
+	if (applied) {
+		return html`<span class="chip">at the source: ${applied} <button aria-label="Take the filter at the source away" onClick=${() => apply({ pids: [] })}>×</button></span>`;
 	}
-	if (!pids.length || !info.value?.live_state?.own) {
+	if (!useful) {
 		return null;
 	}
-	const rate = info.value.live_state.rate ?? 0;
-	return html`<button onClick=${() => apply(pids)} onContextMenu=${(e) => {
-		e.preventDefault();
-		copy(`openetw enable SESSION SystemProcessProvider --pid ${pids.join(' --pid ')}`);
-	}} title="The session itself leaves out all other processes; take it away again at any time">Apply at the source${share !== null && rate > 0 ? `: ${count(rate)}/s → ${count(rate * share)}/s` : ''}</button>`;
+	const rate = s.rate ?? 0;
+	return html`<button onClick=${() => apply({ pids, ...(level ? { level } : {}) })} title="The session itself leaves out everything else; take it away again at any time">Apply at the source${share !== null && rate > 0 ? `: ${count(rate)}/s → ${count(rate * share)}/s` : ''}</button>`;
 }
