@@ -251,6 +251,9 @@ export async function start() {
 	effect(() => {
 		tr.value;
 		traces.value;
+		if (live.peek() && live.peek().tr !== tr.value) {
+			live.value = null; // of another trace
+		}
 		askInfo();
 		listen();
 	});

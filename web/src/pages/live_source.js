@@ -43,6 +43,8 @@ export function Source({ filter }) {
 		try {
 			const a = await post('source', { tr: id, ...body });
 			toast(`Done: ${a.command}`, 'info');
+			/* Said at once: the server tells it with the next events, which may be far. */
+			info.value = { ...info.value, live_state: { ...info.value.live_state, source: body.pids ?? [], source_level: body.level ?? 0 } };
 			tick.value += 1;
 		} catch (e) {
 			toast(e.message);
