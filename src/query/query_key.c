@@ -15,15 +15,18 @@ struct same {
 	struct map map;
 	const void **what; /* of each slot */
 	size_t *bytes;
+	const char **name;
 	uint32_t cap;
 };
 
-static int same_slot(struct key *k, struct same *s, const void *what, size_t bytes, uint32_t id, uint32_t *ret)
+static int same_slot(struct key *k, struct same *s, const void *what, size_t bytes, const char *name, uint32_t id,
+		     uint32_t *ret)
 {
 	uint64_t hash = map_hash(&s->map, what, bytes);
 	MAP_EACH(&s->map, hash, at) {
 		uint32_t slot = (uint32_t)map_value(&s->map, at);
-		if (s->bytes[slot] == bytes && memcmp(s->what[slot], what, bytes) == 0) {
+		if (s->bytes[slot] == bytes && memcmp(s->what[slot], what, bytes) == 0 &&
+		    strcmp(s->name[slot], name) == 0) {
 			*ret = slot;
 			return 0;
 		}
@@ -34,6 +37,7 @@ static int same_slot(struct key *k, struct same *s, const void *what, size_t byt
 	}
 	s->what[k->slots] = what;
 	s->bytes[k->slots] = bytes;
+	s->name[k->slots] = name;
 	k->id[k->slots] = id;
 	*ret = k->slots++;
 	return 0;
@@ -48,7 +52,7 @@ static const char *text_of(enum openetw_key by, const struct store *s, uint32_t 
 	}
 }
 
-/* What makes two types one: all of it up to what is counted. */
+/* What makes two types one: all of it up to what is counted, and the name: events of TraceLogging may differ in that alone. */
 #define TYPE_IDENTITY_BYTES offsetof(struct store_type, record_type)
 
 /* By type, provider, name or container: numbers of a dictionary, of which several may be one. */
@@ -59,8 +63,9 @@ static int make_same(struct key *k, uint32_t total)
 	bool types = k->by == OPENETW_BY_TYPE || k->by == OPENETW_BY_PROVIDER;
 	s.what = calloc(total + 1ull, sizeof *s.what);
 	s.bytes = calloc(total + 1ull, sizeof *s.bytes);
+	s.name = calloc(total + 1ull, sizeof *s.name);
 	k->id = calloc(total + 1ull, sizeof *k->id);
-	if (!s.what || !s.bytes || !k->id) {
+	if (!s.what || !s.bytes || !s.name || !k->id) {
 		err = -ENOMEM;
 	}
 	for (uint32_t f = 0; f < k->x->file_count && err == 0; f++) {
@@ -72,12 +77,14 @@ static int make_same(struct key *k, uint32_t total)
 			const char *text = k->by == OPENETW_BY_TYPE ? "" : text_of(k->by, st, i);
 			const void *what = k->by == OPENETW_BY_TYPE && i ? (const void *)&st->types[i] : text;
 			size_t bytes = what == text ? strlen(text) : TYPE_IDENTITY_BYTES;
-			err = same_slot(k, &s, what, bytes, id, &kf->slot[i]);
+			const char *name = what == text ? "" : store_string(st, st->types[i].name);
+			err = same_slot(k, &s, what, bytes, name, id, &kf->slot[i]);
 		}
 	}
 	map_free(&s.map);
 	free(s.what);
 	free(s.bytes);
+	free(s.name);
 	return err;
 }
 

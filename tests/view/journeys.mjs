@@ -506,6 +506,60 @@ const journeys = {
 			}
 		});
 	},
+	// What processes do is seen as they do it: found by a filter, taken apart, kept; the tree says who and how it ended.
+	async watches() {
+		if (!has('machine')) {
+			return;
+		}
+		const server = await Server.start([], ['--root', T]);
+		const page = await open(context, server, '#live');
+		try {
+			await page.click('.main-button');
+			await page.waitForSelector('.liveops .slick-row .slick-cell');
+			await page.fill('.liveops .toolbar input.mono', 'process == cat and result == "NAME NOT FOUND" and path ~ "*none-such"');
+			await page.keyboard.press('Enter');
+			await page.waitForFunction(() => /of=/.test(location.hash));
+			execFileSync('sh', ['-c', `cat "${T}/none-such" 2>/dev/null; true`]);
+			const cell = '.liveops .slick-row .slick-cell:has-text("none-such")';
+			await page.waitForSelector(cell);
+			await page.click(cell);
+			await page.waitForSelector('.details tr:has-text("none-such")');
+			await page.click(cell, { button: 'right' });
+			await page.click('[role=menuitem]:has-text("Highlight this")');
+			await page.waitForSelector('.slick-row.rule0');
+			await page.click(cell, { button: 'right' });
+			await page.click('[role=menuitem]:has-text("Without")');
+			await page.waitForFunction(() => document.querySelector('.liveops .toolbar b').textContent === '0 operations');
+			await page.click('[aria-label="Everything again"]');
+			await page.click('.liveops button:has-text("Keep .etl")');
+			await page.waitForSelector('.toast.info');
+			assert.ok(readdirSync(T).some((f) => /^live-.*\.etl$/.test(f)), 'a file was kept');
+			await page.evaluate(axe);
+			const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.target.join(' ')).join('; ')}`));
+			assert.deepEqual(found, []);
+			/* Less at the source, and everything again. */
+			await page.fill('.liveops .toolbar input.mono', 'pid == 1');
+			await page.keyboard.press('Enter');
+			await page.click('button:has-text("Apply at the source")');
+			await page.waitForSelector('.chip:has-text("at the source: pid 1")');
+			await page.click('[aria-label="Take the filter at the source away"]');
+			await page.waitForFunction(() => !document.querySelector('[aria-label="Take the filter at the source away"]'));
+			await page.click('[role=tab]:has-text("Rules")');
+			await page.fill('[aria-label="Filter of the rule"]', 'event ==');
+			await page.click('.rulecard .main-button');
+			await page.waitForSelector('.toast:not(.info)'); // a mistake is told
+			await page.fill('[aria-label="Filter of the rule"]', 'event == "Process/End"');
+			await page.click('.rulecard .main-button');
+			await page.waitForSelector('.rulecard li:has-text("Process/End")');
+			await page.click('[role=tab]:has-text("Processes")');
+			await page.fill('[aria-label="Find a process"]', 'none-such');
+			await page.waitForSelector('td:has-text("(1)")'); // how cat ended
+			assert.deepEqual(page.complaints.filter((c) => !/status of 400/.test(c)), [], 'the browser complains');
+		} finally {
+			await page.close();
+			assert.equal(await server.stop(), 0, 'Ctrl-C ends the server');
+		}
+	},
 	// What is loaded before lazy parts is small, and so is the tab.
 	async light() {
 		await look('windows', '', async (page) => {

@@ -9,6 +9,7 @@
 
 #include "filter/filter_parse.h"
 #include "schema/schema_filter.h"
+#include "format/kernel_mask.h"
 
 #include <limits.h>
 #include <openetw/decode.h>
@@ -103,6 +104,10 @@ void cli_provider_tell(const GUID *g, const char *name)
 	}
 	if (name && guid_parse(name, &plain) == 0) {
 		name = NULL;
+	}
+	memcpy(&plain, g, sizeof plain);
+	if (kernel_provider_name(&plain)) { /* a system provider: no process registers it */
+		return;
 	}
 	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS &&
 	    registrations == 0) {

@@ -63,7 +63,7 @@ static const struct {
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-static const char *error_name(uint32_t status)
+const char *monitor_error_name(uint32_t status)
 {
 	/* As people who watch Windows know them. */
 	static const struct {
@@ -163,7 +163,7 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 	case COL_PATH: return l->path;
 	case COL_RESULT:
 		if (l->has_result) {
-			name = error_name(l->status);
+			name = monitor_error_name(l->status);
 			if ((int32_t)l->status >= 0) {
 				return "OK";
 			}

@@ -62,6 +62,8 @@ struct monitor {
 	char text[1200];
 };
 
+/* "NAME NOT FOUND" of an operation that failed; NULL: it has no name. */
+const char *monitor_error_name(uint32_t status);
 /* One event of the feed's; `ctx` is the monitor. */
 void monitor_event(void *ctx, const EVENT_RECORD *e);
 /* Prints what is complete at that time; UINT64_MAX: everything. */

@@ -6,6 +6,7 @@
 
 #ifdef OPENETW_VIEW
 #include "tools/view/view.h"
+#include "tools/view/view_watch.h"
 #include "tools/view/view_jobs.h"
 #include "tools/view/view_mhd.h"
 #include "tools/view/view_still.h"
@@ -176,6 +177,7 @@ static int run(struct cli_args *a)
 	}
 	cli_signals_catch();
 	int status = view_serve(&v, &listen, ready);
+	view_watch_end(&v);
 	view_jobs_end(&v);
 	close_all(&v);
 	allowed_end(&v.may);

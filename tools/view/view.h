@@ -27,6 +27,9 @@ struct view {
 		char session[64], path[4096];
 	} recorded[VIEW_RECORDED_MAX]; /* providers that the page records; "": a free place */
 	uint32_t ending;               /* order_… */
+	pthread_t watcher;             /* view_watch.c */
+	bool watches;
+	uint32_t watch_ends; /* order_… */
 };
 
 bool view_ending(const struct view *v);
@@ -48,7 +51,8 @@ extern const struct view_file view_bundle[];
 bool view_page_read(const struct view *v, const char *path, struct strbuf *ret);
 
 /* view_live.c: "event: rows" when something came, and the member "live_state" of info. */
-void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, struct strbuf *b);
+void view_live_tell(struct view *v, struct view_trace *t, uint64_t *inout_rows, uint64_t *inout_rules,
+		    struct strbuf *b);
 void view_live_put(struct strbuf *b, const struct view_trace *t);
 
 /* A name for a new trace, below the first root or in the present folder. */

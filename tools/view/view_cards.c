@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 static void begin_card(struct strbuf *b, const char *id, const char *title, const char *page)
 {
 	json_put_comma(b);
@@ -303,7 +298,7 @@ static void put_causes(struct view_request *r, const struct view_sel *s)
 	for (int i = 0; i < s->trace->count && n < 78; i++) {
 		words[n++] = s->trace->files[i];
 	}
-	view_child_run(words, 4u << 20, &out, &err, gone, r);
+	view_child_run(words, 4u << 20, &out, &err, view_request_gone, r);
 	json_put_name(&r->out, "causes");
 	strbuf_addc(&r->out, '[');
 	for (const char *line = out.s; line && *line;) {
@@ -384,4 +379,5 @@ static int run(struct view_request *r)
 	strbuf_adds(&r->out, "]}");
 	return r->status == 0 || r->status == 200 ? view_done(r) : r->status;
 }
-const struct view_endpoint view_cards = {.keep = true, .path = "cards", .params = VIEW_SEL "part:text", .run = run};
+const struct view_endpoint view_cards = {
+	.keep = true, .path = "cards", .params = VIEW_SEL "part:text", .whole = true, .run = run};

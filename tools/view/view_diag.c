@@ -9,11 +9,6 @@
 
 #include <stdlib.h>
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 /* ---- events that nobody decodes ---------------------------------------------------------------------- */
 
 static bool take_row(void *context, const struct openetw_row *row)
@@ -112,7 +107,7 @@ static void put_damage(struct view_request *r, struct view_trace *t)
 	for (int i = 0; i < t->count && i < 70; i++) {
 		words[3 + i] = t->files[i];
 	}
-	view_child_run(words, 1u << 20, &out, &err, gone, r);
+	view_child_run(words, 1u << 20, &out, &err, view_request_gone, r);
 	put_lines(&r->out, "about", &out);
 	put_lines(&r->out, "damage", &err);
 	strbuf_finish(&out);
@@ -142,10 +137,11 @@ static int run(struct view_request *r)
 	if (s) {
 		put_trace_rows(r, table_set_made(s, "trace"));
 	}
-	if (!t->live) {
+	if (!t->copy_of) {
 		put_damage(r, t);
 	}
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_diag = {.keep = true, .path = "diag", .params = VIEW_TRACE_PARAM, .run = run};
+const struct view_endpoint view_diag = {
+	.keep = true, .path = "diag", .params = VIEW_TRACE_PARAM, .whole = true, .run = run};

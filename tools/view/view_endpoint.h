@@ -42,6 +42,7 @@ struct view_endpoint {
 	const char *params; /* "NAME:KIND …": text, time, real, flag, list, or FROM-TO for a whole number */
 	bool post;          /* with a JSON body of at most JSON_BYTES_MAX */
 	bool keep;          /* its answers about a trace that is read whole are kept (view_kept.h) */
+	bool whole;         /* of a live trace it gets a copy of what was there a moment ago (view_copy.c) */
 	int (*run)(struct view_request *r); /* the status: 200, … */
 };
 extern const struct view_endpoint *const view_endpoints[];                 /* NULL-terminated */
@@ -67,6 +68,7 @@ struct view_request {
 	bool hurried;         /* it does not wait for what takes long: its client asks again */
 	struct strbuf making; /* what it would have to wait for: members of a list in JSON */
 	uint32_t generation;  /* view_kept.c's */
+	bool passing;         /* the answer is of a moment of a live trace */
 	/* the answer */
 	int status;
 	struct strbuf out;
@@ -126,7 +128,8 @@ struct view_sel {
 	int64_t from, to;   /* of the trace where nothing was given */
 	const char *filter; /* NULL: none */
 };
-/* The trace of `tr`. NULL: 404. It stays open until the request has ended. */
+/* The trace of `tr`; for an endpoint that is `whole`, a copy of a live one. NULL: `status`. It stays open until the request has
+ * ended. */
 struct view_trace *view_trace_of(struct view_request *r);
 bool view_sel_of(struct view_request *r, struct view_sel *ret);
 /* A query with the selection's filter and times, which is cancelled when the client hangs up. NULL: `status`. One that was
@@ -135,6 +138,7 @@ struct openetw_query *view_query_take(struct view_request *r, const struct view_
 void view_query_give(struct view_request *r, const struct view_sel *s, struct openetw_query *q);
 /* The client is gone, or the server ends. */
 bool view_gone(const struct view_request *r);
+bool view_request_gone(void *context); /* the same, for those who call back */
 /* "type", "provider", "field:NAME" …; the field's name is given to `q`. False: 400. */
 bool view_key(struct view_request *r, struct openetw_query *q, const char *text, enum openetw_key *ret);
 /* A filter that is true for what has this value of a key. */

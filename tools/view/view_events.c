@@ -18,7 +18,7 @@ struct view_stream {
 	struct view_trace *trace; /* NULL: none */
 	int socket;
 	bool told_whole;
-	uint64_t rows, jobs, live_rows;
+	uint64_t rows, jobs, live_rows, live_rules;
 	int quiet_ms;
 };
 
@@ -77,7 +77,7 @@ ssize_t view_stream_read(struct view_stream *s, char *buf, size_t cap)
 		strbuf_clear(&b);
 		put_progress(s, &b);
 		view_jobs_tell(s->view, &s->jobs, &b);
-		view_live_tell(s->view, s->trace, &s->live_rows, &b);
+		view_live_tell(s->view, s->trace, &s->live_rows, &s->live_rules, &b);
 		if (b.len == 0 && s->quiet_ms >= QUIET_MS) {
 			strbuf_adds(&b, ": still here\n\n");
 		}

@@ -47,11 +47,11 @@ void view_kept_destroy(struct view_kept *k)
 	free(k);
 }
 
-/* Only a trace that is read whole has answers that stay true. */
+/* Only a trace that is read whole has answers that stay true; a copy of a live one is asked for a moment. */
 static struct view_trace *trace_of(struct view_request *r)
 {
 	struct view_trace *t = r->endpoint->keep ? view_trace_of(r) : NULL;
-	return t && !t->live && view_trace_whole(t) ? t : NULL;
+	return t && !t->live && !t->copy_of && view_trace_whole(t) ? t : NULL;
 }
 
 static void question_of(const struct view_request *r, struct strbuf *b)
@@ -119,7 +119,8 @@ void view_kept_add(struct view_request *r)
 {
 	struct view_trace *t = trace_of(r);
 	struct strbuf question = {0};
-	if (!t || r->status != 200 || r->file >= 0 || r->filename || r->out.failed || r->out.len > ONE_MAX) {
+	if (!t || r->status != 200 || r->passing || r->file >= 0 || r->filename || r->out.failed ||
+	    r->out.len > ONE_MAX) {
 		return;
 	}
 	question_of(r, &question);

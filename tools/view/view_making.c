@@ -302,7 +302,8 @@ static void say_making(struct view_request *r, const struct view_table *k)
 	strbuf_addc(&r->making, '}');
 }
 
-/* Waits until it is made, or as long as this request may. */
+/* Waits until it is made, or as long as this request may. Who asks again about a live trace may get a younger copy, whose
+ * tables are not begun: so it waits for those of the copy that it has. */
 static enum table_state wait_for(struct view_request *r, struct view_making *m, struct view_table *k)
 {
 	for (unsigned waited = 0;; waited += LOOK_MS) {
@@ -311,7 +312,7 @@ static enum table_state wait_for(struct view_request *r, struct view_making *m, 
 		order_store_relaxed(&k->asked_ns, clock_read_system_ns());
 		pthread_mutex_unlock(&m->lock);
 		if (state == TABLE_MADE || state == TABLE_FAILED ||
-		    (r->hurried && (r->making.len || waited >= WAIT_MS)) || view_gone(r)) {
+		    (r->hurried && !m->trace->copy_of && (r->making.len || waited >= WAIT_MS)) || view_gone(r)) {
 			return state;
 		}
 		poll(NULL, 0, LOOK_MS);
@@ -351,23 +352,14 @@ static enum table_state hold(struct view_request *r, struct view_trace *t, const
 	return state;
 }
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 static bool can(struct view_request *r, struct view_trace *t, char *why, size_t cap)
 {
-	if (t->live) {
-		snprintf(why, cap, "tables are made of files: keep what is there as a file first");
-		return false;
-	}
-	if (r->hurried && !view_trace_whole(t)) { /* its progress is shown already */
+	if (r->hurried && !t->copy_of && !view_trace_whole(t)) { /* its progress is shown already */
 		snprintf(why, cap, "the trace is still being read");
 		strbuf_adds(&r->making, r->making.len ? "" : "{\"name\":\"index\",\"fraction\":0,\"seconds\":0}");
 		return false;
 	}
-	return view_index_wait(t, gone, r, why, cap);
+	return view_index_wait(t, view_request_gone, r, why, cap);
 }
 
 struct table_set *view_tables_with(struct view_request *r, struct view_trace *t, const char *name, char *why,

@@ -16,7 +16,7 @@
 
 static bool marks_path(const struct view_trace *t, char *out, size_t cap)
 {
-	return !t->live && t->count && snprintf(out, cap, "%s.marks.json", t->files[0]) < (int)cap;
+	return !t->live && !t->copy_of && t->count && snprintf(out, cap, "%s.marks.json", t->files[0]) < (int)cap;
 }
 
 static int run_get(struct view_request *r)

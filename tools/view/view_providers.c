@@ -16,11 +16,6 @@
 #define KNOWN_MOST   100000u
 #define TYPES_LOOKED 300u /* of a provider */
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 /* ---- the list --------------------------------------------------------------------------------------- */
 
 static void guid_text(const struct openetw_guid *g, char out[40])
@@ -274,7 +269,7 @@ static int run_list(struct view_request *r)
 	put_known(&r->out, wanted);
 	strbuf_addc(&r->out, ']');
 	/* Who has registered which, now: the verb's own lines. */
-	view_child_run(words, LISTING_MOST, &out, &err, gone, r);
+	view_child_run(words, LISTING_MOST, &out, &err, view_request_gone, r);
 	json_put_name(&r->out, "registered");
 	strbuf_addc(&r->out, '[');
 	view_child_objects(&r->out, out.s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Parameters of a request, and failures.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 #include "tools/view/view_param.h"
 
 #include "base/file.h"
@@ -219,6 +219,14 @@ struct view_trace *view_trace_of(struct view_request *r)
 		r->trace = view_trace_hold(r->view, id);
 		if (!r->trace) {
 			view_fail(r, 404, "no trace %u is open", id);
+		} else if (r->trace->live && r->endpoint->whole) {
+			char why[600];
+			struct view_trace *copy = view_copy_hold(r->trace, view_request_gone, r, why, sizeof why);
+			view_trace_let_go(r->view, r->trace);
+			r->trace = copy;
+			if (!copy) {
+				view_fail(r, 503, "%s", why);
+			}
 		}
 	}
 	return r->trace;
@@ -252,6 +260,11 @@ bool view_gone(const struct view_request *r)
 		return true;
 	}
 	return r->socket >= 0 && recv(r->socket, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+bool view_request_gone(void *context)
+{
+	return view_gone(context);
 }
 
 static bool on_progress(void *context, uint64_t done, uint64_t total)

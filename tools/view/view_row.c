@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * row: everything about one event.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 
 #include "base/vec.h"
 #include "schema/schema_leaf.h"
@@ -189,7 +189,13 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	char name[1024], why[300];
 	OPENETW_SIZED(struct openetw_index_process, p);
 	uint32_t n = row->stack ? BASE_MIN(openetw_index_stack(t->x, row->stack, frames, FRAMES_MOST), FRAMES_MOST) : 0;
-	struct table_maker *m = n && view_trace_whole(t) ? view_names_lock(r, t, why, sizeof why) : NULL;
+	struct view_trace *names = t; /* of what they are read */
+	if (n && t->live) {
+		names = view_copy_of_machine(t, view_request_gone, r, why, sizeof why);
+	} else if (!n || !view_trace_whole(t)) {
+		names = NULL;
+	}
+	struct table_maker *m = names ? view_names_lock(r, names, why, sizeof why) : NULL;
 	if (r->making.len) { /* the event is shown without them meanwhile */
 		strbuf_clear(&r->making);
 		json_put_truth(&r->out, "naming", true);
@@ -218,7 +224,11 @@ static void put_stack(struct view_request *r, struct view_trace *t, const struct
 	}
 	strbuf_addc(&r->out, ']');
 	if (m) {
-		view_names_unlock(t);
+		view_names_unlock(names);
+	}
+	if (names && names != t) {
+		view_tables_let_go(r); /* before their trace */
+		view_trace_let_go(r->view, names);
 	}
 }
 

@@ -9,16 +9,12 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LISTING_MOST (4u << 20)
 #define INSTANCE     "openetw-view"
-
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
 
 void view_new_file(const struct view *v, const char *what, char *out, size_t cap)
 {
@@ -36,14 +32,40 @@ void view_new_file(const struct view *v, const char *what, char *out, size_t cap
 
 /* ---- sessions --------------------------------------------------------------------------------------- */
 
+/* "free":{"FILE":BYTES}: what is left where each session writes. */
+static void put_free(struct view_request *r, const char *printed)
+{
+	char why[200], folder[4096];
+	json_put_name(&r->out, "free");
+	strbuf_addc(&r->out, '{');
+	for (const char *line = printed; line && *line;) {
+		const char *end = strchr(line, '\n'), *file = "";
+		size_t n = end ? (size_t)(end - line) : strlen(line);
+		struct statvfs s;
+		struct json_value *v = json_parse(line, n, why, sizeof why);
+		json_text(json_member(v, "file"), &file);
+		const char *slash = strrchr(file, '/');
+		if (slash && (size_t)(slash - file) < sizeof folder) {
+			snprintf(folder, sizeof folder, "%.*s", (int)BASE_MAX(1, slash - file), file);
+			if (statvfs(folder, &s) == 0) {
+				json_put_count(&r->out, file, (uint64_t)s.f_bavail * s.f_frsize);
+			}
+		}
+		json_free(v);
+		line = end ? end + 1 : NULL;
+	}
+	strbuf_addc(&r->out, '}');
+}
+
 static int run_list(struct view_request *r)
 {
 	struct strbuf out = {0}, err = {0};
 	char *words[] = {(char *)"openetw", (char *)"list", (char *)"--json", NULL};
-	int status = view_child_run(words, LISTING_MOST, &out, &err, gone, r);
+	int status = view_child_run(words, LISTING_MOST, &out, &err, view_request_gone, r);
 	strbuf_adds(&r->out, "{\"sessions\":[");
 	view_child_objects(&r->out, out.s);
 	strbuf_addc(&r->out, ']');
+	put_free(r, out.s);
 	json_put_text(&r->out, "recording", r->view->recording[0] ? r->view->recording : NULL);
 	json_put_text(&r->out, "problem", status != 0 && err.len ? err.s : NULL);
 	strbuf_addc(&r->out, '}');
@@ -81,7 +103,7 @@ static const struct recipe recipes[] = {
 	 "samples, context switches and disks in memory; Stop writes what is there", "GeneralProfile.Light", true},
 };
 
-/* One's own: a .wprp file in this folder is a recipe, whose name is its question. */
+/* One's own: each profile of a .wprp file in this folder is a recipe. Its name is the title, its description the question. */
 static void own_folder(char *out, size_t cap)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -93,7 +115,7 @@ static void own_folder(char *out, size_t cap)
 }
 
 static void put_recipe(struct strbuf *b, const char *id, const char *question, const char *title, const char *adds,
-		       const char *profile, bool ring)
+		       const char *profile, bool ring, bool own)
 {
 	json_put_comma(b);
 	strbuf_addc(b, '{');
@@ -104,7 +126,10 @@ static void put_recipe(struct strbuf *b, const char *id, const char *question, c
 	strbuf_addc(b, '[');
 	json_put_text(b, NULL, adds);
 	strbuf_addc(b, ']');
-	json_put_text(b, "needs", "Events of the whole machine need root or the rights of openetw-kernel.");
+	json_put_truth(b, "own", own);
+	json_put_text(b, "target",
+		      ring ? "A ring in memory: the oldest events leave, and Stop writes what is there into a file."
+			   : "A file, which grows until you stop it.");
 	json_put_name(b, "command");
 	strbuf_addc(b, '[');
 	json_put_text(b, NULL, "openetw");
@@ -121,41 +146,149 @@ static void put_recipe(struct strbuf *b, const char *id, const char *question, c
 
 #define OWN_MOST 100
 
+/* The profiles of a file, as 'openetw wpr -profiles' prints them: a tab, the name, blanks, what it says of itself. */
+static int put_own(struct view_request *r, const char *folder, const char *file)
+{
+	char path[4400], id[600], profile[5000], name[200], question[300];
+	struct strbuf out = {0}, err = {0};
+	int put = 0;
+	snprintf(path, sizeof path, "%s/%.250s", folder, file);
+	char *words[] = {(char *)"openetw", (char *)"wpr", (char *)"-profiles", path, NULL};
+	int status = view_child_run(words, 1u << 16, &out, &err, view_request_gone, r);
+	for (const char *line = status == 0 ? out.s : NULL; line && *line;) {
+		const char *end = strchr(line, '\n');
+		size_t n = end ? (size_t)(end - line) : strlen(line);
+		if (n > 1 && line[0] == '\t' && line[1] != ' ' && line[1] != '\t') {
+			size_t length = strcspn(line + 1, " \n");
+			const char *said = line + 1 + length;
+			said += strspn(said, " ");
+			snprintf(name, sizeof name, "%.*s", (int)length, line + 1);
+			snprintf(question, sizeof question, "%.*s", (int)BASE_MAX(0, line + n - said), said);
+			snprintf(id, sizeof id, "%.250s!%s", file, name);
+			snprintf(profile, sizeof profile, "%s!%s", path, name);
+			put_recipe(&r->out, id, question[0] ? question : name, name, "what the profile says", profile,
+				   false, true);
+			put++;
+		}
+		line = end ? end + 1 : NULL;
+	}
+	if (status != 0) { /* a file with a mistake is shown, with it */
+		json_put_comma(&r->out);
+		strbuf_addc(&r->out, '{');
+		json_put_text(&r->out, "id", file);
+		json_put_text(&r->out, "question", file);
+		json_put_text(&r->out, "title", file);
+		strbuf_adds(&r->out, ",\"adds\":[],\"command\":[]");
+		json_put_truth(&r->out, "own", true);
+		json_put_truth(&r->out, "possible", false);
+		json_put_text(&r->out, "why", err.len ? err.s : "the file cannot be read");
+		strbuf_addc(&r->out, '}');
+		put++;
+	}
+	strbuf_finish(&out);
+	strbuf_finish(&err);
+	return put;
+}
+
 static int run_recipes(struct view_request *r)
 {
-	char folder[4096], path[4400], question[300];
+	char folder[4096];
 	strbuf_adds(&r->out, "{\"recipes\":[");
 	for (size_t i = 0; i < BASE_ARRAY_LEN(recipes); i++) {
 		const struct recipe *x = &recipes[i];
-		put_recipe(&r->out, x->id, x->question, x->title, x->adds, x->profile, x->ring);
+		put_recipe(&r->out, x->id, x->question, x->title, x->adds, x->profile, x->ring, false);
 	}
 	own_folder(folder, sizeof folder);
 	DIR *d = opendir(folder);
 	struct dirent *e;
 	for (int n = 0; d && n < OWN_MOST && (e = readdir(d)) != NULL;) {
 		size_t length = strlen(e->d_name);
-		if (length < 6 || strcmp(e->d_name + length - 5, ".wprp") != 0) {
-			continue;
+		if (length > 5 && length < 250 && strcmp(e->d_name + length - 5, ".wprp") == 0) {
+			n += put_own(r, folder, e->d_name);
 		}
-		snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-		snprintf(question, sizeof question, "%.*s", (int)(length - 5), e->d_name);
-		put_recipe(&r->out, e->d_name, question, question, "what the profile says", path, false);
-		n++;
 	}
 	if (d) {
 		closedir(d);
 	}
-	strbuf_adds(&r->out, "]}");
+	strbuf_addc(&r->out, ']');
+	json_put_text(&r->out, "folder", folder);
+	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
 const struct view_endpoint view_recipes = {.path = "recipes", .params = "", .run = run_recipes};
+
+/* The profile of a recipe. False: there is none. */
+static bool profile_of(const char *id, char *out, size_t cap, bool *ret_ring)
+{
+	char folder[4096], file[300];
+	*ret_ring = false;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(recipes); i++) {
+		if (strcmp(recipes[i].id, id) == 0) {
+			snprintf(out, cap, "%s", recipes[i].profile);
+			*ret_ring = recipes[i].ring;
+			return true;
+		}
+	}
+	const char *mark = strchr(id, '!');
+	if (!mark || strchr(id, '/') || id[0] == '.' || (size_t)(mark - id) >= sizeof file || !mark[1]) {
+		return false;
+	}
+	own_folder(folder, sizeof folder);
+	snprintf(file, sizeof file, "%.*s", (int)(mark - id), id);
+	snprintf(out, cap, "%s/%s", folder, file);
+	if (access(out, R_OK) != 0) {
+		return false;
+	}
+	snprintf(out, cap, "%s/%s", folder, id);
+	return true;
+}
+
+/* What a recipe turns on, as lines for the command line. */
+static int run_recipe(struct view_request *r)
+{
+	char profile[4400];
+	bool ring;
+	struct strbuf out = {0}, err = {0};
+	if (!profile_of(view_text(r, "id", ""), profile, sizeof profile, &ring)) {
+		return view_fail(r, 404, "there is no recipe '%.100s'", view_text(r, "id", ""));
+	}
+	char *words[] = {(char *)"openetw",
+			 (char *)"wpr",
+			 (char *)"-start",
+			 profile,
+			 (char *)"-explain",
+			 ring ? NULL : (char *)"-filemode",
+			 NULL};
+	int status = view_child_run(words, 1u << 16, &out, &err, view_request_gone, r);
+	if (status != 0) {
+		view_fail(r, 400, "%s", err.len ? err.s : "the profile cannot be explained");
+	} else {
+		bool kernel = out.s && strstr(out.s, "--kernel ");
+		strbuf_adds(&r->out, "{\"lines\":[");
+		for (char *rest = out.s, *line; rest && (line = strsep(&rest, "\n")) != NULL;) {
+			if (line[0]) {
+				json_put_text(&r->out, NULL, line);
+			}
+		}
+		strbuf_addc(&r->out, ']');
+		json_put_text(&r->out, "needs",
+			      kernel ? "Events of the whole machine need root or the rights of openetw-kernel."
+				     : "Needs no rights: programs of this user are recorded.");
+		strbuf_addc(&r->out, '}');
+		view_done(r);
+	}
+	strbuf_finish(&out);
+	strbuf_finish(&err);
+	return r->status;
+}
+const struct view_endpoint view_recipe = {.path = "recipe", .params = "id:text", .run = run_recipe};
 
 /* ---- changes ---------------------------------------------------------------------------------------- */
 
 static int verb(struct view_request *r, char *const *words)
 {
 	struct strbuf out = {0}, err = {0}, line = {0};
-	int status = view_child_run(words, 1u << 16, &out, &err, gone, r);
+	int status = view_child_run(words, 1u << 16, &out, &err, view_request_gone, r);
 	for (int i = 0; words[i]; i++) {
 		strbuf_addf(&line, i ? " %s" : "%s", words[i]);
 	}
@@ -173,27 +306,15 @@ static int verb(struct view_request *r, char *const *words)
 
 static int start_recipe(struct view_request *r, const char *id)
 {
-	char folder[4096], path[4400] = "";
-	const char *profile = NULL;
-	bool ring = false;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(recipes); i++) {
-		if (strcmp(recipes[i].id, id) == 0) {
-			profile = recipes[i].profile;
-			ring = recipes[i].ring;
-		}
-	}
-	if (!profile && !strchr(id, '/') && id[0] != '.') {
-		own_folder(folder, sizeof folder);
-		snprintf(path, sizeof path, "%s/%.200s", folder, id);
-		profile = access(path, R_OK) == 0 ? path : NULL;
-	}
-	if (!profile) {
+	char profile[4400];
+	bool ring;
+	if (!profile_of(id, profile, sizeof profile, &ring)) {
 		return view_fail(r, 404, "there is no recipe '%.100s'", id);
 	}
 	char *words[] = {(char *)"openetw",
 			 (char *)"wpr",
 			 (char *)"-start",
-			 (char *)(uintptr_t)profile,
+			 profile,
 			 (char *)"-instancename",
 			 (char *)INSTANCE,
 			 ring ? NULL : (char *)"-filemode",
@@ -208,25 +329,17 @@ static int start_recipe(struct view_request *r, const char *id)
 	return view_done(r);
 }
 
-static int stop_recipe(struct view_request *r)
+static void safe_name(char *s)
 {
-	char path[4400], why[600] = "", what[160];
-	pthread_mutex_lock(&r->view->lock);
-	snprintf(what, sizeof what, "%.100s", r->view->recording);
-	pthread_mutex_unlock(&r->view->lock);
-	for (char *s = what; *s; s++) {
-		*s = *s == '/' || *s == ' ' ? '_' : *s;
+	for (; *s; s++) {
+		*s = *s == '/' || *s == ' ' || *s == '!' ? '_' : *s;
 	}
-	view_new_file(r->view, what[0] ? what : "trace", path, sizeof path);
-	char *words[] = {(char *)"openetw", (char *)"wpr", (char *)"-stop", path, (char *)"-instancename",
-			 (char *)INSTANCE,  NULL};
-	if (verb(r, words) != 0) {
-		return r->status;
-	}
-	pthread_mutex_lock(&r->view->lock);
-	r->view->recording[0] = 0;
-	pthread_mutex_unlock(&r->view->lock);
-	char *file = path;
+}
+
+/* A file that a verb has written is opened. */
+static int open_written(struct view_request *r, char *path)
+{
+	char why[600] = "", *file = path;
 	struct view_trace *t = view_trace_create(r->view->args, 1, &file, why, sizeof why);
 	if (t && view_trace_add(r->view, t)) {
 		json_put_count(&r->out, "tr", t->id);
@@ -303,6 +416,37 @@ static void open_recorded(struct view_request *r, const char *session)
 	json_put_text(&r->out, "path", path[0] ? path : NULL);
 }
 
+/* What a session has in memory, as a file; it goes on. */
+static int save_session(struct view_request *r, const char *session)
+{
+	char path[4400], what[160];
+	snprintf(what, sizeof what, "%.100s", session);
+	safe_name(what);
+	view_new_file(r->view, what, path, sizeof path);
+	char *words[] = {
+		(char *)"openetw", (char *)"flush", (char *)"-o", path, (char *)"--", (char *)(uintptr_t)session, NULL};
+	return verb(r, words) == 0 ? open_written(r, path) : r->status;
+}
+
+static int stop_recipe(struct view_request *r)
+{
+	char path[4400], what[160];
+	pthread_mutex_lock(&r->view->lock);
+	snprintf(what, sizeof what, "%.100s", r->view->recording);
+	pthread_mutex_unlock(&r->view->lock);
+	safe_name(what);
+	view_new_file(r->view, what[0] ? what : "trace", path, sizeof path);
+	char *words[] = {(char *)"openetw", (char *)"wpr", (char *)"-stop", path, (char *)"-instancename",
+			 (char *)INSTANCE,  NULL};
+	if (verb(r, words) != 0) {
+		return r->status;
+	}
+	pthread_mutex_lock(&r->view->lock);
+	r->view->recording[0] = 0;
+	pthread_mutex_unlock(&r->view->lock);
+	return open_written(r, path);
+}
+
 static int run_post(struct view_request *r)
 {
 	const char *what = "", *session = NULL, *recipe = NULL, *provider = NULL;
@@ -319,9 +463,12 @@ static int run_post(struct view_request *r)
 	if (strcmp(what, "stop") == 0 && recipe) {
 		return stop_recipe(r);
 	}
+	if (session && session[0] && strcmp(what, "save") == 0) {
+		return save_session(r, session);
+	}
 	if (!session || !session[0] || (strcmp(what, "stop") != 0 && strcmp(what, "flush") != 0)) {
 		return view_fail(r, 400,
-				 "\"do\" is start with a recipe or a provider, or stop or flush with a session");
+				 "\"do\" is start with a recipe or a provider, or stop, flush or save with a session");
 	}
 	char *words[] = {(char *)"openetw", (char *)(uintptr_t)what, (char *)"--", (char *)(uintptr_t)session, NULL};
 	if (verb(r, words) != 0) {

@@ -9,11 +9,6 @@
 #define ANSWER_MOST (8u << 20)
 #define QUERY_MOST  100000u
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 static int run_queries(struct view_request *r)
 {
 	struct sql_ready q;
@@ -75,7 +70,7 @@ static int run_sql(struct view_request *r)
 	}
 	words[n++] = (char *)(uintptr_t)text;
 	uint64_t began = clock_read_system_ns();
-	int status = view_child_run(words, ANSWER_MOST, &out, &err, gone, r);
+	int status = view_child_run(words, ANSWER_MOST, &out, &err, view_request_gone, r);
 	bool cut = status == -1 && out.len >= ANSWER_MOST;
 	if (status != 0 && !cut) {
 		view_fail(r, 400, "%s", err.len ? err.s : "the query was given up");

@@ -679,6 +679,7 @@ const struct view_endpoint view_stacks = {
 	.params = VIEW_SEL
 	"weight:text inverted:flag kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 "
 	"processes:flag root:text format:text",
+	.whole = true,
 	.run = run_stacks};
 
 static int run_functions(struct view_request *r)
@@ -690,4 +691,5 @@ const struct view_endpoint view_functions = {
 	.path = "functions",
 	.params =
 		VIEW_SEL "weight:text kernel:flag by:text max:1-20000 thread:0-4294967295 process:0-4294967295 of:text",
+	.whole = true,
 	.run = run_functions};

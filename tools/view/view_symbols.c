@@ -108,7 +108,7 @@ static void count_addresses(const struct table_view *w, struct module *list, uin
 		for (uint32_t k = 0; k < count; k++) {
 			if (strlen(list[k].name) == v.n && memcmp(list[k].name, v.s, v.n) == 0) {
 				list[k].addresses++;
-list[k].named += table_view_value(w, function, i, &f) && is_name(&f);
+				list[k].named += table_view_value(w, function, i, &f) && is_name(&f);
 				break;
 			}
 		}
@@ -151,10 +151,12 @@ static void put_searched(struct strbuf *b)
 	pthread_mutex_unlock(&given.lock);
 	strbuf_addc(b, ']');
 	json_put_text(b, "searched",
-		      "what the trace says of its functions; the module's own path; /usr/lib/debug, by build id and by name; the "
+		      "what the trace says of its functions; the module's own path; /usr/lib/debug, by build id and by "
+		      "name; the "
 		      "folders above");
 	json_put_text(b, "servers", NULL);
-	json_put_text(b, "servers_why", "This version asks no symbol servers (debuginfod): it has no support for them.");
+	json_put_text(b, "servers_why",
+		      "This version asks no symbol servers (debuginfod): it has no support for them.");
 }
 
 static int run_list(struct view_request *r)
@@ -192,7 +194,8 @@ static int run_list(struct view_request *r)
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
-const struct view_endpoint view_symbols = {.keep = true, .path = "symbols", .params = VIEW_TRACE_PARAM, .run = run_list};
+const struct view_endpoint view_symbols = {
+	.keep = true, .path = "symbols", .params = VIEW_TRACE_PARAM, .whole = true, .run = run_list};
 
 /* ---- folders ---------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tables and table: the tables of openetw report; compare: two of them beside each other.
  */
-#include "tools/view/view.h"
+#include "tools/view/view_live.h"
 
 #include "tools/common/filter_option.h"
 #include "tools/tables/table_show.h"
@@ -171,6 +171,7 @@ const struct view_endpoint view_table = {
 	.path = "table",
 	.params = VIEW_SEL
 	"name:text group_by:text columns:text sort:text asc:flag top:1-20000 process:text thread:text where:text",
+	.whole = true,
 	.run = run_table};
 
 /* ---- two traces, or two times of one ------------------------------------------------------------------ */
@@ -184,6 +185,15 @@ static struct table_answer *ask_one(struct view_request *r, uint32_t id, const c
 	if (!*ret) {
 		snprintf(why, cap, "no trace %u is open", id);
 		return NULL;
+	}
+	if ((*ret)->live) {
+		struct view_trace *copy = view_copy_hold(*ret, view_request_gone, r, why, cap);
+		view_trace_let_go(r->view, *ret);
+		*ret = copy;
+		r->passing = true;
+		if (!copy) {
+			return NULL;
+		}
 	}
 	struct table_set *s = view_tables_with(r, *ret, view_text(r, "name", "cpu"), why, cap);
 	if (!s) {

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static char *name_of(int count, char *const *files)
 {
@@ -28,7 +29,7 @@ static char *name_of(int count, char *const *files)
 	return b.s;
 }
 
-static bool copy_files(struct view_trace *t, int count, char *const *files)
+static bool copy_files(struct view_trace *t, int count, char *const *files, const char *name)
 {
 	t->files = calloc((size_t)count, sizeof *t->files);
 	for (; t->files && t->count < count; t->count++) {
@@ -37,17 +38,17 @@ static bool copy_files(struct view_trace *t, int count, char *const *files)
 			return false;
 		}
 	}
-	t->name = name_of(count, files);
+	t->name = name ? strdup(name) : name_of(count, files);
 	return t->files && t->name;
 }
 
-static bool open_index(struct view_trace *t, char *why, size_t cap)
+static bool open_index(struct view_trace *t, uint32_t flags, char *why, size_t cap)
 {
 	OPENETW_SIZED(struct openetw_index_options, o);
 	char unpacked[1000];
 	const char **plain = calloc((size_t)t->count, sizeof *plain);
 	uint32_t code = plain ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-	o.flags = OPENETW_INDEX_BACKGROUND;
+	o.flags = flags;
 	for (int i = 0; i < t->count && code == ERROR_SUCCESS; i++) {
 		plain[i] = cli_unpacked(t->args, t->files[i]);
 		if (!plain[i]) {
@@ -68,6 +69,12 @@ static bool open_index(struct view_trace *t, char *why, size_t cap)
 
 struct view_trace *view_trace_create(const struct cli_args *a, int count, char *const *files, char *why, size_t cap)
 {
+	return view_trace_create_as(a, count, files, NULL, OPENETW_INDEX_BACKGROUND, why, cap);
+}
+
+struct view_trace *view_trace_create_as(const struct cli_args *a, int count, char *const *files, const char *name,
+					uint32_t flags, char *why, size_t cap)
+{
 	struct view_trace *t = calloc(1, sizeof *t);
 	if (!t) {
 		snprintf(why, cap, "no memory");
@@ -77,7 +84,7 @@ struct view_trace *view_trace_create(const struct cli_args *a, int count, char *
 	pthread_mutex_init(&t->naming, NULL);
 	t->args = a;
 	snprintf(why, cap, "no memory");
-	if (!copy_files(t, count, files) || !open_index(t, why, cap)) {
+	if (!copy_files(t, count, files, name) || !open_index(t, flags, why, cap)) {
 		view_trace_destroy(t);
 		return NULL;
 	}
@@ -96,8 +103,11 @@ void view_trace_destroy(struct view_trace *t)
 	view_making_destroy(t->making);
 	view_kept_destroy(t->kept);
 	table_set_close(t->code);
-	openetw_index_close(t->x);
 	view_live_destroy(t->live);
+	openetw_index_close(t->x);
+	if (t->copy_of) {
+		close(t->copy_of - 1);
+	}
 	for (int i = 0; i < t->count; i++) {
 		free(t->files[i]);
 	}
@@ -164,8 +174,7 @@ void view_decoder_give(struct view_trace *t, struct openetw_decoder *d)
 
 #define LOOK_MS 100u
 
-/* Waits for a lock as long as somebody waits for the answer. */
-static bool lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap)
+bool view_lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap)
 {
 	struct timespec until;
 	do {
@@ -234,14 +243,9 @@ bool view_names_make(struct view_trace *t, bool (*look)(void *context, double pa
 	return true;
 }
 
-static bool gone(void *context)
-{
-	return view_gone(context);
-}
-
 struct table_maker *view_names_lock(struct view_request *r, struct view_trace *t, char *why, size_t cap)
 {
-	if (!view_names_wait(r, t, why, cap) || !lock_for(&t->naming, gone, r, why, cap)) {
+	if (!view_names_wait(r, t, why, cap) || !view_lock_for(&t->naming, view_request_gone, r, why, cap)) {
 		return NULL;
 	}
 	if (!t->code) {

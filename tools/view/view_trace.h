@@ -47,11 +47,17 @@ struct view_trace {
 	void *memo;                   /* view_parse.c: which names there are; view_vocabulary_free() */
 	char *causes;                 /* view_cards.c's: JSON */
 	struct view_machine *machine; /* view_machine.c's; NULL: not looked yet */
+	int copy_of;                  /* of a live trace: the descriptor of its file, and one. 0: no copy */
 };
 
 /* Opens files as one trace; its index is being made when this returns. NULL: `why`. */
 struct view_trace *view_trace_create(const struct cli_args *a, int count, char *const *files, char *why, size_t cap);
+/* The same under a name of one's own, with flags of openetw_index_open(). */
+struct view_trace *view_trace_create_as(const struct cli_args *a, int count, char *const *files, const char *name,
+					uint32_t flags, char *why, size_t cap);
 void view_trace_destroy(struct view_trace *t);
+/* Takes a lock, as long as somebody waits for the answer. False: `why`. */
+bool view_lock_for(pthread_mutex_t *lock, bool (*gone)(void *context), void *context, char *why, size_t cap);
 void view_vocabulary_free(void *memo);
 void view_trace_about(const struct view_trace *t, struct openetw_index_about *ret);
 /* Nobody makes its index any more. */

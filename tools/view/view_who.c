@@ -390,4 +390,4 @@ static int run_counters(struct view_request *r)
 	return view_arrays_end(&a, r);
 }
 const struct view_endpoint view_counters = {
-	.path = "counters", .params = VIEW_SEL "px:1-8192 list:text", .run = run_counters};
+	.path = "counters", .whole = true, .params = VIEW_SEL "px:1-8192 list:text", .run = run_counters};

@@ -42,6 +42,7 @@ export function rememberAs(name, text) {
 		/* the browser keeps nothing of files */
 	}
 }
+export const ruled = signal(null); // the last "rules" of a live trace
 
 /* ---- the address ---- */
 
@@ -239,9 +240,28 @@ function listen() {
 			if (follow.value) {
 				tick.value += 1;
 			}
+			/* The session was started again: whoever follows it goes on there. */
+			if (p.ended && p.next !== undefined && follow.value && !traces.value.some((t) => t.tr === p.next)) {
+				askTraces().then(() => {
+					if (tr.value === p.tr) {
+						toast('The session was started again', 'info');
+						go({ tr: p.next, t0: null, t1: null }, true);
+					}
+				});
+			}
 			if (Date.now() - asked > 3000) {
 				asked = Date.now();
 				askInfo();
+			}
+		}
+	});
+	events.addEventListener('rules', (e) => {
+		const before = ruled.value, now = JSON.parse(e.data);
+		ruled.value = now;
+		for (const r of now.rules) {
+			const old = before?.tr === now.tr ? before.rules.find((x) => x.id === r.id) : null;
+			if (old && r.files > old.files) {
+				toast(`Kept by rule: ${r.last}`, 'info');
 			}
 		}
 	});
@@ -261,6 +281,9 @@ export async function start() {
 	effect(() => {
 		tr.value;
 		traces.value;
+		if (live.peek() && live.peek().tr !== tr.value) {
+			live.value = null; // of another trace
+		}
 		askInfo();
 		listen();
 	});

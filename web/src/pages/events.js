@@ -8,6 +8,7 @@ import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
 import { Command } from '../shell/command.js';
 import { showMenu, filterEntries } from '../shell/menu.js';
+import { Source } from './live_source.js';
 
 /* ---- facets ---- */
 
@@ -114,7 +115,7 @@ function partsOf(f) {
 	return f.parts.slice(0, PARTS).map((p, i) => ({ ...p, name: paired ? values[i][0] : p.name, value: paired ? String(values[i][1]) : '' }));
 }
 
-function Details({ row, onClose }) {
+export function Details({ row, onClose }) {
 	const [again, setAgain] = useState(0); // the names of its call stack are being read
 	const state = useAsk('row', { tr: selection.value.tr, row }, { still: true, again });
 	const [mark, setMark] = useState(null);
@@ -328,6 +329,7 @@ function Toolbar({ total, answer, fields, preset, group }) {
 	return html`<div class="toolbar">
 		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.thereAre > total && html`<span class="dim">are in this file, the first of ${count(answer.thereAre)}</span>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}${total !== undefined && info.value.lost.events > 0 && html`<span class="bad" title=${info.value.lost_sentence}>${plural(info.value.lost.events, 'event')} lost</span>`}
 		<span class="grow"></span>
+		${info.value.live && html`<${Source} filter=${filter.value} />`}
 		${info.value.live && html`<label><input type="checkbox" checked=${follow.value} onChange=${(e) => (follow.value = e.target.checked)} /> follow</label>`}
 		<label>Columns <select value="" onChange=${(e) => {
 			const v = e.target.value;
