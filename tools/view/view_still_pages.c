@@ -45,7 +45,7 @@ static const struct {
 	{"events", "facets", "by=cpu&top=12", SELECTION},
 	{"events", "facets", "by=thread&top=12", SELECTION},
 	{"events", "columns", "", SELECTION},
-	{"cpu", "diag", "", TRACE},
+	{"cpu", "symbols", "", TRACE},
 	{"cpu", "columns", "", SELECTION},
 	{"cpu", "threads", "top=300", TRACE},
 	{"cpu", "stacks", "weight=samples&max=3000", SELECTION},
@@ -70,6 +70,7 @@ static const struct {
 	 TIMES},
 	{"providers", "providers", "", TRACE},
 	{"diagnostics", "diag", "", TRACE},
+	{"diagnostics", "symbols", "", TRACE},
 };
 
 struct asker {

@@ -73,15 +73,15 @@ function Functions({ question, children }) {
 // How many modules have names, and where names come from.
 function Symbols({ tr }) {
 	const [open, setOpen] = useState(false);
-	const state = useAsk('diag', { tr });
-	const modules = state.data?.modules ?? [];
-	const without = modules.filter((m) => !(m.symbols ?? m.named > 0));
+	const state = useAsk('symbols', { tr }, { still: true });
+	const modules = (state.data?.modules ?? []).filter((m) => m.addresses > 0);
+	const without = modules.filter((m) => m.named === 0);
 	if (!modules.length) {
 		return null;
 	}
 	return html`<div class="symbols"><button aria-expanded=${open} onClick=${() => setOpen(!open)}>Symbols: ${modules.length - without.length} of ${count(modules.length)} modules</button>
 		${open && html`<div class="symbolbox" role="region" aria-label="Symbols">
-			<p>Names come from the trace itself, from files of this machine that are of the same build, and from their debug information below <code>/usr/lib/debug</code>. What is installed now is seen when the trace is opened again.</p>
+			<p>Names come from the trace itself, from files of this machine that are of the same build, and from their debug information below <code>/usr/lib/debug</code>. Diagnostics looks again, and into folders of yours.</p>
 			${without.length > 0 && html`<p>Modules without names:</p><ul>${without.slice(0, 30).map((m) => html`<li><b>${visible(m.name)}</b> ${m.why ? visible(m.why) : `${count(m.addresses)} addresses`}</li>`)}</ul>`}
 			<button class="link" onClick=${() => showPage('diagnostics')}>All modules</button>
 		</div>`}</div>`;
