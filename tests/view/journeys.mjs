@@ -84,7 +84,7 @@ const journeys = {
 	// A filter is completed, applied, and counts what dump counts; a mistake names its column.
 	async filters() {
 		await look('windows', '#events', async (page) => {
-			await page.waitForSelector('.slick-row');
+			await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 			await page.click('#filter');
 			await page.keyboard.type('proc');
 			await page.waitForSelector('.cm-editor');
@@ -132,7 +132,7 @@ const journeys = {
 	// A click shows everything about an event, and what it shows is what dump prints.
 	async details() {
 		await look('manifest', '#events', async (page) => {
-			await page.waitForSelector('.slick-row .slick-cell');
+			await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 			await page.click('.slick-row:nth-child(3) .slick-cell');
 			await page.waitForSelector('.details table');
 			const shown = await page.$$eval('.details tr', (l) => Object.fromEntries(l.map((r) => [r.children[0].textContent, r.children[1].textContent])));
@@ -148,7 +148,7 @@ const journeys = {
 	async bytes() {
 		for (const name of ['windows', 'manifest', 'app', 'nested'].filter(has)) {
 			await look(name, name === 'nested' ? '#events?f=BucketKind ~ "*"' : '#events', async (page) => {
-				await page.waitForSelector('.slick-row .slick-cell');
+				await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 				await page.click('.slick-row .slick-cell');
 				await page.keyboard.press(name === 'windows' ? 'End' : 'Home');
 				await page.waitForFunction(() => [...document.querySelectorAll('.details tr[title]')].length > 0);
@@ -197,6 +197,7 @@ const journeys = {
 			const first = await facet.evaluate((b) => [b.querySelector('b').textContent, b.querySelector('span').textContent]);
 			await facet.click();
 			await page.waitForFunction((n) => document.querySelector('.toolbar b')?.textContent.replace(/\D/g, '') === n, first[1].replace(/\D/g, ''));
+			await page.waitForSelector('.slick-row .slick-cell:nth-child(2):not(:empty)');
 			await page.click('.slick-row .slick-cell:nth-child(2)', { button: 'right' });
 			await page.waitForSelector('[role=menu]');
 			await page.click('[role=menuitem]:has-text("Group by this")');
@@ -211,7 +212,7 @@ const journeys = {
 			await page.focus('main');
 			await page.keyboard.press('g');
 			await page.keyboard.press('e');
-			await page.waitForSelector('.slick-row .slick-cell');
+			await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 			await page.focus('main');
 			await page.keyboard.press('/');
 			assert.equal(await page.evaluate(() => document.activeElement.id), 'filter');
@@ -321,8 +322,8 @@ const journeys = {
 			await page.waitForSelector('button:has-text("Stop and open")');
 			await page.waitForTimeout(500);
 			await page.click('button:has-text("Stop and open")');
-			await page.waitForSelector('.slick-row .slick-cell');
-			assert.match(await text(page, '.slick-row'), /OpenETW.Sample.Hello/);
+			await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
+			assert.match(await text(page, '.slick-row:has(.slick-cell:not(:empty))'), /OpenETW.Sample.Hello/);
 		} finally {
 			writer.kill();
 			await page.close();
@@ -332,7 +333,7 @@ const journeys = {
 	// A selection leaves as a smaller trace.
 	async exports() {
 		await look('windows', '#events?f=event ~ "DiskIo/*"', async (page) => {
-			await page.waitForSelector('.slick-row');
+			await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 			await page.click('[aria-label="Export this selection"]');
 			await page.waitForSelector('[role=dialog] select option', { state: 'attached' });
 			await page.click('[role=dialog] .main-button');
@@ -515,7 +516,7 @@ const journeys = {
 		const page = await open(context, server, '#live');
 		try {
 			await page.click('.main-button');
-			await page.waitForSelector('.liveops .slick-row .slick-cell');
+			await page.waitForSelector('.liveops .slick-row .slick-cell:not(:empty)');
 			await page.fill('.liveops .toolbar input.mono', 'process == cat and result == "NAME NOT FOUND" and path ~ "*none-such"');
 			await page.keyboard.press('Enter');
 			await page.waitForFunction(() => /of=/.test(location.hash));

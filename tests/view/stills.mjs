@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const pages = { overview: '.sentence', timeline: '.lanehost canvas', events: '.slick-row .slick-cell', cpu: '.flame g.frame, .teach', waits: 'table.data, .teach', io: 'table.data, .teach', network: 'table.data, .teach', memory: 'table.data, .teach', dotnet: 'table.data, .teach', providers: '.main', diagnostics: '.main h1' };
+const pages = { overview: '.sentence', timeline: '.lanehost canvas', events: '.slick-row .slick-cell:not(:empty)', cpu: '.flame g.frame, .teach', waits: 'table.data, .teach', io: 'table.data, .teach', network: 'table.data, .teach', memory: 'table.data, .teach', dotnet: 'table.data, .teach', providers: '.main', diagnostics: '.main h1' };
 
 // `context`: of the browser. What a file asks of anybody but the disk is a fault.
 export function stillJourneys({ look, run, files, has, T, context }) {
@@ -44,7 +44,7 @@ export function stillJourneys({ look, run, files, has, T, context }) {
 			run('view', files.windows, '--export-html', path, '--page', 'events', ...where);
 			const dump = run('dump', '-q', files.windows, ...where).split('\n').length - 1;
 			await opened(path, '', async (page) => {
-				await page.waitForSelector('.slick-row .slick-cell');
+				await page.waitForSelector('.slick-row .slick-cell:not(:empty)');
 				assert.match(await page.textContent('.header'), /2\.000 s – 6\.000 s.*DiskIo/);
 				const shown = Number((await page.textContent('.toolbar b')).replace(/\D/g, '')), of = /first of ([\d,]+)/.exec(await page.textContent('.toolbar'));
 				assert.equal(of ? Number(of[1].replace(/\D/g, '')) : shown, dump);

@@ -7,6 +7,8 @@ import { get } from '../api.js';
 import { visible } from '../text.js';
 
 const PAST = 30;
+const STILL_MS = 400; // nobody types for so long: the editor may come
+const AHEAD_MS = 1500; // so long after the page it is fetched, also when nobody has used the filter
 const encoder = new TextEncoder();
 
 function past() {
@@ -30,7 +32,7 @@ export function FilterBox() {
 	const [text, setText] = useState(filter.value);
 	const [parsed, setParsed] = useState(null);
 	const [editor, setEditor] = useState(null);
-	const input = useRef(null), host = useRef(null), asked = useRef(false);
+	const input = useRef(null), host = useRef(null), asked = useRef(false), keyed = useRef(-STILL_MS);
 	const hint = `Filter${info.value?.examples?.[0] ? `, for example: ${info.value.examples[0]}` : ''}`;
 	/* Only when the page's filter is another one: an editor that has just come holds what was typed. */
 	const made = useRef(null);
@@ -78,18 +80,27 @@ export function FilterBox() {
 					setTimeout(back, 30);
 					setEditor(made);
 				};
-				/* What is being composed is not torn away. */
-				if (input.current?.dataset.composing) {
-					input.current.addEventListener('compositionend', swap, { once: true });
-				} else {
-					swap();
-				}
+				/* What is being typed or composed is not torn away: keys that come meanwhile would go where the browser puts the cursor. */
+				const idle = () => {
+					const i = input.current;
+					if (i && document.activeElement === i && (i.dataset.composing || performance.now() - keyed.current < STILL_MS)) {
+						setTimeout(idle, STILL_MS / 2);
+					} else {
+						swap();
+					}
+				};
+				idle();
 			},
 			() => {}, /* the plain input stays */
 		);
 	};
+	useEffect(() => {
+		const later = setTimeout(load, AHEAD_MS);
+		return () => clearTimeout(later);
+	}, []);
 	const key = (e) => {
 		e.stopPropagation();
+		keyed.current = performance.now();
 		if (e.key === 'Enter') {
 			apply(e.target.value);
 		} else if (e.key === 'Escape') {

@@ -16,6 +16,7 @@ export class Rows {
 		this.changed = changed;
 		this.total = 0;
 		this.pages = new Map();
+		this.stale = new Map(); // pages that are being asked again: shown until the new ones are there
 		this.asked = new Map();
 		this.gaps = [];
 	}
@@ -44,13 +45,16 @@ export class Rows {
 		if (gap) {
 			return gap;
 		}
-		const p = Math.floor(i / PAGE);
-		const page = this.pages.get(p);
-		if (page) {
-			return page[i % PAGE] ?? null;
+		const p = Math.floor(i / PAGE), page = this.pages.get(p);
+		/* It was the last page once, and there is more by now. */
+		if (!page || (page.of !== this.total && i % PAGE >= page.length)) {
+			this.want(p);
 		}
-		this.want(p);
-		return null;
+		return this.row(i);
+	}
+	row(i) {
+		const p = Math.floor(i / PAGE), page = this.pages.get(p) ?? this.stale.get(p);
+		return page?.[i % PAGE] ?? null;
 	}
 	getItemMetadata(line) {
 		const { gap, position } = this.at(line);
@@ -62,7 +66,7 @@ export class Rows {
 	// The row of a line, if it is here and no gap.
 	peek(line) {
 		const { position: i } = this.at(line);
-		return i === undefined ? null : this.pages.get(Math.floor(i / PAGE))?.[i % PAGE] ?? null;
+		return i === undefined ? null : this.row(i);
 	}
 	want(p) {
 		if (this.asked.has(p) || p < 0) {
@@ -81,7 +85,8 @@ export class Rows {
 			(a) => {
 				this.asked.delete(p);
 				this.pages.delete(p);
-				this.pages.set(p, a.rows);
+				this.stale.delete(p);
+				this.pages.set(p, Object.assign(a.rows, { of: a.total }));
 				if (this.pages.size > KEPT) {
 					this.pages.delete(this.pages.keys().next().value);
 				}
@@ -102,13 +107,10 @@ export class Rows {
 	refresh(all) {
 		const last = Math.max(0, Math.floor((this.total - 1) / PAGE));
 		if (all) {
-			this.stale = new Map(this.pages); // shown until the new ones are there
+			this.stale = new Map(this.pages);
 			this.pages.clear();
 		}
-		if (!this.asked.has(last)) {
-			this.pages.delete(last);
-			this.want(last);
-		}
+		this.want(last);
 	}
 	forget() {
 		for (const control of this.asked.values()) {
@@ -116,6 +118,7 @@ export class Rows {
 		}
 		this.asked.clear();
 		this.pages.clear();
+		this.stale.clear();
 	}
 }
 
