@@ -247,7 +247,8 @@ static struct index_words *words_of_files(const struct cli_command *c, int count
 	}
 	if (n && openetw_index_open((const char *const *)files, n, &o, &x) == ERROR_SUCCESS) {
 		struct openetw_decoder *d = openetw_decoder_create();
-		openetw_index_wait(x, WAIT_MS);
+		const char *patience = getenv("OPENETW_COMPLETION_MS");
+		openetw_index_wait(x, patience ? (uint32_t)strtoul(patience, NULL, 10) : WAIT_MS);
 		w = index_words_create(x, d);
 		openetw_decoder_destroy(d);
 		openetw_index_close(x);
