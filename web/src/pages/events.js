@@ -241,12 +241,20 @@ function List() {
 	}, [s.tr, s.t0, s.t1, s.f, fields.join('\t')]);
 	const gone = live.value?.first_row ?? 0, seen = useRef({ tick: tick.value, gone, at: 0 });
 	useEffect(() => {
-		const now = Date.now();
-		if (seen.current.tick === tick.value || now - seen.current.at < ((live.value?.rate ?? 0) > 5000 ? 1000 : 250)) {
-			return;
+		if (seen.current.tick === tick.value) {
+			return undefined;
 		}
-		rows.refresh(seen.current.gone !== gone || info.value?.progress?.whole !== seen.current.whole);
-		seen.current = { tick: tick.value, gone, at: now, whole: info.value?.progress?.whole };
+		const refresh = () => {
+			rows.refresh(seen.current.gone !== gone || info.value?.progress?.whole !== seen.current.whole);
+			seen.current = { tick: tick.value, gone, at: Date.now(), whole: info.value?.progress?.whole };
+		};
+		const early = seen.current.at + ((live.value?.rate ?? 0) > 5000 ? 1000 : 250) - Date.now();
+		if (early <= 0) {
+			refresh();
+			return undefined;
+		}
+		const later = setTimeout(refresh, early); // what came last is shown as well, when nothing follows it
+		return () => clearTimeout(later);
 	}, [tick.value, rows]);
 	const columns = useMemo(() => columnsOf(preset, fields), [preset, fields.join('\t')]);
 	const at = kept('at');
