@@ -190,7 +190,8 @@ export async function askTraces() {
 	return a;
 }
 
-async function askInfo() {
+// `more`: there is more in the trace, and every answer is asked anew, once, with what is known of it now.
+async function askInfo(more = false) {
 	const id = tr.value;
 	if (!traces.value.some((t) => t.tr === id)) {
 		info.value = null;
@@ -199,7 +200,10 @@ async function askInfo() {
 	try {
 		const i = await get('info', { tr: id });
 		if (id === tr.value) {
-			info.value = i;
+			batch(() => {
+				info.value = i;
+				tick.value += more ? 1 : 0;
+			});
 			document.title = `${i.name} – OpenETW`;
 		}
 	} catch (e) {
@@ -218,15 +222,18 @@ function listen() {
 		return;
 	}
 	events = new EventSource(`/api/events?tr=${tr.value}`);
-	let last = 0, asked = Date.now();
+	let last = 0, pause = 150, asked = Date.now();
 	events.addEventListener('progress', (e) => {
 		const p = JSON.parse(e.data);
 		if (info.value && p.tr === tr.value) {
+			const whole = info.value.progress.whole; // then the answers are of all events already
 			info.value = { ...info.value, progress: { ...info.value.progress, ...p } };
-			/* Answers cost time that the index wants: they are asked anew now and then, and at the end. */
-			if (p.whole || Date.now() - last > 2500) {
+			/* Answers cost time that the index wants: they are asked anew soon at first, so that something is seen, then now and
+			   then, and at the end. */
+			if (!whole && (p.whole || Date.now() - last > pause)) {
 				last = Date.now();
-				askInfo().then(() => (tick.value += 1));
+				pause = info.value.last > 0 ? Math.min(2 * pause, 2500) : pause; // until there is something
+				askInfo(true);
 			}
 		}
 	});
