@@ -2,7 +2,7 @@
 // What the page shows is its address: page, trace, times, filter, and what the page itself keeps. The history of the browser is the
 // zoom stack. Everything that is shown follows from these signals.
 import { signal, computed, effect, batch, useEffect, useState, useRef } from './ui.js';
-import { get, Failure } from './api.js';
+import { get, first, afterFirst, Failure } from './api.js';
 import { forgetAsked, still } from './still.js';
 
 export const page = signal('overview');
@@ -153,7 +153,7 @@ export function toast(text, kind = 'error') {
 }
 
 // An answer of the server for these parameters, asked again when they change and when there is more in the trace. The last answer
-// stays while a new one is fetched. `path` null: nothing is asked.
+// stays while a new one is fetched. `path` null: nothing is asked. `later`: what is looked at first (`first`) is answered before.
 export function useAsk(path, params, options = {}) {
 	const [state, setState] = useState({ data: null, error: null, loading: path !== null });
 	const key = path === null ? null : path + JSON.stringify(params);
@@ -168,7 +168,8 @@ export function useAsk(path, params, options = {}) {
 		const changed = last.current !== key;
 		last.current = key;
 		setState((s) => ({ ...s, loading: true, error: changed ? null : s.error }));
-		get(path, params, control.signal, (making) => setState((s) => ({ ...s, making }))).then(
+		const ask = () => get(path, params, control.signal, (making) => setState((s) => ({ ...s, making })));
+		(options.later && changed ? afterFirst(control.signal).then(ask) : options.first ? first(ask()) : ask()).then(
 			(data) => setState({ data, error: null, loading: false, key }),
 			(error) => {
 				if (error.name !== 'AbortError') {

@@ -2,7 +2,7 @@
 // The events: facets, a list of any length, everything about one, and the same as a tree of groups.
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { selection, info, kept, keep, extra, go, and, useAsk, toast, tick, live, follow, filter } from '../state.js';
-import { get } from '../api.js';
+import { get, first } from '../api.js';
 import { count, duration, level, lossText, time, value, visible, plural } from '../text.js';
 import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
@@ -56,7 +56,7 @@ function fieldName(f) {
 
 function Facet({ title, by, field, open = true }) {
 	const [shown, setShown] = useState(open);
-	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 });
+	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 }, { later: true });
 	/* Names of events are short, but for those that two providers have. */
 	const short = (t) => t.slice(t.indexOf('/') + 1);
 	const all = state.data?.rows ?? [];
@@ -202,7 +202,7 @@ function List() {
 	const grid = useRef(null);
 	const rows = useMemo(() => {
 		const load = async (at, n, signal) => {
-			const a = await get('rows', { ...s, at, n, cols: fields.join(',') }, signal);
+			const a = await first(get('rows', { ...s, at, n, cols: fields.join(',') }, signal));
 			const width = a.columns.length;
 			return {
 				total: a.total,
@@ -332,7 +332,7 @@ function matchesLoosely(row, hl) {
 }
 
 function Toolbar({ total, answer, fields, preset, group }) {
-	const state = useAsk('columns', selection.value, { still: true });
+	const state = useAsk('columns', selection.value, { still: true, later: !group });
 	const add = (f) => f && keep('cols', [...fields, f].join('\t'), false);
 	return html`<div class="toolbar">
 		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.thereAre > total && html`<span class="dim">are in this file, the first of ${count(answer.thereAre)}</span>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}${total !== undefined && info.value.lost.events > 0 && html`<span class="bad" title=${info.value.lost_sentence}>${plural(info.value.lost.events, 'event')} lost</span>`}
