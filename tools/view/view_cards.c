@@ -369,6 +369,9 @@ static int run(struct view_request *r)
 		if (net) {
 			card_net(r, &s);
 		}
+		if (r->making.len) { /* the page asks again: it costs no look at all events meanwhile */
+			return view_done(r);
+		}
 	} else {
 		card_events(r, &s, "providers", "Who wrote events", NULL, OPENETW_BY_PROVIDER, "There are no events.");
 		bool spans = spans_there(s.trace);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define STEP_MS  100
+#define STEP_MS  100   /* between two messages */
+#define LOOK_MS  20    /* between two looks for something to tell: the first event after a silence is told at once */
 #define QUIET_MS 10000 /* then a comment, so that both sides know that the other is there */
 
 struct view_stream {
@@ -18,6 +19,7 @@ struct view_stream {
 	struct view_trace *trace; /* NULL: none */
 	int socket;
 	bool told_whole;
+	bool told; /* the last call had a message */
 	uint64_t rows, jobs, live_rows, live_rules;
 	int quiet_ms;
 };
@@ -73,6 +75,10 @@ static bool hung_up(const struct view_stream *s)
 ssize_t view_stream_read(struct view_stream *s, char *buf, size_t cap)
 {
 	struct strbuf b = {0};
+	if (s->told) { /* the pause is behind a message: before it, it would delay the message */
+		s->told = false;
+		poll(NULL, 0, STEP_MS);
+	}
 	while (!hung_up(s)) {
 		strbuf_clear(&b);
 		put_progress(s, &b);
@@ -86,11 +92,11 @@ ssize_t view_stream_read(struct view_stream *s, char *buf, size_t cap)
 			memcpy(buf, b.s, n);
 			strbuf_finish(&b);
 			s->quiet_ms = 0;
-			poll(NULL, 0, STEP_MS);
+			s->told = true;
 			return (ssize_t)n;
 		}
-		s->quiet_ms += STEP_MS;
-		poll(NULL, 0, STEP_MS);
+		s->quiet_ms += LOOK_MS;
+		poll(NULL, 0, LOOK_MS);
 	}
 	strbuf_finish(&b);
 	return -1;

@@ -84,6 +84,34 @@ export async function get(path, params, signal, onMaking) {
 	return answer(await patient(() => fetch(to, { signal, credentials: 'same-origin' }), signal, onMaking));
 }
 
+// What is looked at first is answered first: a picture or a list has the processors for itself, and what stands beside or below it is
+// asked when it is there. A list that waits for its size is asked a moment after its neighbours.
+const SOON = 60;
+let firsts = 0, waiting = [];
+export function first(promise) {
+	const done = () => {
+		firsts -= 1;
+		if (firsts === 0) {
+			const all = waiting;
+			waiting = [];
+			all.forEach((go) => go());
+		}
+	};
+	firsts += 1;
+	promise.then(done, done);
+	return promise;
+}
+export async function afterFirst(signal) {
+	if (STILL) {
+		return;
+	}
+	await sleep(SOON, signal);
+	while (firsts > 0) {
+		await new Promise((go) => waiting.push(go));
+	}
+	signal?.throwIfAborted();
+}
+
 function send(path, body, signal) {
 	return fetch(`/api/${path}`, {
 		method: 'POST',

@@ -2,7 +2,7 @@
 // What the page shows is its address: page, trace, times, filter, and what the page itself keeps. The history of the browser is the
 // zoom stack. Everything that is shown follows from these signals.
 import { signal, computed, effect, batch, useEffect, useState, useRef } from './ui.js';
-import { get, Failure } from './api.js';
+import { get, first, afterFirst, Failure } from './api.js';
 import { forgetAsked, still } from './still.js';
 
 export const page = signal('overview');
@@ -153,7 +153,7 @@ export function toast(text, kind = 'error') {
 }
 
 // An answer of the server for these parameters, asked again when they change and when there is more in the trace. The last answer
-// stays while a new one is fetched. `path` null: nothing is asked.
+// stays while a new one is fetched. `path` null: nothing is asked. `later`: what is looked at first (`first`) is answered before.
 export function useAsk(path, params, options = {}) {
 	const [state, setState] = useState({ data: null, error: null, loading: path !== null });
 	const key = path === null ? null : path + JSON.stringify(params);
@@ -168,7 +168,8 @@ export function useAsk(path, params, options = {}) {
 		const changed = last.current !== key;
 		last.current = key;
 		setState((s) => ({ ...s, loading: true, error: changed ? null : s.error }));
-		get(path, params, control.signal, (making) => setState((s) => ({ ...s, making }))).then(
+		const ask = () => get(path, params, control.signal, (making) => setState((s) => ({ ...s, making })));
+		(options.later && changed ? afterFirst(control.signal).then(ask) : options.first ? first(ask()) : ask()).then(
 			(data) => setState({ data, error: null, loading: false, key }),
 			(error) => {
 				if (error.name !== 'AbortError') {
@@ -190,7 +191,8 @@ export async function askTraces() {
 	return a;
 }
 
-async function askInfo() {
+// `more`: there is more in the trace, and every answer is asked anew, once, with what is known of it now.
+async function askInfo(more = false) {
 	const id = tr.value;
 	if (!traces.value.some((t) => t.tr === id)) {
 		info.value = null;
@@ -199,7 +201,10 @@ async function askInfo() {
 	try {
 		const i = await get('info', { tr: id });
 		if (id === tr.value) {
-			info.value = i;
+			batch(() => {
+				info.value = i;
+				tick.value += more ? 1 : 0;
+			});
 			document.title = `${i.name} – OpenETW`;
 		}
 	} catch (e) {
@@ -218,15 +223,18 @@ function listen() {
 		return;
 	}
 	events = new EventSource(`/api/events?tr=${tr.value}`);
-	let last = 0, asked = Date.now();
+	let last = 0, pause = 150, asked = Date.now();
 	events.addEventListener('progress', (e) => {
 		const p = JSON.parse(e.data);
 		if (info.value && p.tr === tr.value) {
+			const whole = info.value.progress.whole; // then the answers are of all events already
 			info.value = { ...info.value, progress: { ...info.value.progress, ...p } };
-			/* Answers cost time that the index wants: they are asked anew now and then, and at the end. */
-			if (p.whole || Date.now() - last > 2500) {
+			/* Answers cost time that the index wants: they are asked anew soon at first, so that something is seen, then now and
+			   then, and at the end. */
+			if (!whole && (p.whole || Date.now() - last > pause)) {
 				last = Date.now();
-				askInfo().then(() => (tick.value += 1));
+				pause = info.value.last > 0 ? Math.min(2 * pause, 2500) : pause; // until there is something
+				askInfo(true);
 			}
 		}
 	});

@@ -2,7 +2,7 @@
 // The events: facets, a list of any length, everything about one, and the same as a tree of groups.
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { selection, info, kept, keep, extra, go, and, useAsk, toast, tick, live, follow, filter } from '../state.js';
-import { get } from '../api.js';
+import { get, first } from '../api.js';
 import { count, duration, level, lossText, time, value, visible, plural } from '../text.js';
 import { Grid, Rows } from '../widgets/grid.js';
 import { Asked } from '../widgets/asked.js';
@@ -56,7 +56,7 @@ function fieldName(f) {
 
 function Facet({ title, by, field, open = true }) {
 	const [shown, setShown] = useState(open);
-	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 });
+	const state = useAsk(shown ? 'facets' : null, { ...selection.value, by, field, top: 12 }, { later: true });
 	/* Names of events are short, but for those that two providers have. */
 	const short = (t) => t.slice(t.indexOf('/') + 1);
 	const all = state.data?.rows ?? [];
@@ -202,7 +202,7 @@ function List() {
 	const grid = useRef(null);
 	const rows = useMemo(() => {
 		const load = async (at, n, signal) => {
-			const a = await get('rows', { ...s, at, n, cols: fields.join(',') }, signal);
+			const a = await first(get('rows', { ...s, at, n, cols: fields.join(',') }, signal));
 			const width = a.columns.length;
 			return {
 				total: a.total,
@@ -241,12 +241,20 @@ function List() {
 	}, [s.tr, s.t0, s.t1, s.f, fields.join('\t')]);
 	const gone = live.value?.first_row ?? 0, seen = useRef({ tick: tick.value, gone, at: 0 });
 	useEffect(() => {
-		const now = Date.now();
-		if (seen.current.tick === tick.value || now - seen.current.at < ((live.value?.rate ?? 0) > 5000 ? 1000 : 250)) {
-			return;
+		if (seen.current.tick === tick.value) {
+			return undefined;
 		}
-		rows.refresh(seen.current.gone !== gone || info.value?.progress?.whole !== seen.current.whole);
-		seen.current = { tick: tick.value, gone, at: now, whole: info.value?.progress?.whole };
+		const refresh = () => {
+			rows.refresh(seen.current.gone !== gone || info.value?.progress?.whole !== seen.current.whole);
+			seen.current = { tick: tick.value, gone, at: Date.now(), whole: info.value?.progress?.whole };
+		};
+		const early = seen.current.at + ((live.value?.rate ?? 0) > 5000 ? 1000 : 250) - Date.now();
+		if (early <= 0) {
+			refresh();
+			return undefined;
+		}
+		const later = setTimeout(refresh, early); // what came last is shown as well, when nothing follows it
+		return () => clearTimeout(later);
 	}, [tick.value, rows]);
 	const columns = useMemo(() => columnsOf(preset, fields), [preset, fields.join('\t')]);
 	const at = kept('at');
@@ -324,7 +332,7 @@ function matchesLoosely(row, hl) {
 }
 
 function Toolbar({ total, answer, fields, preset, group }) {
-	const state = useAsk('columns', selection.value, { still: true });
+	const state = useAsk('columns', selection.value, { still: true, later: !group });
 	const add = (f) => f && keep('cols', [...fields, f].join('\t'), false);
 	return html`<div class="toolbar">
 		${total !== undefined && html`<b>${plural(total ?? 0, 'event')}</b>`}${answer?.thereAre > total && html`<span class="dim">are in this file, the first of ${count(answer.thereAre)}</span>`}${answer?.partial && html`<span class="dim">so far (${Math.round(100 * answer.covered)} % of the trace)</span>`}${answer?.undecided > 0 && html`<span class="warn">${plural(answer.undecided, 'event')} could not be judged</span>`}${total !== undefined && info.value.lost.events > 0 && html`<span class="bad" title=${info.value.lost_sentence}>${plural(info.value.lost.events, 'event')} lost</span>`}

@@ -15,7 +15,7 @@ import { marks, views, changeMark, removeMark, addMark, saveView, removeView } f
 function Causes() {
 	const whole = info.value.progress.whole && !info.value.live;
 	const s = selection.value;
-	const state = useAsk(whole && info.value.kind === 'machine' ? 'cards' : null, { tr: s.tr, t0: s.t0, t1: s.t1, part: 'causes' });
+	const state = useAsk(whole && info.value.kind === 'machine' ? 'cards' : null, { tr: s.tr, t0: s.t0, t1: s.t1, part: 'causes' }, { later: true });
 	const list = (state.data?.causes ?? []).filter((c) => c.cause);
 	if (list.length === 0) {
 		return null;
@@ -53,7 +53,7 @@ function LiveCard() {
 }
 
 function Cards() {
-	const state = useAsk(info.value.progress.whole && !info.value.live ? 'cards' : null, selection.value);
+	const state = useAsk(info.value.progress.whole && !info.value.live ? 'cards' : null, selection.value, { later: true });
 	if (info.value.live) {
 		return html`<${LiveCard} />`;
 	}
@@ -95,7 +95,7 @@ function tree(list) {
 }
 
 function Processes() {
-	const state = useAsk('processes', { tr: selection.value.tr });
+	const state = useAsk('processes', { tr: selection.value.tr }, { later: true });
 	const i = info.value;
 	const w = Math.max(1, i.last - Math.min(0, i.first)), x0 = Math.min(0, i.first);
 	return html`<${Asked} state=${state}>${(a) => html`<div class="tablewrap" tabindex="0" role="region" aria-label="Processes"><table class="data">

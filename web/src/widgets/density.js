@@ -34,7 +34,7 @@ export function Density({ by = 'provider', height = 120 }) {
 	const [drag, setDrag] = useState(null);
 	const r = range.value;
 	const px = Math.max(100, Math.min(2000, size.width));
-	const state = useAsk(size.width ? 'hist' : null, { ...selection.value, t0: r.t0, t1: r.t1, px, by, top: 8 });
+	const state = useAsk(size.width && (r.t1 > r.t0 || info.value?.progress.whole) ? 'hist' : null, { ...selection.value, t0: r.t0, t1: r.t1, px, by, top: 8 }, { first: true });
 	const d = state.data;
 	const xOf = (t) => ((t - r.t0) / (r.t1 - r.t0 || 1)) * size.width;
 	const tOf = (x) => r.t0 + (x / (size.width || 1)) * (r.t1 - r.t0);
