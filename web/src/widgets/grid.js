@@ -94,6 +94,9 @@ export class Rows {
 				this.total = a.total;
 				this.changed(p * PAGE, a.rows.length, grew, a);
 				this.arrived?.();
+				if (this.again) {
+					this.refresh(false);
+				}
 			},
 			(e) => {
 				this.asked.delete(p);
@@ -110,6 +113,8 @@ export class Rows {
 			this.stale = new Map(this.pages);
 			this.pages.clear();
 		}
+		/* What is on its way may be without what has just come. */
+		this.again = this.asked.has(last);
 		this.want(last);
 	}
 	forget() {
