@@ -27,11 +27,12 @@ export class Server {
 		return s;
 	}
 	async stop() {
-		const ended = new Promise((resolve) => this.process.once('exit', resolve));
 		this.process.removeAllListeners('exit');
+		if (this.process.exitCode !== null || this.process.signalCode !== null) {
+			throw new Error(`openetw view has ended by itself, with ${this.process.exitCode ?? this.process.signalCode}: ${this.errors}`);
+		}
 		const code = new Promise((resolve) => this.process.once('exit', resolve));
 		this.process.kill('SIGINT');
-		void ended;
 		return code;
 	}
 }

@@ -184,7 +184,7 @@ static void catch_up(struct view_ops *o, struct ops_selection *s, struct view_re
 	while (left < s->count && s->numbers[left] < o->first) {
 		left++;
 	}
-	if (left > VIEW_OPS_BLOCK || left == s->count) { /* not for each */
+	if (left && (left > VIEW_OPS_BLOCK || left == s->count)) { /* not for each */
 		memmove(s->numbers, s->numbers + left, (s->count - left) * sizeof *s->numbers);
 		s->count -= left;
 		s->gone += left;
