@@ -376,7 +376,8 @@ static void between_two_switches_of_a_processor_its_switches_count_one(void **st
 	memset(b, 0, sizeof *b);
 	b->words = 1;
 	read_file("second.etl", b);
-	assert_true(a->events >= 50 && b->events >= a->events / 2);
+	/* The first one was there before, and on a busy machine saw more: each saw at least those of ping_pong(). */
+	assert_true(a->events >= 50 && b->events >= 50);
 	/* Before the counters were chosen there were none. */
 	assert_true(a->events - a->wrong_size >= 50);
 	assert_true(a->named > 0 && b->named > 0);
