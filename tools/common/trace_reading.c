@@ -35,7 +35,7 @@ static bool is_metadata(const EVENT_RECORD *e)
 
 bool cli_is_header(const EVENT_RECORD *e)
 {
-	static struct file_record_image last;
+	static _Thread_local struct file_record_image last; /* each thread reads a trace of its own */
 	const EVENT_HEADER *h = &e->EventHeader;
 	return file_record_is(&last, &h->ProviderId, h->TimeStamp.QuadPart, e->UserData, e->UserDataLength);
 }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@ struct unpacked {
 	char path[32];
 	char name[]; /* of the archive, as the user gave it */
 };
+/* Of the two lists: threads that make tables open traces, too. Held while an archive is unpacked: whoever wants it as well waits for it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unpacked *all;
 
 struct cli_unpacked_hold {
@@ -120,7 +123,7 @@ static struct unpacked *unpack(const struct cli_args *a, int in, const char *pat
 	return u;
 }
 
-const char *cli_unpacked(const struct cli_args *a, const char *path)
+static const char *unpacked_locked(const struct cli_args *a, const char *path)
 {
 	uint8_t p[CLI_ARCHIVE_PEEK_BYTES];
 	struct stat st;
@@ -146,6 +149,14 @@ const char *cli_unpacked(const struct cli_args *a, const char *path)
 	return ret;
 }
 
+const char *cli_unpacked(const struct cli_args *a, const char *path)
+{
+	pthread_mutex_lock(&lock);
+	const char *ret = unpacked_locked(a, path);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
 struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd)
 {
 	struct cli_unpacked_hold *h = calloc(1, sizeof *h + strlen(name) + 1);
@@ -156,8 +167,10 @@ struct cli_unpacked_hold *cli_unpacked_hold(const char *name, int fd)
 	h->fd = fd;
 	snprintf(h->path, sizeof h->path, "/proc/self/fd/%d", fd);
 	strcpy(h->name, name);
+	pthread_mutex_lock(&lock);
 	h->next = holds;
 	holds = h;
+	pthread_mutex_unlock(&lock);
 	return h;
 }
 
@@ -206,6 +219,7 @@ void cli_unpacked_release(struct cli_unpacked_hold *h)
 	if (!h) {
 		return;
 	}
+	pthread_mutex_lock(&lock);
 	while (*at != h) {
 		at = &(*at)->next;
 	}
@@ -213,6 +227,7 @@ void cli_unpacked_release(struct cli_unpacked_hold *h)
 	if (h->archive) {
 		forget(h->archive);
 	}
+	pthread_mutex_unlock(&lock);
 	base_close(&h->fd);
 	free(h);
 }
@@ -220,9 +235,12 @@ void cli_unpacked_release(struct cli_unpacked_hold *h)
 bool cli_unpacked_damaged(const char *path)
 {
 	struct stat st;
+	pthread_mutex_lock(&lock);
 	const struct cli_unpacked_hold *h = find_hold(path);
 	const struct unpacked *u = stat(h ? h->path : path, &st) == 0 ? find(&st) : NULL;
-	return u && u->damaged;
+	bool damaged = u && u->damaged;
+	pthread_mutex_unlock(&lock);
+	return damaged;
 }
 
 /* "PATH: why" with a name instead. False: it is about another path. */
@@ -238,15 +256,14 @@ static bool rename_error(const char *why, const char *path, const char *name, ch
 
 const char *cli_unpacked_error(const char *why, char *buf, size_t cap)
 {
-	for (const struct unpacked *u = why ? all : NULL; u; u = u->next) {
-		if (rename_error(why, u->path, u->name, buf, cap)) {
-			return buf;
-		}
+	bool renamed = false;
+	pthread_mutex_lock(&lock);
+	for (const struct unpacked *u = why ? all : NULL; u && !renamed; u = u->next) {
+		renamed = rename_error(why, u->path, u->name, buf, cap);
 	}
-	for (const struct cli_unpacked_hold *h = why ? holds : NULL; h; h = h->next) {
-		if (rename_error(why, h->path, h->name, buf, cap)) {
-			return buf;
-		}
+	for (const struct cli_unpacked_hold *h = why ? holds : NULL; h && !renamed; h = h->next) {
+		renamed = rename_error(why, h->path, h->name, buf, cap);
 	}
-	return why;
+	pthread_mutex_unlock(&lock);
+	return renamed ? buf : why;
 }

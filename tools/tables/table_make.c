@@ -8,6 +8,7 @@
 #include "tools/common/trace_reading.h"
 #include "tools/common/unpacked.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define READ_AHEAD_PART 0.2        /* of the time that a table takes, about */
@@ -606,12 +607,19 @@ static const struct {
 	{"jit", jit},
 };
 
-const char *const *table_make_names(void)
+static const char *names[BASE_ARRAY_LEN(tables) + 1];
+
+static void fill_names(void)
 {
-	static const char *names[BASE_ARRAY_LEN(tables) + 1];
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {
 		names[i] = tables[i].name;
 	}
+}
+
+const char *const *table_make_names(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT; /* several threads make tables */
+	pthread_once(&once, fill_names);
 	return names;
 }
 
