@@ -32,6 +32,12 @@ if command -v bash >/dev/null; then
 	expect "options of a report" "$(complete_of openetw xperf -butt)" "-butterfly"
 	expect "values" "$(complete_of openetw dump --format js)" "json"
 	expect "sessions" "$(complete_of openetw stop some)" "some-session"
+	# Whoever starts a session chooses its name: no shell runs what stands in it.
+	hostile="some\$(touch\${IFS}$T/ran)"
+	openetw start "$hostile" -r >/dev/null || fail "start"
+	expect "a hostile session" "$(complete_of openetw stop 'some$')" "$hostile"
+	[ ! -e "$T/ran" ] || fail "completion ran a command in the name of a session"
+	openetw stop "$hostile" >/dev/null
 	expect "a filter" "$(complete_of openetw dump --filter 'pid == 7 and level <= e')" "pid == 7 and level <= error"
 	export XDG_DATA_HOME="$T/data"
 	openetw wevtutil im "$(dirname "$0")/../../samples/manifest-style.man" >/dev/null || fail "wevtutil im"

@@ -49,8 +49,14 @@ static bool takes_filter(const struct cli_option *o)
 	return strcmp(o->name, "filter") == 0 && o->arg;
 }
 
+/* Names are of traces, which anybody may have written: one that would be two lines, or move the cursor, is not offered. */
 static bool print_whole(void *text, const struct filter_completion *c)
 {
+	for (const char *p = c->text; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f) {
+			return true;
+		}
+	}
 	printf("%.*s%s\n", (int)c->replaces.at, (const char *)text, c->text);
 	return true;
 }
@@ -120,7 +126,9 @@ static void bash(void)
 	printf("\thelp) kind=verb ;;\n\tesac\n\tcase $cur in\n"
 	       "\t-*) COMPREPLY=($(compgen -W \"$opts\" -- \"$cur\")); return ;;\n\tesac\n"
 	       "\tcase $kind in\n"
-	       "\tsession) COMPREPLY=($(compgen -W \"$(" SESSIONS ")\" -- \"$cur\")) ;;\n"
+	       "\tsession)\n\t\tlocal name\n" /* compgen -W would run the commands in names that others chose */
+	       "\t\twhile IFS= read -r name; do [[ $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\"); done "
+	       "< <(" SESSIONS ") ;;\n"
 	       "\tfile) COMPREPLY=($(compgen -f -X '!*.etl' -- \"$cur\") $(compgen -d -- "
 	       "\"$cur\")) ;;\n"
 	       "\tcommand) COMPREPLY=($(compgen -c -f -- \"$cur\")) ;;\n\tverb) "
