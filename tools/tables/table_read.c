@@ -142,9 +142,12 @@ static const struct table_view *get(struct table_set *s, const char *name, const
 	if (m) {
 		return &m->view;
 	}
-	int fd = s->count < TABLES_MAX ? table_make(&s->maker, name, why, cap) : -1;
+	pthread_mutex_lock(&s->lock); /* other threads drop tables meanwhile */
+	bool room = s->count < TABLES_MAX;
+	pthread_mutex_unlock(&s->lock);
+	int fd = room ? table_make(&s->maker, name, why, cap) : -1;
 	if (fd < 0) {
-		if (s->count == TABLES_MAX) {
+		if (!room) {
 			snprintf(why, cap, "too many tables at once");
 		}
 		return NULL;
