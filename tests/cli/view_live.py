@@ -69,6 +69,12 @@ assert rule["last"].startswith(folder + "/roots/") and rule["problem"] and rule[
 kept = openetw("dump", "-q", rule["last"], "--filter", "event == Goodbye").stdout.splitlines()
 assert len(kept) == 2, kept  # the one before is less than a minute ago
 s.post("rules", {"tr": tr, "remove": rule["id"]})
+# Another event that fits, when the first one's file is not written yet, has a file as well.
+s.post("rules", {"tr": tr, "f": "event == Goodbye", "before": 0, "after": 0, "files": 2})
+for _ in range(2):
+    subprocess.run([emitter, "2", "1"], stdout=subprocess.DEVNULL, check=True)
+rule = until("the rule kept one event of two", lambda: [r for r in s.get("rules", tr=tr)["rules"] if r["files"] == 2])[0]
+s.post("rules", {"tr": tr, "remove": rule["id"]})
 s.post("rules", {"tr": tr, "f": "event == Timeout", "after": 0, "files": 3})
 
 # A session that goes away says so; one that is started again is followed again, and its rules go on.

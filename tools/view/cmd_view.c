@@ -112,12 +112,13 @@ static bool open_first(struct view *v, const struct cli_args *a)
 	if (a->count == 0) {
 		return true;
 	}
+	uint32_t id;
 	struct view_trace *t = view_trace_create(a, a->count, v->may.files, why, sizeof why);
 	if (!t) {
 		cli_tell(a, "%s", why);
 		return false;
 	}
-	return view_trace_add(v, t);
+	return view_trace_add(v, t, &id);
 }
 
 static void close_all(struct view *v)

@@ -33,8 +33,12 @@ struct view {
 };
 
 bool view_ending(const struct view *v);
-/* Adds a trace, which gets its number. False: there are too many. */
-bool view_trace_add(struct view *v, struct view_trace *t);
+/* Adds a trace, and says its number: once it is there, others may close it, and `t` is not to be read. False: there are too
+ * many; `t` stays the caller's.
+ */
+bool view_trace_add(struct view *v, struct view_trace *t, uint32_t *ret_id);
+/* Up to which number there have been traces. */
+uint32_t view_trace_end(struct view *v);
 /* It stays open until view_trace_let_go(). NULL: there is none of this number. */
 struct view_trace *view_trace_hold(struct view *v, uint32_t id);
 void view_trace_let_go(struct view *v, struct view_trace *t);

@@ -210,14 +210,17 @@ static int add(struct view_request *r, struct view_trace *t, const char *why)
 	if (!t) {
 		return view_fail(r, 400, "%s", why);
 	}
+	uint32_t id;
+	char session[sizeof t->live->session];
+	snprintf(session, sizeof session, "%s", t->live->session);
 	view_watch_begin(r->view);
-	if (!view_trace_add(r->view, t)) {
+	if (!view_trace_add(r->view, t, &id)) {
 		view_trace_destroy(t);
 		return view_fail(r, 429, "%u traces are open; close one first", VIEW_TRACES_MAX);
 	}
 	strbuf_addc(&r->out, '{');
-	json_put_count(&r->out, "tr", t->id);
-	json_put_text(&r->out, "session", t->live->session);
+	json_put_count(&r->out, "tr", id);
+	json_put_text(&r->out, "session", session);
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }

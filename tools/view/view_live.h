@@ -30,7 +30,6 @@ struct view_live {
 	struct view_rule rules[VIEW_RULES_MOST];
 	uint32_t rule_count;
 	uint64_t rule_changes;
-	int64_t watched_until;
 	uint64_t looked_ns;
 	bool followed, has_before; /* the session runs again, as trace `next`; ran before, as `before` */
 	uint32_t next, before;

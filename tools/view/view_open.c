@@ -14,19 +14,27 @@ bool view_ending(const struct view *v)
 	return order_load_relaxed(&v->ending) != 0 || cli_signal_caught();
 }
 
-bool view_trace_add(struct view *v, struct view_trace *t)
+bool view_trace_add(struct view *v, struct view_trace *t, uint32_t *ret_id)
 {
 	bool added = false;
 	pthread_mutex_lock(&v->lock);
 	for (uint32_t i = 0; i < VIEW_TRACES_MAX && !added; i++) {
 		if (!v->traces[i]) {
-			t->id = v->next_id++;
+			*ret_id = t->id = v->next_id++;
 			v->traces[i] = t;
 			added = true;
 		}
 	}
 	pthread_mutex_unlock(&v->lock);
 	return added;
+}
+
+uint32_t view_trace_end(struct view *v)
+{
+	pthread_mutex_lock(&v->lock);
+	uint32_t end = v->next_id;
+	pthread_mutex_unlock(&v->lock);
+	return end;
 }
 
 struct view_trace *view_trace_hold(struct view *v, uint32_t id)
@@ -113,16 +121,17 @@ const struct view_endpoint view_traces = {.path = "traces", .params = "", .run =
 static int open_files(struct view_request *r, int count, char **files)
 {
 	char why[600] = "";
+	uint32_t id;
 	struct view_trace *t = view_trace_create(r->view->args, count, files, why, sizeof why);
 	if (!t) {
 		return view_fail(r, 400, "%s", why);
 	}
-	if (!view_trace_add(r->view, t)) {
+	if (!view_trace_add(r->view, t, &id)) {
 		view_trace_destroy(t);
 		return view_fail(r, 429, "%u traces are open; close one first", VIEW_TRACES_MAX);
 	}
 	strbuf_addc(&r->out, '{');
-	json_put_count(&r->out, "tr", t->id);
+	json_put_count(&r->out, "tr", id);
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }

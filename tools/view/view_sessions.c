@@ -61,12 +61,16 @@ static int run_list(struct view_request *r)
 {
 	struct strbuf out = {0}, err = {0};
 	char *words[] = {(char *)"openetw", (char *)"list", (char *)"--json", NULL};
+	char recording[160];
 	int status = view_child_run(words, LISTING_MOST, &out, &err, view_request_gone, r);
+	pthread_mutex_lock(&r->view->lock);
+	snprintf(recording, sizeof recording, "%s", r->view->recording);
+	pthread_mutex_unlock(&r->view->lock);
 	strbuf_adds(&r->out, "{\"sessions\":[");
 	view_child_objects(&r->out, out.s);
 	strbuf_addc(&r->out, ']');
 	put_free(r, out.s);
-	json_put_text(&r->out, "recording", r->view->recording[0] ? r->view->recording : NULL);
+	json_put_text(&r->out, "recording", recording[0] ? recording : NULL);
 	json_put_text(&r->out, "problem", status != 0 && err.len ? err.s : NULL);
 	strbuf_addc(&r->out, '}');
 	strbuf_finish(&out);
@@ -340,9 +344,10 @@ static void safe_name(char *s)
 static int open_written(struct view_request *r, char *path)
 {
 	char why[600] = "", *file = path;
+	uint32_t id;
 	struct view_trace *t = view_trace_create(r->view->args, 1, &file, why, sizeof why);
-	if (t && view_trace_add(r->view, t)) {
-		json_put_count(&r->out, "tr", t->id);
+	if (t && view_trace_add(r->view, t, &id)) {
+		json_put_count(&r->out, "tr", id);
 	} else if (t) {
 		view_trace_destroy(t);
 	}
@@ -399,6 +404,7 @@ static int start_provider(struct view_request *r, const char *provider)
 static void open_recorded(struct view_request *r, const char *session)
 {
 	char path[4096] = "", why[600] = "", *file = path;
+	uint32_t id;
 	pthread_mutex_lock(&r->view->lock);
 	for (uint32_t i = 0; i < VIEW_RECORDED_MAX; i++) {
 		if (strcmp(r->view->recorded[i].session, session) == 0) {
@@ -408,8 +414,8 @@ static void open_recorded(struct view_request *r, const char *session)
 	}
 	pthread_mutex_unlock(&r->view->lock);
 	struct view_trace *t = path[0] ? view_trace_create(r->view->args, 1, &file, why, sizeof why) : NULL;
-	if (t && view_trace_add(r->view, t)) {
-		json_put_count(&r->out, "tr", t->id);
+	if (t && view_trace_add(r->view, t, &id)) {
+		json_put_count(&r->out, "tr", id);
 	} else if (t) {
 		view_trace_destroy(t);
 	}

@@ -249,7 +249,7 @@ static int run_post(struct view_request *r)
 			return view_fail(r, 429, "%u folders are looked into already", FOLDERS_MOST);
 		}
 	}
-	for (uint32_t id = 0; id < r->view->next_id; id++) {
+	for (uint32_t id = 0, end = view_trace_end(r->view); id < end; id++) {
 		struct view_trace *t = view_trace_hold(r->view, id);
 		if (t) {
 			view_names_forget(t);

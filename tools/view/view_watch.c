@@ -2,6 +2,7 @@
 #include "tools/view/view_watch.h"
 
 #include "base/order.h"
+#include "base/quiet_thread.h"
 #include "tools/view/view_live.h"
 
 #include <openetw/error.h>
@@ -22,12 +23,13 @@
 
 struct first {
 	uint64_t next_row;
+	int64_t kept_until;
 	int64_t at; /* INT64_MIN: none */
 };
 static bool look_at(void *context, const struct openetw_row *row)
 {
 	struct first *f = context;
-	if (row->row >= f->next_row) {
+	if (row->row >= f->next_row && row->time > f->kept_until) {
 		f->at = row->time;
 		return false;
 	}
@@ -35,18 +37,18 @@ static bool look_at(void *context, const struct openetw_row *row)
 }
 
 /* When the first new event came that fits. */
-static int64_t find(struct view_trace *t, const struct view_rule *r, const struct openetw_live_progress *p)
+static int64_t find(struct view_trace *t, const struct view_rule *r)
 {
-	struct first f = {.next_row = r->next_row, .at = INT64_MIN};
+	struct first f = {.next_row = r->next_row, .kept_until = r->kept_until, .at = INT64_MIN};
+	int64_t from = r->looked_until < INT64_MIN + LATE_NS ? INT64_MIN : r->looked_until - LATE_NS;
 	struct openetw_query *q = openetw_query_create(t->x);
 	if (q && openetw_query_set_filter(q, r->filter) == ERROR_SUCCESS) {
 		OPENETW_SIZED(struct openetw_answer, a);
 		/* From the newest event of last time on, less what may be late: what was looked at is passed over by number. */
-		openetw_query_set_range(q, t->live->watched_until - LATE_NS, INT64_MAX);
+		openetw_query_set_range(q, from, INT64_MAX);
 		openetw_query_rows(q, 0, UINT64_MAX, look_at, &f, &a);
 	}
 	openetw_query_destroy(q);
-	(void)p;
 	return f.at;
 }
 
@@ -60,7 +62,7 @@ static bool name_file(const struct view *v, const struct view_rule *r, char *out
 		size_t n = strlen(base) - 4; /* without ".etl" */
 		int length = i == 1 ? snprintf(out, cap, "%s%s", r->folder, base)
 				    : snprintf(out, cap, "%s%.*s-%u.etl", r->folder, (int)n, base, i);
-		if (length < (int)cap && stat(out, &st) != 0) {
+		if (length < (int)cap && lstat(out, &st) != 0) {
 			return true;
 		}
 	}
@@ -73,11 +75,14 @@ static void keep(struct view *v, struct view_trace *t, struct view_rule *r)
 	struct stat st;
 	struct openetw_query *q = openetw_query_create(t->x);
 	uint32_t code = q ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
-	if (q && name_file(v, r, r->last, sizeof r->last)) {
+	if (q && !name_file(v, r, r->last, sizeof r->last)) {
+		code = ERROR_FILE_EXISTS;
+	} else if (q) {
 		openetw_query_set_range(q, r->at - r->before, r->at + r->after);
 		code = openetw_query_save(q, r->last, &a);
 	}
 	openetw_query_destroy(q);
+	r->kept_until = r->at + r->after;
 	r->at = INT64_MIN;
 	if (code != ERROR_SUCCESS || stat(r->last, &st) != 0) {
 		const char *said = openetw_last_error_text();
@@ -91,6 +96,31 @@ static void keep(struct view *v, struct view_trace *t, struct view_rule *r)
 	}
 }
 
+/* Under the lock of rules. True: a file was written, and there may be more to keep. */
+static bool apply_rule(struct view *v, struct view_trace *t, struct view_rule *r, const struct openetw_live_progress *p)
+{
+	struct view_live *l = t->live;
+	if (r->problem[0]) {
+		return false;
+	}
+	if (r->at == INT64_MIN && p->rows > r->next_row) {
+		r->at = find(t, r);
+		if (r->at != INT64_MIN) {
+			l->rule_changes++; /* those behind it are looked at when it is kept */
+		} else {
+			r->next_row = p->rows;
+			r->looked_until = p->newest;
+		}
+	}
+	/* By the clock as well: after the event nothing more may happen. */
+	if (r->at == INT64_MIN || (p->newest + p->lag <= r->at + r->after + GRACE_NS && !p->ended)) {
+		return false;
+	}
+	keep(v, t, r);
+	l->rule_changes++;
+	return true;
+}
+
 static void apply_rules(struct view *v, struct view_trace *t)
 {
 	OPENETW_SIZED(struct openetw_live_progress, p);
@@ -100,23 +130,9 @@ static void apply_rules(struct view *v, struct view_trace *t)
 	}
 	pthread_mutex_lock(&l->ruling);
 	for (uint32_t i = 0; i < l->rule_count; i++) {
-		struct view_rule *r = &l->rules[i];
-		if (r->problem[0]) {
-			continue;
-		}
-		if (r->at == INT64_MIN && p.rows > r->next_row) {
-			r->at = find(t, r, &p);
-			l->rule_changes += r->at != INT64_MIN;
-			r->next_row = p.rows;
-		}
-		/* By the clock as well: after the event nothing more may happen. */
-		if (r->at != INT64_MIN && (p.newest + p.lag > r->at + r->after + GRACE_NS || p.ended)) {
-			keep(v, t, r);
-			r->next_row = p.rows; /* what came meanwhile is in the file */
-			l->rule_changes++;
+		while (apply_rule(v, t, &l->rules[i], &p) && p.ended) { /* no later look finds the others */
 		}
 	}
-	l->watched_until = p.newest;
 	pthread_mutex_unlock(&l->ruling);
 }
 
@@ -131,6 +147,31 @@ void view_rules_free(struct view_live *l)
 
 /* ---- sessions that come again ----------------------------------------------------------------------- */
 
+/* Rules go on with the session. Those that somebody has given to the next run already stay. */
+static void move_rules(struct view_live *from, struct view_live *to)
+{
+	struct view_rule rules[VIEW_RULES_MOST];
+	pthread_mutex_lock(&from->ruling);
+	uint32_t count = from->rule_count;
+	memcpy(rules, from->rules, count * sizeof *rules);
+	from->rule_count = 0;
+	from->rule_changes++;
+	pthread_mutex_unlock(&from->ruling);
+	pthread_mutex_lock(&to->ruling);
+	for (uint32_t i = 0; i < count; i++) {
+		rules[i].next_row = 0;
+		rules[i].at = rules[i].kept_until = rules[i].looked_until = INT64_MIN;
+		if (to->rule_count < VIEW_RULES_MOST) {
+			to->rules[to->rule_count++] = rules[i];
+		} else {
+			free(rules[i].filter);
+			free(rules[i].folder);
+		}
+	}
+	to->rule_changes++;
+	pthread_mutex_unlock(&to->ruling);
+}
+
 static void follow_again(struct view *v, struct view_trace *t)
 {
 	OPENETW_SIZED(struct openetw_live_progress, p);
@@ -142,30 +183,25 @@ static void follow_again(struct view *v, struct view_trace *t)
 		return;
 	}
 	l->looked_ns = now;
+	apply_rules(v, t); /* what came since the last look, before the end */
 	struct view_trace *next = view_live_create(v, l->session, l->ring_bytes, false, why, sizeof why);
 	if (!next) {
 		return; /* it does not run yet */
 	}
 	next->live->before = t->id;
 	next->live->has_before = true;
-	/* Rules go on with the session. */
-	pthread_mutex_lock(&l->ruling);
-	memcpy(next->live->rules, l->rules, sizeof l->rules);
-	next->live->rule_count = l->rule_count;
-	l->rule_count = 0;
-	pthread_mutex_unlock(&l->ruling);
-	for (uint32_t i = 0; i < next->live->rule_count; i++) {
-		next->live->rules[i].next_row = 0;
-		next->live->rules[i].at = INT64_MIN;
-	}
-	if (!view_trace_add(v, next)) {
+	uint32_t id;
+	next->users = 1; /* nobody takes it away before it has the rules */
+	if (!view_trace_add(v, next, &id)) {
 		view_trace_destroy(next);
-		return;
+		return; /* there is no place for it: the rules stay, until there is one */
 	}
+	move_rules(l, next->live);
 	pthread_mutex_lock(&l->state);
-	l->next = next->id;
+	l->next = id;
 	l->followed = true;
 	pthread_mutex_unlock(&l->state);
+	view_trace_let_go(v, next);
 	if (l->has_before) { /* one run before this one is kept, not all that there ever were */
 		view_trace_close(v, l->before);
 	}
@@ -197,7 +233,7 @@ static void *watch(void *arg)
 bool view_watch_begin(struct view *v)
 {
 	pthread_mutex_lock(&v->lock);
-	v->watches = v->watches || pthread_create(&v->watcher, NULL, watch, v) == 0;
+	v->watches = v->watches || quiet_thread_start(&v->watcher, watch, v) == 0;
 	bool begun = v->watches;
 	pthread_mutex_unlock(&v->lock);
 	return begun;
@@ -336,8 +372,9 @@ static int run_add(struct view_request *r)
 							       .files_most = (uint32_t)files,
 							       .bytes_most = (uint64_t)bytes,
 							       .next_row = p.rows,
+							       .looked_until = p.newest,
+							       .kept_until = INT64_MIN,
 							       .at = INT64_MIN};
-		l->watched_until = p.newest == INT64_MIN ? 0 : p.newest;
 		l->rule_changes++;
 	}
 	pthread_mutex_unlock(&l->ruling);

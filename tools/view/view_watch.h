@@ -16,10 +16,12 @@ struct view_rule { /* under view_live's lock of rules */
 	int64_t before, after; /* ns around an event that fits */
 	uint32_t files_most, files;
 	uint64_t bytes_most, bytes;
-	uint64_t next_row; /* the first that was not looked at */
-	int64_t at;        /* an event fitted then, and is not kept yet; INT64_MIN: none */
-	char last[4200];   /* the file that was written last */
-	char problem[300]; /* why it does not work any more; "" */
+	uint64_t next_row;    /* the first that was not looked at */
+	int64_t looked_until; /* the newest event of the last look */
+	int64_t kept_until;   /* events up to then are in files */
+	int64_t at;           /* an event fitted then, and is not kept yet; INT64_MIN: none */
+	char last[4200];      /* the file that was written last */
+	char problem[300];    /* why it does not work any more; "" */
 };
 
 /* Begins with the first live trace; ends before traces are closed. */
