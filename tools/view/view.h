@@ -33,6 +33,8 @@ struct view {
 };
 
 bool view_ending(const struct view *v);
+/* The folder without links, if it is one of --root or below; to be freed. NULL: it is not. */
+char *view_folder_below(const struct view *v, const char *path);
 /* Adds a trace, and says its number: once it is there, others may close it, and `t` is not to be read. False: there are too
  * many; `t` stays the caller's.
  */

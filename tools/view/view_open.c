@@ -7,11 +7,30 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool view_ending(const struct view *v)
 {
 	return order_load_relaxed(&v->ending) != 0 || cli_signal_caught();
+}
+
+char *view_folder_below(const struct view *v, const char *path)
+{
+	struct stat st;
+	char *whole = realpath(path, NULL);
+	bool below = false;
+	for (int i = 0; whole && i < v->may.root_count && !below; i++) {
+		const char *root = v->may.roots[i];
+		size_t n = strlen(root);
+		n -= n > 1 && root[n - 1] == '/';
+		below = strncmp(whole, root, n) == 0 && (whole[n] == 0 || whole[n] == '/' || n == 1);
+	}
+	if (!below || stat(whole, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		free(whole);
+		return NULL;
+	}
+	return whole;
 }
 
 bool view_trace_add(struct view *v, struct view_trace *t, uint32_t *ret_id)

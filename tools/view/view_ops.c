@@ -9,6 +9,7 @@
 #include "tools/view/view_ops_state.h"
 
 #include "base/order.h"
+#include "base/quiet_thread.h"
 #include "base/vec.h"
 
 #include <openetw/error.h>
@@ -355,7 +356,7 @@ struct view_ops *view_ops_create(const char *session, uint64_t start_filetime, c
 	l.Context = o;
 	o->trace = o->state && o->decoder ? OpenTraceA(&l) : INVALID_PROCESSTRACE_HANDLE;
 	if (o->trace == INVALID_PROCESSTRACE_HANDLE || openetw_state_attach(o->state, o->trace) != ERROR_SUCCESS ||
-	    pthread_create(&o->thread, NULL, consume, o) != 0) {
+	    quiet_thread_start(&o->thread, consume, o) != 0) {
 		snprintf(why, cap, "the session cannot be followed: %s", openetw_last_error_text());
 		view_ops_destroy(o);
 		return NULL;

@@ -199,25 +199,6 @@ const struct view_endpoint view_symbols = {
 
 /* ---- folders ---------------------------------------------------------------------------------------- */
 
-/* The folder without links, if it is a root or below one. NULL: it is not. */
-static char *folder_below(const struct view *v, const char *path)
-{
-	struct stat st;
-	char *whole = realpath(path, NULL);
-	bool below = false;
-	for (int i = 0; whole && i < v->may.root_count && !below; i++) {
-		const char *root = v->may.roots[i];
-		size_t n = strlen(root);
-		n -= n > 1 && root[n - 1] == '/';
-		below = strncmp(whole, root, n) == 0 && (whole[n] == 0 || whole[n] == '/' || n == 1);
-	}
-	if (!below || stat(whole, &st) != 0 || !S_ISDIR(st.st_mode)) {
-		free(whole);
-		return NULL;
-	}
-	return whole;
-}
-
 static bool add_folder(char *folder)
 {
 	bool added = false, there = false;
@@ -241,7 +222,7 @@ static int run_post(struct view_request *r)
 {
 	const char *path = NULL;
 	if (json_text(json_member(r->body, "folder"), &path)) {
-		char *folder = folder_below(r->view, path);
+		char *folder = view_folder_below(r->view, path);
 		if (!folder) {
 			return view_fail(r, 403, "there is no such folder below the folders of --root");
 		}

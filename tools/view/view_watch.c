@@ -287,14 +287,8 @@ static char *folder_of(struct view_request *r, const char *given)
 		given = plain;
 		real = realpath(given, NULL);
 	} else {
-		real = realpath(given, NULL);
-		bool below = false;
-		for (int i = 0; real && i < r->view->may.root_count; i++) {
-			size_t n = strlen(r->view->may.roots[i]);
-			below = below || (strncmp(real, r->view->may.roots[i], n) == 0 && (real[n] == '/' || !real[n]));
-		}
-		if (!below) {
-			free(real);
+		real = view_folder_below(r->view, given);
+		if (!real) {
 			view_fail(r, 400, "%.200s is no folder below those that openetw view was started with (--root)",
 				  given);
 			return NULL;
