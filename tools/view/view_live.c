@@ -454,8 +454,8 @@ static int run_keep(struct view_request *r)
 	}
 	view_new_file(r->view, "live", path, sizeof path);
 	struct view_sel s = {.trace = r->trace,
-			     .from = (int64_t)from,
-			     .to = (int64_t)to,
+			     .from = (int64_t)BASE_MAX(-9e18, BASE_MIN(from, 9e18)),
+			     .to = (int64_t)BASE_MAX(-9e18, BASE_MIN(to, 9e18)),
 			     .filter = filter && filter[0] ? filter : NULL};
 	struct openetw_query *q = view_query_take(r, &s);
 	if (!q) {

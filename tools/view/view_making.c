@@ -176,8 +176,13 @@ static void *work(void *context)
 	return NULL;
 }
 
-static void start_worker_locked(struct view_making *m)
+/* For a table that is wanted. Where no thread can be started and none runs, it has failed. */
+static void start_worker_locked(struct view_making *m, struct view_table *k)
 {
+	bool runs = false;
+	for (uint32_t i = 0; i < VIEW_MAKERS && !runs; i++) {
+		runs = m->worker[i].busy;
+	}
 	for (uint32_t i = 0; i < VIEW_MAKERS; i++) {
 		struct worker *w = &m->worker[i];
 		if (!w->busy) {
@@ -186,6 +191,11 @@ static void start_worker_locked(struct view_making *m)
 			}
 			w->of = m;
 			w->busy = w->started = quiet_thread_start(&w->thread, work, w) == 0;
+			if (!w->busy && !runs) {
+				k->state = TABLE_FAILED;
+				k->failed_ns = clock_read_system_ns();
+				snprintf(k->why, sizeof k->why, "no thread can be started");
+			}
 			return;
 		}
 	}
@@ -276,7 +286,7 @@ static struct view_table *want_locked(struct view_making *m, const char *key, co
 		if (k->state == TABLE_FAILED && k->users == 0 && now - k->failed_ns > AGAIN_NS) {
 			k->state = TABLE_WANTED;
 			order_store_relaxed(&k->cancelled, 0);
-			start_worker_locked(m);
+			start_worker_locked(m, k);
 		}
 		return k;
 	}
@@ -286,7 +296,7 @@ static struct view_table *want_locked(struct view_making *m, const char *key, co
 		m->table[m->count++] = k;
 		order_store_relaxed(&k->asked_ns, now);
 		k->used = ++m->uses;
-		start_worker_locked(m);
+		start_worker_locked(m, k);
 	}
 	return k;
 }
