@@ -323,7 +323,8 @@ static inline void base_close(int *fd)
 }
 /* memfd_create with MFD_CLOEXEC | MFD_ALLOW_SEALING, sized; fd or -errno. */
 int base_memfd(const char *name, uint64_t size);
-/* All of it, at that place of the file; 0 or -errno. */
+/* All of it, at that place of the file; 0 or -errno. -EIO: the file ends before. */
+int base_pread_all(int fd, void *p, size_t n, uint64_t at);
 int base_pwrite_all(int fd, const void *p, size_t n, uint64_t at);
 
 #endif

@@ -20,6 +20,24 @@ int base_memfd(const char *name, uint64_t size)
 	return fd;
 }
 
+int base_pread_all(int fd, void *p, size_t n, uint64_t at)
+{
+	uint8_t *to = p;
+	while (n > 0) {
+		ssize_t got = pread(fd, to, n, (off_t)at);
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got <= 0) {
+			return got < 0 ? -errno : -EIO;
+		}
+		to += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
 int base_pwrite_all(int fd, const void *p, size_t n, uint64_t at)
 {
 	const uint8_t *from = p;

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Room for stays that lanes keep from one flush to the next. */
 #define KEPT_STAYS_MOST (2u << 20)
@@ -133,24 +132,6 @@ int lane_write(struct lane_writer *w, uint32_t lane, struct stay s)
 
 /* ---- what is forgotten ---------------------------------------------------------------------------- */
 
-static int read_at(int fd, void *p, uint64_t n, uint64_t at)
-{
-	uint8_t *b = p;
-	while (n > 0) {
-		ssize_t got = pread(fd, b, BASE_MIN(n, 1u << 30), (off_t)at);
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got <= 0) {
-			return got < 0 ? -errno : -EIO;
-		}
-		b += got;
-		at += (uint64_t)got;
-		n -= (uint64_t)got;
-	}
-	return 0;
-}
-
 static bool is_wait(uint32_t doing)
 {
 	return doing == OPENETW_DOING_WAITING || doing == OPENETW_DOING_READY;
@@ -188,7 +169,7 @@ static int forget_written(struct lane_writer *w, uint64_t part)
 		const struct written *at = &all[part - 1];
 		uint64_t bytes = lane_part_bytes(&at->p), place = w->stays_at + at->p.at;
 		uint8_t *p = malloc(bytes);
-		int err = p ? read_at(w->fd, p, bytes, place) : -ENOMEM;
+		int err = p ? base_pread_all(w->fd, p, bytes, place) : -ENOMEM;
 		uint32_t forgot = err < 0 ? 0 : at->p.wide ? forget_wide(&at->p, p) : forget_narrow(&at->p, p);
 		if (forgot) {
 			err = store_write_again(w->store, p, bytes, place);

@@ -33,24 +33,6 @@ struct store_writer {
 /* A group's columns at their widest. */
 #define BLOCK_BYTES (STORE_GROUP_ROWS * (8u + 4 + 4 + 4 + 2 + 8 + 4))
 
-static int write_at(int fd, const void *p, uint64_t n, uint64_t at)
-{
-	const uint8_t *b = p;
-	while (n > 0) {
-		ssize_t got = pwrite(fd, b, BASE_MIN(n, 1u << 30), (off_t)at);
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got <= 0) {
-			return got < 0 ? -errno : -EIO;
-		}
-		b += got;
-		at += (uint64_t)got;
-		n -= (uint64_t)got;
-	}
-	return 0;
-}
-
 int store_writer_create(int fd, const struct store_key *key, struct store_writer **ret)
 {
 	struct store_writer *w = calloc(1, sizeof *w);
@@ -218,7 +200,7 @@ int store_write_group(struct store_writer *w, const struct store_rows *r)
 	if (g.has_stacks) {
 		p += put_ids(p, r->stack, r->rows, 4);
 	}
-	err = write_at(w->fd, w->block, (uint64_t)(p - w->block), w->end);
+	err = base_pwrite_all(w->fd, w->block, (uint64_t)(p - w->block), w->end);
 	if (err == 0) {
 		w->end += (uint64_t)(p - w->block);
 		w->groups[w->group_count++] = g;
@@ -254,19 +236,12 @@ int store_writer_columns(struct store_writer *w, uint32_t group, struct store_co
 static int group_move(struct store_writer *w, struct store_group *g)
 {
 	uint64_t n = store_group_bytes(g), column = BASE_ALIGN8(4ull * g->rows);
-	uint64_t got = 0;
-	while (got < n) {
-		ssize_t k = pread(w->fd, w->block + got, n - got, (off_t)(g->at + got));
-		if (k < 0 && errno == EINTR) {
-			continue;
-		}
-		if (k <= 0) {
-			return k < 0 ? -errno : -EIO;
-		}
-		got += (uint64_t)k;
+	int err = base_pread_all(w->fd, w->block, n, g->at);
+	if (err < 0) {
+		return err;
 	}
 	memset(w->block + n, 0, column);
-	int err = write_at(w->fd, w->block, n + column, w->end);
+	err = base_pwrite_all(w->fd, w->block, n + column, w->end);
 	if (err == 0) {
 		g->at = w->end;
 		g->has_stacks = 1;
@@ -289,13 +264,13 @@ int store_write_late_stack(struct store_writer *w, uint32_t group, uint32_t row,
 			return err;
 		}
 	}
-	return write_at(w->fd, &stack, sizeof stack, stack_column(g) + 4ull * row);
+	return base_pwrite_all(w->fd, &stack, sizeof stack, stack_column(g) + 4ull * row);
 }
 
 int store_write_stacks(struct store_writer *w, uint32_t group, const uint32_t *stacks)
 {
 	const struct store_group *g = &w->groups[group];
-	return g->has_stacks ? write_at(w->fd, stacks, 4ull * g->rows, stack_column(g)) : 0;
+	return g->has_stacks ? base_pwrite_all(w->fd, stacks, 4ull * g->rows, stack_column(g)) : 0;
 }
 
 int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item)
@@ -309,7 +284,7 @@ int store_write_begin(struct store_writer *w, uint32_t kind, uint32_t item)
 
 int store_write_more(struct store_writer *w, const void *p, uint64_t bytes)
 {
-	int err = write_at(w->fd, p, bytes, w->end);
+	int err = base_pwrite_all(w->fd, p, bytes, w->end);
 	if (err == 0) {
 		w->end += bytes;
 		w->sections[w->section_count].bytes += bytes;
@@ -319,13 +294,13 @@ int store_write_more(struct store_writer *w, const void *p, uint64_t bytes)
 
 int store_write_again(struct store_writer *w, const void *p, uint64_t bytes, uint64_t at)
 {
-	return write_at(w->fd, p, bytes, at);
+	return base_pwrite_all(w->fd, p, bytes, at);
 }
 
 int store_write_end(struct store_writer *w, uint64_t count)
 {
 	static const uint8_t zeros[8];
-	int err = write_at(w->fd, zeros, BASE_ALIGN8(w->end) - w->end, w->end);
+	int err = base_pwrite_all(w->fd, zeros, BASE_ALIGN8(w->end) - w->end, w->end);
 	if (err == 0) {
 		w->end = BASE_ALIGN8(w->end);
 		w->sections[w->section_count++].count = count;
@@ -357,7 +332,7 @@ static int view_copy(int fd, uint64_t first, struct store_section *list, uint32_
 		if (from[i].fd >= 0) {
 			continue;
 		}
-		err = write_at(fd, from[i].p, from[i].bytes, end);
+		err = base_pwrite_all(fd, from[i].p, from[i].bytes, end);
 		list[i].at = first + end;
 		end = BASE_ALIGN8(end + from[i].bytes);
 	}
@@ -371,7 +346,7 @@ static int view_copy(int fd, uint64_t first, struct store_section *list, uint32_
 			at += PAGES(from[i].bytes);
 		}
 	}
-	err = err < 0 ? err : write_at(fd, list, bytes, end);
+	err = err < 0 ? err : base_pwrite_all(fd, list, bytes, end);
 	*ret_directory = first + end;
 	*ret_bytes = PAGES(end + bytes);
 	return err;
@@ -444,7 +419,7 @@ int store_writer_view(struct store_writer *w, const struct store_piece *pieces, 
 static int commit_sections(struct store_writer *w)
 {
 	uint64_t bytes = w->section_count * sizeof *w->sections;
-	int err = write_at(w->fd, w->sections, bytes, w->end);
+	int err = base_pwrite_all(w->fd, w->sections, bytes, w->end);
 	struct store_header h = {
 		.magic = STORE_MAGIC,
 		.version = STORE_VERSION,
@@ -458,7 +433,7 @@ static int commit_sections(struct store_writer *w)
 		w->end += bytes;
 		uint8_t page[STORE_PAGE] = {0};
 		memcpy(page, &h, sizeof h);
-		err = write_at(w->fd, page, sizeof page, 0);
+		err = base_pwrite_all(w->fd, page, sizeof page, 0);
 	}
 	return err;
 }

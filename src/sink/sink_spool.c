@@ -238,23 +238,6 @@ static void restart(struct sink_spool *p)
 	p->error = err < 0 ? err : p->error; /* it is written over, then */
 }
 
-static int transfer(int fd, uint8_t *b, size_t n, uint64_t off, bool write)
-{
-	while (n > 0) {
-		ssize_t r = write ? pwrite(fd, b, n, (off_t)off) : pread(fd, b, n, (off_t)off);
-		if (r < 0 && errno == EINTR) {
-			continue;
-		}
-		if (r <= 0) {
-			return r < 0 ? -errno : -EIO;
-		}
-		b += r;
-		off += (uint64_t)r;
-		n -= (size_t)r;
-	}
-	return 0;
-}
-
 /* The rest of the place is filler, as in any file of buffers of one size. */
 static void prepare(const struct sink_spool *p, struct sink_rt_chunk *c, uint64_t sequence)
 {
@@ -300,7 +283,7 @@ static void store_one(struct sink_spool *p)
 	} else if (err == 0) {
 		p->extent += more;
 		prepare(p, c, number);
-		err = transfer(p->fd, c->data, p->place_bytes, number % p->places * p->place_bytes, true);
+		err = base_pwrite_all(p->fd, c->data, p->place_bytes, number % p->places * p->place_bytes);
 	}
 	pthread_mutex_lock(&p->lock);
 	p->busy = false;
@@ -332,7 +315,7 @@ static void load_one(struct sink_spool *p)
 					  : NULL;
 	int err = open_file(p);
 	err = err < 0 ? err
-	      : c     ? transfer(p->fd, c->data, at.bytes, number % p->places * p->place_bytes, false)
+	      : c     ? base_pread_all(p->fd, c->data, at.bytes, number % p->places * p->place_bytes)
 		      : -ENOMEM;
 	pthread_mutex_lock(&p->lock);
 	p->busy = false;
