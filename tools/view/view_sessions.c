@@ -340,18 +340,23 @@ static void safe_name(char *s)
 	}
 }
 
-/* A file that a verb has written is opened. */
-static int open_written(struct view_request *r, char *path)
+/* Opens a file that a verb has written, and tells its number and path. */
+static void put_opened(struct view_request *r, char *path)
 {
-	char why[600] = "", *file = path;
+	char why[600] = "";
 	uint32_t id;
-	struct view_trace *t = view_trace_create(r->view->args, 1, &file, why, sizeof why);
+	struct view_trace *t = view_trace_create(r->view->args, 1, &path, why, sizeof why);
 	if (t && view_trace_add(r->view, t, &id)) {
 		json_put_count(&r->out, "tr", id);
 	} else if (t) {
 		view_trace_destroy(t);
 	}
 	json_put_text(&r->out, "path", path);
+}
+
+static int open_written(struct view_request *r, char *path)
+{
+	put_opened(r, path);
 	strbuf_addc(&r->out, '}');
 	return view_done(r);
 }
@@ -403,8 +408,7 @@ static int start_provider(struct view_request *r, const char *provider)
 /* Opens what a session of start_provider() wrote. */
 static void open_recorded(struct view_request *r, const char *session)
 {
-	char path[4096] = "", why[600] = "", *file = path;
-	uint32_t id;
+	char path[4096] = "";
 	pthread_mutex_lock(&r->view->lock);
 	for (uint32_t i = 0; i < VIEW_RECORDED_MAX; i++) {
 		if (strcmp(r->view->recorded[i].session, session) == 0) {
@@ -413,13 +417,11 @@ static void open_recorded(struct view_request *r, const char *session)
 		}
 	}
 	pthread_mutex_unlock(&r->view->lock);
-	struct view_trace *t = path[0] ? view_trace_create(r->view->args, 1, &file, why, sizeof why) : NULL;
-	if (t && view_trace_add(r->view, t, &id)) {
-		json_put_count(&r->out, "tr", id);
-	} else if (t) {
-		view_trace_destroy(t);
+	if (path[0]) {
+		put_opened(r, path);
+	} else {
+		json_put_text(&r->out, "path", NULL);
 	}
-	json_put_text(&r->out, "path", path[0] ? path : NULL);
 }
 
 /* What a session has in memory, as a file; it goes on. */

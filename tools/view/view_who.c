@@ -286,7 +286,7 @@ static int run_area(struct view_request *r)
 	free(sums);
 	return view_done(r);
 }
-const struct view_endpoint view_area = {.path = "area", .params = VIEW_SEL "by:text field:text", .run = run_area};
+const struct view_endpoint view_area = {.path = "area", .params = VIEW_SEL "field:text", .run = run_area};
 
 /* ---- counters --------------------------------------------------------------------------------------- */
 
