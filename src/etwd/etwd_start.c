@@ -213,11 +213,6 @@ int etwd_starter_begin(void)
 	return 0;
 }
 
-void etwd_starter_end(void)
-{
-	base_close(&starter);
-}
-
 /* ---- etwd ---------------------------------------------------------------------------------------- */
 
 static uint32_t count(char *const *list)

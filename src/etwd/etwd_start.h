@@ -20,7 +20,6 @@
 
 /* Before there are threads, sockets and sessions. 0 or -errno. */
 int etwd_starter_begin(void);
-void etwd_starter_end(void);
 
 struct etwd_start {
 	const char *program;

@@ -91,11 +91,6 @@ void lane_writer_destroy(struct lane_writer *w)
 	}
 }
 
-bool lane_writer_cut(const struct lane_writer *w)
-{
-	return w->cut;
-}
-
 bool lane_written_last(const struct lane_writer *w, uint32_t lane, int64_t *ret_from, uint8_t *ret_doing)
 {
 	const struct lane_state *l = &w->lanes[lane];

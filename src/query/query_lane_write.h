@@ -27,7 +27,6 @@ bool lane_written_last(const struct lane_writer *w, uint32_t lane, int64_t *ret_
 int lane_write_unknown(struct lane_writer *w, uint32_t lane);
 /* Writes what has come. */
 int lane_write_flush(struct lane_writer *w);
-bool lane_writer_cut(const struct lane_writer *w);
 /* The rest of the file. */
 int lane_write_end(struct lane_writer *w);
 

@@ -27,8 +27,7 @@ struct sql_client {
 	const struct cli_args *args;
 	struct sql_client_options o;
 	struct sandbox *child;
-	int opened; /* the child that has the database; 0: none */
-	char version[64];
+	int opened;          /* the child that has the database; 0: none */
 	struct strbuf bytes; /* of the result, that came and are no whole record yet */
 	size_t taken;
 	enum sql_class classes[SQL_COLUMNS_MAX];
@@ -129,11 +128,6 @@ void sql_client_destroy(struct sql_client *c)
 	free(c);
 }
 
-const char *sql_client_version(const struct sql_client *c)
-{
-	return c->version;
-}
-
 /* ---- questions ------------------------------------------------------------------------------------ */
 
 /* False: said why. */
@@ -197,7 +191,6 @@ static bool open_database(struct sql_client *c)
 			"Landlock is to be had\n",
 			c->args->command->name);
 	}
-	snprintf(c->version, sizeof c->version, "%.*s", (int)BASE_MIN(n, (size_t)60), (const char *)p);
 	c->opened = child;
 	return true;
 }

@@ -37,8 +37,6 @@ struct sql_sink {
 /* NULL: said why. */
 struct sql_client *sql_client_create(const struct cli_args *a, const struct sql_client_options *o);
 void sql_client_destroy(struct sql_client *c);
-/* "v1.5.6" */
-const char *sql_client_version(const struct sql_client *c);
 /* 0; CLI_FAILED: said why. After a failure of the child the next query starts another one. */
 int sql_client_query(struct sql_client *c, const char *text, const struct sql_sink *sink);
 int sql_client_export(struct sql_client *c, const char *text, enum sql_export_format format,

@@ -24,7 +24,6 @@ struct sql_show {
 	uint32_t waiting;
 	bool headed; /* the widths are known */
 	bool any;    /* a result was shown before */
-	uint64_t rows;
 };
 
 struct sql_show *sql_show_create(enum sql_format format)
@@ -209,7 +208,6 @@ static void add_json(struct strbuf *b, enum sql_class class, const struct sql_va
 bool sql_show_row(void *show, uint32_t count, const struct sql_value *values)
 {
 	struct sql_show *s = show;
-	s->rows++;
 	if (count != s->columns) {
 		return false;
 	}
@@ -237,11 +235,4 @@ bool sql_show_end(void *show)
 	bool ok = s->format != SQL_TABLES || s->headed || s->columns == 0 || put_head(s);
 	forget(s);
 	return fflush(stdout) == 0 && ok;
-}
-
-uint64_t sql_show_rows(struct sql_show *s)
-{
-	uint64_t n = s->rows;
-	s->rows = 0;
-	return n;
 }

@@ -16,7 +16,5 @@ void sql_show_destroy(struct sql_show *s);
 bool sql_show_columns(void *show, uint32_t count, const enum sql_class *classes, const struct sql_value *names);
 bool sql_show_row(void *show, uint32_t count, const struct sql_value *values);
 bool sql_show_end(void *show);
-/* Rows that were shown since the last call. */
-uint64_t sql_show_rows(struct sql_show *s);
 
 #endif

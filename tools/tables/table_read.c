@@ -11,7 +11,6 @@
 
 struct table_view {
 	const struct sql_columns *columns;
-	uint64_t *picked; /* NULL: all rows */
 	uint64_t rows;
 };
 struct made {
@@ -189,59 +188,6 @@ const struct table_view *table_set_of_samples(struct table_set *s, const char *n
 	return v;
 }
 
-static bool text_is(const struct table_value *v, const char *s)
-{
-	return v->kind == TABLE_TEXT && v->n == strlen(s) && memcmp(v->s, s, v->n) == 0;
-}
-
-/* As the parameters of tables in openetw sql: a number is a pid, all else the whole name. */
-static bool of_process(const struct table_view *v, int pid, int name, uint64_t row, const char *process)
-{
-	char *end;
-	struct table_value x;
-	unsigned long long number = strtoull(process, &end, 10);
-	if (process[0] && !*end && number <= UINT32_MAX) {
-		return table_view_integer(v, pid, row, -1) == (int64_t)number;
-	}
-	return table_view_value(v, name, row, &x) && text_is(&x, process);
-}
-
-struct table_view *table_set_part(struct table_set *s, const char *name, const struct table_part *part, char *why,
-				  size_t cap)
-{
-	const struct table_view *all = table_set_get(s, name, why, cap);
-	struct table_view *v = all ? calloc(1, sizeof *v) : NULL;
-	uint64_t *picked = v ? malloc((all->rows + 1) * sizeof *picked) : NULL;
-	if (!picked) {
-		if (all) {
-			snprintf(why, cap, "no memory");
-		}
-		free(v);
-		return NULL;
-	}
-	int time = table_view_column(all, "time"), pid = table_view_column(all, "pid"),
-	    process = table_view_column(all, "process_name");
-	time = time < 0 ? table_view_column(all, "start") : time;
-	v->columns = all->columns;
-	v->picked = picked;
-	for (uint64_t row = 0; row < all->rows; row++) {
-		int64_t at = table_view_integer(all, time, row, INT64_MIN); /* NULL: before the trace */
-		if ((time < 0 || (at >= part->from && at <= part->to)) &&
-		    (!part->process || (pid < 0 && process < 0) || of_process(all, pid, process, row, part->process))) {
-			picked[v->rows++] = row;
-		}
-	}
-	return v;
-}
-
-void table_view_close(struct table_view *v)
-{
-	if (v) {
-		free(v->picked);
-	}
-	free(v);
-}
-
 /* ---- reading -------------------------------------------------------------------------------------- */
 
 uint64_t table_view_rows(const struct table_view *v)
@@ -282,7 +228,6 @@ static const uint8_t *value_at(const struct table_view *v, int column, uint64_t 
 		return NULL;
 	}
 	const struct sql_column *k = &c->column[column];
-	row = v->picked ? v->picked[row] : row;
 	if (k->valid_at && !(((const uint64_t *)(const void *)(c->map + k->valid_at))[row / 64] >> (row % 64) & 1)) {
 		return NULL;
 	}

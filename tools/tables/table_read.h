@@ -74,16 +74,6 @@ const struct table_view *table_set_made(struct table_set *s, const char *name);
 uint64_t table_set_bytes(struct table_set *s, const char *name);
 /* Frees it, its views and texts; nobody uses them any more. It is made anew when it is wanted again. */
 void table_set_drop(struct table_set *s, const char *name);
-/* The same for parts: only rows with `from` <= time <= `to` (the column time, else start; a table without times has all
- * its rows) and of this process (a name, or a number; NULL: all; a table without processes has all its rows). It stays
- * the caller's until table_view_close(). */
-struct table_part {
-	int64_t from, to; /* INT64_MIN, INT64_MAX: all */
-	const char *process;
-};
-struct table_view *table_set_part(struct table_set *s, const char *name, const struct table_part *part, char *why,
-				  size_t cap);
-void table_view_close(struct table_view *v); /* only of table_set_part(); NULL is fine */
 
 /* A table that adds samples up (functions, modules, callers, callees), of those that are wanted; the set knows it as
  * `key` from then on. */

@@ -85,7 +85,6 @@ bool view_request_check(struct view_request *r);
 const char *view_text(const struct view_request *r, const char *name, const char *absent);
 uint64_t view_number(const struct view_request *r, const char *name, uint64_t absent);
 int64_t view_time(const struct view_request *r, const char *name, int64_t absent);
-double view_real(const struct view_request *r, const char *name, double absent);
 bool view_flag(const struct view_request *r, const char *name, bool absent);
 /* Numbers with commas between them: at most `most`. False: 400. */
 bool view_numbers(struct view_request *r, const char *text, uint32_t *ret, uint32_t most, uint32_t *ret_count);

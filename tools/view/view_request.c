@@ -175,13 +175,6 @@ const char *view_text(const struct view_request *r, const char *name, const char
 	return absent;
 }
 
-double view_real(const struct view_request *r, const char *name, double absent)
-{
-	const char *s = view_text(r, name, NULL);
-	double d;
-	return s && view_param_number(s, &d) ? d : absent;
-}
-
 uint64_t view_number(const struct view_request *r, const char *name, uint64_t absent)
 {
 	const char *s = view_text(r, name, NULL);
