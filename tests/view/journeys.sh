@@ -6,6 +6,7 @@ command -v node >/dev/null && command -v npm >/dev/null || skip "node and npm ar
 CHROMIUM=$(command -v chromium || command -v chromium-browser) || skip "chromium is not installed"
 openetw view --no-open --port 0 /nonexistent.etl >"$T/out" 2>"$T/err" </dev/null
 grep -q "built without the viewer\|build is without the viewer" "$T/err" && skip "$(head -1 "$T/err")"
+[ -d "$CORPUS" ] || skip "no corpus in $CORPUS"
 modules=$OPENETW_BUILD/tests/view
 mkdir -p "$modules"
 (
