@@ -222,6 +222,19 @@ static void finish(struct view_ops *o, const struct kevent *end)
 	}
 }
 
+/* Ends that were lost never come: operations that wait for too many of them wait no longer. */
+static void give_up_waiting(struct view_ops *o)
+{
+	for (size_t at = map_entry(&o->waiting, 0); at != MAP_NONE; at = map_entry(&o->waiting, at + 1)) {
+		struct op *x = ops_at(o, map_value(&o->waiting, at));
+		if (x && x->waits) {
+			x->waits = false;
+			count_op(o, x);
+		}
+	}
+	map_clear(&o->waiting);
+}
+
 static void add(struct view_ops *o, const struct kevent *k)
 {
 	struct ops_block *b = block_of_next(o);
@@ -255,7 +268,10 @@ static void add(struct view_ops *o, const struct kevent *k)
 	} else {
 		x->path = text_add(b, k->file);
 	}
-	if (x->waits && o->waiting.count < WAITING_MOST && map_add(&o->waiting, k->irp, o->end) == 0) {
+	if (x->waits && o->waiting.count == WAITING_MOST) {
+		give_up_waiting(o);
+	}
+	if (x->waits && map_add(&o->waiting, k->irp, o->end) == 0) {
 		o->end++;
 		return;
 	}
