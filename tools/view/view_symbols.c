@@ -96,23 +96,45 @@ static bool is_name(const struct table_value *v)
 	return v->kind == TABLE_TEXT && v->n && !(bang && bang + 1 < v->s + v->n && bang[1] == '+');
 }
 
-/* How many addresses of stacks lie in a module of this name, and how many of those have a function. */
-static void count_addresses(const struct table_view *w, struct module *list, uint32_t count)
+struct named {
+	struct module *module;
+	const char *name;
+	size_t length;
+};
+
+static int by_name(const void *x, const void *y)
+{
+	const struct named *a = x, *b = y;
+	int c = memcmp(a->name, b->name, BASE_MIN(a->length, b->length));
+	return c ? c : (a->length > b->length) - (a->length < b->length);
+}
+
+/* How many addresses of stacks lie in a module of this name, and how many of those have a function. Of modules with one name
+ * one has them all. False: no memory. */
+static bool count_addresses(const struct table_view *w, struct module *list, uint32_t count)
 {
 	int module = table_view_column(w, "module"), function = table_view_column(w, "function");
+	struct named *names = calloc(count + 1u, sizeof *names);
 	struct table_value v, f;
-	for (uint64_t i = 0; i < table_view_rows(w); i++) {
-		if (!table_view_value(w, module, i, &v) || v.kind != TABLE_TEXT) {
+	for (uint32_t i = 0; names && i < count; i++) {
+		names[i] = (struct named){&list[i], list[i].name, strlen(list[i].name)};
+	}
+	if (names && count) {
+		qsort(names, count, sizeof *names, by_name);
+	}
+	for (uint64_t i = 0; names && i < table_view_rows(w); i++) {
+		if (!table_view_value(w, module, i, &v) || v.kind != TABLE_TEXT || !v.n) {
 			continue;
 		}
-		for (uint32_t k = 0; k < count; k++) {
-			if (strlen(list[k].name) == v.n && memcmp(list[k].name, v.s, v.n) == 0) {
-				list[k].addresses++;
-				list[k].named += table_view_value(w, function, i, &f) && is_name(&f);
-				break;
-			}
+		const struct named key = {NULL, v.s, v.n};
+		struct named *found = bsearch(&key, names, count, sizeof *names, by_name);
+		if (found) {
+			found->module->addresses++;
+			found->module->named += table_view_value(w, function, i, &f) && is_name(&f);
 		}
 	}
+	free(names);
+	return names != NULL;
 }
 
 static int by_addresses(const void *x, const void *y)
@@ -171,8 +193,8 @@ static int run_list(struct view_request *r)
 		return r->status ? r->status : view_fail(r, 400, "%s", why);
 	}
 	struct module *list = list_modules(table_set_made(images, "images"), &count);
-	if (list) {
-		count_addresses(table_set_made(symbols, "symbols"), list, count);
+	bool counted = list && count_addresses(table_set_made(symbols, "symbols"), list, count);
+	if (counted && count) {
 		qsort(list, count, sizeof *list, by_addresses);
 	}
 	strbuf_addc(&r->out, '{');
@@ -192,7 +214,7 @@ static int run_list(struct view_request *r)
 	json_put_count(&r->out, "all", count);
 	put_searched(&r->out);
 	strbuf_addc(&r->out, '}');
-	return view_done(r);
+	return counted ? view_done(r) : view_fail(r, 500, "no memory");
 }
 const struct view_endpoint view_symbols = {
 	.keep = true, .path = "symbols", .params = VIEW_TRACE_PARAM, .whole = true, .run = run_list};
