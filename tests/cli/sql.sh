@@ -155,6 +155,7 @@ row() { # row NAME PATTERN
 	openetw sql --csv "$N" --run "$1" >"$T/out" 2>"$T/err" || fail "$1: $(cat "$T/err")"
 	says "$2" "$T/out" "$1"
 }
+answer "$N" 'select count(*) from samples where stack is not null and stack not in (select stack from frames)' "0"
 row cpu-by-process '^Test.x86.exe,3644,4900,73.3$'
 row cpu-by-thread '^Test.x86.exe,3644,3708,4898,73.3$'
 row cpu-by-module '^Test.x86.exe,3644,jit,2502,37.4$'

@@ -288,12 +288,17 @@ static bool list_who(struct table_maker *m)
 
 #define FRAMES_MAX 1024u
 
+/* Those that rows have. Numbers that no row has any more, as it got the rest of its stack, may have the same frames. */
 static bool list_stacks(struct table_maker *m)
 {
 	uint64_t addresses[FRAMES_MAX];
+	if (!table_make_stack_uses(m)) {
+		return false;
+	}
 	m->stacks_listed = true;
 	for (uint32_t i = 1; i < m->about.stacks; i++) {
-		uint32_t n = openetw_index_stack(m->index, i, addresses, FRAMES_MAX);
+		bool used = m->stack_uses[i].events > 0;
+		uint32_t n = used ? openetw_index_stack(m->index, i, addresses, FRAMES_MAX) : 0;
 		if (n > 0 &&
 		    map_add(&m->stack_of, map_hash(&m->stack_of, addresses, BASE_MIN(n, FRAMES_MAX) * 8), i) < 0) {
 			return false;
@@ -410,15 +415,15 @@ uint32_t table_make_stack(struct table_maker *m, const EVENT_RECORD *e)
 		m->failed = true;
 		return 0;
 	}
-	uint32_t frames = BASE_MIN(s.count, FRAMES_MAX);
+	uint32_t frames = BASE_MIN(s.count, FRAMES_MAX), lowest = 0; /* whatever the order of the map */
 	MAP_EACH(&m->stack_of, map_hash(&m->stack_of, s.addresses, (size_t)frames * 8), at) {
 		uint32_t i = (uint32_t)map_value(&m->stack_of, at);
-		if (openetw_index_stack(m->index, i, addresses, FRAMES_MAX) == s.count &&
+		if ((!lowest || i < lowest) && openetw_index_stack(m->index, i, addresses, FRAMES_MAX) == s.count &&
 		    memcmp(addresses, s.addresses, (size_t)frames * 8) == 0) {
-			return i;
+			lowest = i;
 		}
 	}
-	return 0;
+	return lowest;
 }
 
 bool table_make_stack_uses(struct table_maker *m)
